@@ -76,19 +76,22 @@ class ChatEncoder:
         self._whole_words = {
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
-        found = [token for token in tokenizer.special_tokens if token.special and token.content in names] + plain
+        tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + plain
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
             [
-                *(token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in found),
+                *(
+                    token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3
+                    for token in tokens
+                ),
                 # Where a mark stands is settled, whatever normalizing would do to it and whatever is beside it.
                 *(token.lstrip | token.rstrip << 1 for _, token in marks),
             ]
         )
         self.matcher = (
             tokenizer.engine.matcher(
-                [*(token.content for token in found), *(mark for mark, _ in marks)],
-                [*(token.token_id for token in found), *(token.token_id for _, token in marks)],
+                [*(token.content for token in tokens), *(mark for mark, _ in marks)],
+                [*(token.token_id for token in tokens), *(token.token_id for _, token in marks)],
                 flags if any(flags) else None,
             )
             if flags or tokenizer.model.codebook is not None

@@ -131,14 +131,14 @@ class Traced(str):
 
     def _pieces(self, pieces: Iterable[str], gap: int = 0) -> list[str]:
         """Return pieces that lie in this text one after the other, ``gap`` characters apart or at the next place."""
-        found: list[str] = []
+        traced: list[str] = []
         place = 0
         for piece in pieces:
             self.meter.charge(64)
             place = place if gap else str.find(self, piece, place)
-            found.append(self._like(piece, self.origins[place : place + len(piece)]))
+            traced.append(self._like(piece, self.origins[place : place + len(piece)]))
             place += len(piece) + gap
-        return found
+        return traced
 
     # `str` of a string gives a plain one, unless it says otherwise.
     def __str__(self) -> str:

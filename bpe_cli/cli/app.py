@@ -107,12 +107,12 @@ def _end(error: BaseException, words: list[str], debug: bool) -> int:
 
         tell("".join(traceback.format_exception(error)))
     if not isinstance(error, BpeError):
-        error = _told(error, words)
+        error = _as_bpe_error(error, words)
     report(error)
     return error.exit_code
 
 
-def _told(error: BaseException, words: list[str]) -> BpeError:
+def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     """Put an exception that is not ours into words."""
     if isinstance(error, MemoryError):
         return BpeError("there is not enough memory", hint=_way_out_of_memory(words))

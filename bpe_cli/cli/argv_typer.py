@@ -113,8 +113,8 @@ def _declared(parameter: Option | Argument) -> Any:
         return typer.Option(*parameter.names, **settings)
     answer = parameter.answer
 
-    def stop(wanted: bool) -> None:
-        if wanted:
+    def stop(given: bool) -> None:
+        if given:
             answer()
             raise typer.Exit
 

@@ -163,7 +163,7 @@ def run(
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
     conditions, limits = checks.conditions(), checks.limits()
-    wanted = CompareOutput.of(measured, written)
+    output = CompareOutput.of(measured, written)
     names, inputs, text = probes.names(), documents.inputs, documents.text
     if probes.diff_limit is not None and not probes.diff:
         raise UsageError("--diff-limit is for --diff")
@@ -178,15 +178,15 @@ def run(
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
-    timed = any(each.kind == "speed" for each in (*wanted.metrics, *(condition.metric for condition in conditions)))
+    timed = any(each.kind == "speed" for each in (*output.metrics, *(condition.metric for condition in conditions)))
     how = CompareOptions(
         specials, usable_threads(threads), timed, names, tuple(probes.parallel or ()), probes.pivot,
         probes.pairs, probes.overlap, (probes.diff_limit or SHOWN) if probes.diff else None, documents.plain,
     )  # fmt: skip
     baseline = options.choice_of(compared.baseline, pattern) if compared.baseline is not None else None
     job = CompareJob(
-        compared.choices(pattern), source, how, baseline, wanted.outputs, conditions, limits, checks.against,
+        compared.choices(pattern), source, how, baseline, output.outputs, conditions, limits, checks.against,
         measured.judged(),
     )  # fmt: skip
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
-    show(wanted, done, screen)
+    show(output, done, screen)

@@ -179,7 +179,7 @@ class CompareOutput:
 
         output, html, metric = written.output, written.html, measured.metric or ()
         forms: dict[Form, bool] = {"json": written.json, "markdown": written.markdown, "csv": written.csv}
-        chosen = [form for form, wanted in forms.items() if wanted]
+        chosen = [form for form, is_given in forms.items() if is_given]
         if len(chosen) > 1:
             raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
         if not chosen:
@@ -189,10 +189,10 @@ class CompareOutput:
         check_page_names(html=html)
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if measured.speed else []
-        wanted = cls(form, output, html, metrics_named([*(metric or USUAL), *timed]), metrics_named(named))
+        result = cls(form, output, html, metrics_named([*(metric or USUAL), *timed]), metrics_named(named))
         taken = f"--{chosen[0]}" if chosen and output is None else None
-        check_outputs(wanted.outputs, stdout_taken=taken)
-        return wanted
+        check_outputs(result.outputs, stdout_taken=taken)
+        return result
 
     @property
     def outputs(self) -> tuple[tuple[str, str | None], ...]:
@@ -200,7 +200,7 @@ class CompareOutput:
         return (("-o", self.output), ("--html", self.html))
 
 
-def show(wanted: CompareOutput, done: "CheckedComparison", screen: options.Screen) -> None:
+def show(output: CompareOutput, done: "CheckedComparison", screen: options.Screen) -> None:
     """Show a comparison, and fail if a check does.
 
     Raises:
@@ -210,17 +210,17 @@ def show(wanted: CompareOutput, done: "CheckedComparison", screen: options.Scree
     from bpe_cli.views.comparison.values import not_compared
 
     report, changes, checks = done.comparison, done.changes, done.checks
-    if wanted.html is not None:
+    if output.html is not None:
         from bpe_cli.views.page.comparison import comparison_page
 
-        metrics = wanted.metrics if wanted.by_input else None
+        metrics = output.metrics if output.by_input else None
         page = comparison_page(report, metrics=metrics, changes=changes, checks=checks)
-        write_page(wanted.html, page, screen.quiet)
-    shown = wanted.form == "tables" and (wanted.output == STDOUT or (wanted.output is None and wanted.html is None))
+        write_page(output.html, page, screen.quiet)
+    shown = output.form == "tables" and (output.output == STDOUT or (output.output is None and output.html is None))
     if shown:
-        stdout_console(screen.color).print(_tables(wanted, report, changes))
-    elif wanted.form != "tables" or wanted.output is not None:
-        write_output(wanted.output, [_text(wanted, done, screen.color)], sys.stdout.buffer)
+        stdout_console(screen.color).print(_tables(output, report, changes))
+    elif output.form != "tables" or output.output is not None:
+        write_output(output.output, [_text(output, done, screen.color)], sys.stdout.buffer)
     if not shown:
         for line in not_compared(changes) if changes else ():
             note(f"note: {line}", quiet=screen.quiet)
@@ -229,16 +229,16 @@ def show(wanted: CompareOutput, done: "CheckedComparison", screen: options.Scree
         raise CheckFailed(listed(failures, NAMED_FAILURES))
 
 
-def _metrics(wanted: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
+def _metrics(output: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
     """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
     from bpe_cli.reports.comparison.comparison import USUAL
 
-    usual = tuple(metric.name for metric in wanted.metrics if metric.kind != "speed") == USUAL
-    alone = len(report.tokenizers) == 1 and usual and not wanted.by_input
-    return tuple(metric for metric in wanted.metrics if not alone or metric.name != "ratio")
+    usual = tuple(metric.name for metric in output.metrics if metric.kind != "speed") == USUAL
+    alone = len(report.tokenizers) == 1 and usual and not output.by_input
+    return tuple(metric for metric in output.metrics if not alone or metric.name != "ratio")
 
 
-def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | None") -> "OnConsole":
+def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | None") -> "OnConsole":
     from bpe_cli.views.comparison.additions import additions_view
     from bpe_cli.views.comparison.tables import comparison_view
     from bpe_cli.views.on_console import OnConsole
@@ -249,8 +249,8 @@ def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | Non
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         measures = comparison_view(
             report,
-            metrics=_metrics(wanted, report),
-            by_input=wanted.by_input or None,
+            metrics=_metrics(output, report),
+            by_input=output.by_input or None,
             changes=changes,
             passages=passages,
         )
@@ -258,17 +258,17 @@ def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | Non
     return OnConsole(*parts)
 
 
-def _text(wanted: CompareOutput, done: "CheckedComparison", color: options.Color) -> str:
+def _text(output: CompareOutput, done: "CheckedComparison", color: options.Color) -> str:
     """Write the report as it goes to a file or a program; in colour only if that was asked for."""
     report = ComparisonReport(done.comparison, done.changes, done.checks)
-    if wanted.form == "json":
+    if output.form == "json":
         return report.to_json()
-    if wanted.form == "csv":
+    if output.form == "csv":
         from bpe_cli.views.comparison.files import comparison_csv
 
         return comparison_csv(done.comparison)
-    if wanted.form == "markdown":
-        return report.to_markdown(_metrics(wanted, done.comparison))
+    if output.form == "markdown":
+        return report.to_markdown(_metrics(output, done.comparison))
     from rich.console import Console
 
     file = io.StringIO()
@@ -278,5 +278,5 @@ def _text(wanted: CompareOutput, done: "CheckedComparison", color: options.Color
         file=lines, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
         highlight=False,
     )  # fmt: skip
-    console.print(_tables(wanted, done.comparison, done.changes))
+    console.print(_tables(output, done.comparison, done.changes))
     return file.getvalue()

@@ -81,12 +81,12 @@ def in_options(message: str) -> str:
         return message
     import re
 
-    def option(found: re.Match[str]) -> str:
-        whole, name, value = found[0].strip("`"), found[1], found[2]
+    def option(match: re.Match[str]) -> str:
+        whole, name, value = match[0].strip("`"), match[1], match[2]
         if whole in _ARGUMENTS:
             return _ARGUMENTS[whole]
         if name not in _ARGUMENTS:
-            return found[0]
+            return match[0]
         return " ".join([_ARGUMENTS[name], *([value.strip('"')] if value else [])])
 
     return re.sub(r"`([a-z_]+)(?:=([^`]+))?`", option, message)

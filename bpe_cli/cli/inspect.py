@@ -286,52 +286,57 @@ def _stdin_has_text() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-def _show(done: "Inspection", wanted: Shown, screen: options.Screen) -> None:
+def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
     """Print what was found as it was asked for."""
     from bpe_cli.jobs.inspect import ExplainedTexts, InspectedTexts, RankedTexts, TokenCards
 
     if isinstance(done, TokenCards):
-        _show_tokens(done, wanted, screen.color)
+        _show_tokens(done, display, screen.color)
     elif isinstance(done, ExplainedTexts):
         from bpe_cli.views.as_json import all_steps_json
         from bpe_cli.views.steps import StepsView
 
-        _show_each(done.documents, all_steps_json, lambda each: StepsView(each, full=wanted.full), wanted, screen)
+        _show_each(done.documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
     elif isinstance(done, RankedTexts):
         from bpe_cli.views.as_json import rankings_json
         from bpe_cli.views.stages import RankingView
 
-        _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=wanted.ids), wanted, screen)
+        _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=display.ids), display, screen)
     elif not isinstance(done, InspectedTexts):
         from bpe_cli.views.on_console import OnConsole
         from bpe_cli.views.vocabulary import health_view
 
-        if wanted.json:
-            print(TokenizerReport(done).to_json(full=wanted.full), end="")
+        if display.json:
+            print(TokenizerReport(done).to_json(full=display.full), end="")
         else:
-            stdout_console(screen.color).print(OnConsole(health_view(done, full=wanted.full)))
-    elif wanted.is_page:
-        _write_pages(done, wanted, screen.quiet)
-    elif wanted.json:
+            stdout_console(screen.color).print(OnConsole(health_view(done, full=display.full)))
+    elif display.is_page:
+        _write_pages(done, display, screen.quiet)
+    elif display.json:
         _print_json(done.documents)
     else:
-        _print_each(done.documents, _view_of(wanted), screen.color)
+        _print_each(done.documents, _view_of(display), screen.color)
 
 
-def _view_of(wanted: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":
+def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":
     from bpe_cli.views.labels import TOKEN_LIMIT
     from bpe_cli.views.tokens import Notes, TokenView
 
-    notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
-    shown, marked = None if wanted.full else TOKEN_LIMIT, sys.stdout.isatty()
+    notes = Notes(ids=display.ids, spans=display.spans, scores=display.scores)
+    shown, marked = None if display.full else TOKEN_LIMIT, sys.stdout.isatty()
 
-    def view(found: "TextInspection") -> "TokenView | StagesView":
-        if found.stages is not None:
+    def view(inspection: "TextInspection") -> "TokenView | StagesView":
+        if inspection.stages is not None:
             from bpe_cli.views.stages import StagesView
 
-            return StagesView(found.stages, notes=notes, limit=shown, warnings=found.warnings, marked=marked)
+            return StagesView(inspection.stages, notes=notes, limit=shown, warnings=inspection.warnings, marked=marked)
         return TokenView(
-            found.segmentation, notes=notes, table=wanted.table, limit=shown, warnings=found.warnings, marked=marked
+            inspection.segmentation,
+            notes=notes,
+            table=display.table,
+            limit=shown,
+            warnings=inspection.warnings,
+            marked=marked,
         )
 
     return view
@@ -341,25 +346,25 @@ def _print_json(inspected: "Iterable[tuple[Document, TextInspection]]") -> None:
     print(TextReport(tuple(inspected)).to_json(), end="")
 
 
-def _write_pages(done: "InspectedTexts", wanted: Shown, quiet: bool) -> None:
+def _write_pages(done: "InspectedTexts", display: Shown, quiet: bool) -> None:
     """Write files, and JSON to stdout if that is asked for too."""
     name, inspected = done.tokenizer.name, done.documents
-    if wanted.json or (wanted.html is not None and wanted.svg is not None):
+    if display.json or (display.html is not None and display.svg is not None):
         kept = list(inspected)
         inspected = iter(kept)
-    if wanted.html is not None:
+    if display.html is not None:
         from bpe_cli.views.page.page import texts_page
 
-        shown = ((found.segmentation, found.warnings, document.title) for document, found in inspected)
-        write_page(wanted.html, texts_page(shown, tokenizer=name, full=wanted.full), quiet)
-        if wanted.svg is not None:
+        shown = ((inspection.segmentation, inspection.warnings, document.title) for document, inspection in inspected)
+        write_page(display.html, texts_page(shown, tokenizer=name, full=display.full), quiet)
+        if display.svg is not None:
             inspected = iter(kept)
-    if wanted.svg is not None:
+    if display.svg is not None:
         from bpe_cli.views.page.svg import picture
 
-        drawn = (found.segmentation for _, found in inspected)
-        write_page(wanted.svg, [picture(drawn, tokenizer=name, ids=wanted.ids, full=wanted.full)], quiet)
-    if wanted.json:
+        drawn = (inspection.segmentation for _, inspection in inspected)
+        write_page(display.svg, [picture(drawn, tokenizer=name, ids=display.ids, full=display.full)], quiet)
+    if display.json:
         _print_json(kept)
 
 
@@ -367,11 +372,11 @@ def _show_each(
     reports: "Iterable[tuple[Document, Report]]",
     json: "Callable[[list[Report], list[tuple[str, int]]], dict[str, Any]]",
     view: "Callable[[Report], Adaptive]",
-    wanted: Shown,
+    display: Shown,
     screen: options.Screen,
 ) -> None:
     """Print all reports as one JSON object, with where the document of each is from; or each by itself."""
-    if wanted.json:
+    if display.json:
         kept = list(reports)
         print_json(json([report for _, report in kept], [document.origin for document, _ in kept]))
     else:
@@ -398,17 +403,17 @@ def _print_each(
             console.print(OnConsole(view(report)))
 
 
-def _show_tokens(found: "TokenCards", wanted: Shown, color: options.Color) -> None:
+def _show_tokens(token_cards: "TokenCards", display: Shown, color: options.Color) -> None:
     """Print all about each token that is there, then fail if one is not."""
-    if found.cards and wanted.json:
+    if token_cards.cards and display.json:
         from bpe_cli.views.as_json import cards_json
 
-        print_json(cards_json(found.tokenizer, found.cards))
-    elif found.cards:
+        print_json(cards_json(token_cards.tokenizer, token_cards.cards))
+    elif token_cards.cards:
         from bpe_cli.views.on_console import OnConsole
         from bpe_cli.views.vocabulary import card_view
 
         console = stdout_console(color)
-        for card in found.cards:
-            console.print(OnConsole(card_view(card, full=wanted.full)))
-    found.unknown.check()
+        for card in token_cards.cards:
+            console.print(OnConsole(card_view(card, full=display.full)))
+    token_cards.unknown.check()

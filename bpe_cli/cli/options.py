@@ -74,13 +74,13 @@ def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | N
 
 def parameters_of(declared: "Callable[..., object] | type") -> "dict[str, tuple[Any, Option | Argument]]":
     """Return the type and the declaration of each parameter that has one, by name; those of groups in their places."""
-    found: dict[str, tuple[Any, Option | Argument]] = {}
+    parameters: dict[str, tuple[Any, Option | Argument]] = {}
     for name, annotation in declared.__annotations__.items():
         if hasattr(annotation, "__metadata__"):
-            found[name] = annotation.__origin__, annotation.__metadata__[0]
+            parameters[name] = annotation.__origin__, annotation.__metadata__[0]
         elif isinstance(annotation, type):
-            found |= parameters_of(annotation)
-    return found
+            parameters |= parameters_of(annotation)
+    return parameters
 
 
 def defaults_of(function: "Callable[..., object]") -> dict[str, object]:
@@ -88,14 +88,14 @@ def defaults_of(function: "Callable[..., object]") -> dict[str, object]:
     code, defaults = function.__code__, function.__defaults__ or ()
     given = dict(zip(code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True))
     given |= function.__kwdefaults__ or {}
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, annotation in function.__annotations__.items():
         if isinstance(annotation, type):
             group = given[name] if name in given else annotation()
-            found |= {field: getattr(group, field) for field in annotation.__annotations__}
+            values |= {field: getattr(group, field) for field in annotation.__annotations__}
         elif name in given:
-            found[name] = given[name]
-    return found
+            values[name] = given[name]
+    return values
 
 
 def call(function: "Callable[..., object]", values: "Mapping[str, object]") -> object:

@@ -234,12 +234,12 @@ class Encoding:
         if not isinstance(token, bytes):
             raise _not_an(token, "bytes")
         known = self.__dict__.get("_mergeable_ranks")
-        found = self._tokenizer.model.vocabulary.id_of(token) if known is None else known.get(token)
-        if found is None:
-            found = self._special_tokens.get(token.decode("utf-8", "surrogateescape"))
-        if found is None:
+        token_id = self._tokenizer.model.vocabulary.id_of(token) if known is None else known.get(token)
+        if token_id is None:
+            token_id = self._special_tokens.get(token.decode("utf-8", "surrogateescape"))
+        if token_id is None:
             raise KeyError(token)
-        return int(found)
+        return int(token_id)
 
     # -- ids to text ---------------------------------------------------------------------------
 

@@ -156,7 +156,7 @@ class JsonLines:
         """The first of them."""
         self.is_json = True
         """Whether nothing was seen that is not an object: one line, say, or the beginning of a very long one."""
-        self.seen = 0
+        self.bytes_read = 0
         """How many bytes were looked at."""
         self._line = bytearray()  # what came of a line whose end has not come
 
@@ -165,12 +165,12 @@ class JsonLines:
         while data and self.verdict is None:
             if not self._line:
                 rest = data.lstrip(_SPACE)
-                self.seen += len(data) - len(rest)
+                self.bytes_read += len(data) - len(rest)
                 data = rest
             end = data.find(b"\n") + 1
             part = data[:end] if end else data
-            self.seen += len(part)
-            if self.seen > MOST_BYTES:
+            self.bytes_read += len(part)
+            if self.bytes_read > MOST_BYTES:
                 self.verdict = self.objects > 1
                 break
             self._line += part
@@ -197,7 +197,7 @@ class JsonLines:
 
     @property
     def _is_at_start(self) -> bool:
-        return self.seen == len(self._line)
+        return self.bytes_read == len(self._line)
 
     def _end_line(self) -> None:
         line = bytes(self._line)
@@ -210,7 +210,7 @@ class JsonLines:
             return
         self.objects += 1
         self.first = value if self.first is None else self.first
-        if self.objects >= MOST_LINES or (self.objects > 1 and self.seen >= ENOUGH_BYTES):
+        if self.objects >= MOST_LINES or (self.objects > 1 and self.bytes_read >= ENOUGH_BYTES):
             self.verdict = True
 
 

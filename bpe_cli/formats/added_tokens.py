@@ -124,13 +124,13 @@ def flags_present(tokens: Iterable[SpecialToken]) -> dict[str, list[bytes]]:
 
 def flag_differences(pairs: Iterable[tuple[SpecialToken, SpecialToken]]) -> dict[str, list[bytes]]:
     """Return the flags that the first of a pair has otherwise than the second, as ``flags_present``."""
-    found: dict[str, list[bytes]] = {}
+    differences: dict[str, list[bytes]] = {}
     for token, other in pairs:
         for flag in FLAGS:
             value = getattr(token, flag)
             if value != getattr(other, flag):
-                found.setdefault(flag if value else f"{flag}: false", []).append(token.content)
-    return found
+                differences.setdefault(flag if value else f"{flag}: false", []).append(token.content)
+    return differences
 
 
 def name_flags(flags: Mapping[str, Sequence[bytes]], *more: str) -> str:

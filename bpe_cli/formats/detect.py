@@ -92,9 +92,9 @@ def _in_folder(folder: Path) -> Path:
     )
 
 
-def other_in(folder: Path, found: Path, format_name: str) -> Path | None:
+def other_in(folder: Path, chosen: Path, format_name: str) -> Path | None:
     """Return a file of a folder that is a tokenizer of another format by name and beginning; None if there is none."""
-    others = sorted(entry for entry in folder.iterdir() if entry != found and entry.is_file())
+    others = sorted(entry for entry in folder.iterdir() if entry != chosen and entry.is_file())
     for module in (module for name, module in FORMATS.items() if name != format_name):
         for path in others:
             if any(fnmatchcase(path.name, pattern) for pattern in module.FILES) and module.sniff(_head(path)):

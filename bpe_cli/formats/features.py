@@ -32,13 +32,13 @@ class Feature:
     Attributes:
         name: Its name, in ``--allow-loss`` and in the table of the docs.
         what: What it is.
-        found: Tells whether a tokenizer has it, or how a message calls what it has of it.
+        part_of: Returns whether a tokenizer has it, or how a message calls the part that it has.
         about_use: Whether ids and text stay the same without it.
     """
 
     name: str
     what: str
-    found: Callable[[Tokenizer], bool | str]
+    part_of: Callable[[Tokenizer], bool | str]
     about_use: bool = False
 
 
@@ -156,9 +156,9 @@ def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -
     missing = {}
     for feature in FEATURES:
         if feature.about_use == about_use and feature.name not in holds:
-            found = feature.found(tokenizer)
-            if found:
-                missing[feature.name] = feature.what if found is True else found
+            part = feature.part_of(tokenizer)
+            if part:
+                missing[feature.name] = feature.what if part is True else part
     return missing
 
 

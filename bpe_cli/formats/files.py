@@ -49,16 +49,16 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     """
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
-    found, name = locate(path)
+    file, name = locate(path)
     try:
-        tokenizer = FORMATS[name].load(found, expression)
+        tokenizer = FORMATS[name].load(file, expression)
     except FormatError as error:
-        other = other_in(path, found, name) if error.hint is None and path.is_dir() else None
+        other = other_in(path, file, name) if error.hint is None and path.is_dir() else None
         if other is None:
             raise
         raise FormatError(error.message, hint=f"{other} lies beside it: name that one") from error
-    check_growth((*tokenizer.normalizer, *tokenizer.pre_tokenizer), f"{found}: normalizer and pre-tokenizer")
-    check_growth(tokenizer.decoder, f"{found}: decoder")
+    check_growth((*tokenizer.normalizer, *tokenizer.pre_tokenizer), f"{file}: normalizer and pre-tokenizer")
+    check_growth(tokenizer.decoder, f"{file}: decoder")
     return replace(tokenizer, name=str(path))
 
 

@@ -141,10 +141,10 @@ def snapshot(reference: str) -> Path:
     if not model.is_dir():
         raise InputError(f"{name} is not in the cache {hugging_face_folder()}", hint=fetch_hint(reference))
     commit = revision if _COMMIT.fullmatch(revision) else _commit_of(model, reference, revision)
-    found = model / "snapshots" / commit
-    if not found.is_dir():
+    folder = model / "snapshots" / commit
+    if not folder.is_dir():
         raise InputError(f"the cache {model} has no files of commit {commit}", hint=fetch_hint(reference))
-    return found
+    return folder
 
 
 def _checked(reference: str) -> tuple[str, str]:
@@ -182,8 +182,8 @@ def fetch_hint(reference: str) -> str:
     """Return the command that fetches the tokenizer of a model into the cache."""
     name, revision = _checked(reference)
     at = "" if revision == "main" else f" --revision {revision}"
-    wanted = " ".join(f'--include "{pattern}"' for pattern in WANTED)
-    return f"fetch it: hf download {name}{at} {wanted} (once: huggingface-cli download {name}{at})"
+    includes = " ".join(f'--include "{pattern}"' for pattern in WANTED)
+    return f"fetch it: hf download {name}{at} {includes} (once: huggingface-cli download {name}{at})"
 
 
 def hint_of_name(name: str) -> str | None:

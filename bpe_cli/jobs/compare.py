@@ -137,11 +137,11 @@ def compare_and_check(
         raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
     for model in models:
         note_oddities(model, job.options.specials, listener)
-    found = None
+    inputs = None
     if job.source is not None:
-        found = find_documents(job.source, job.outputs, listener=listener, streams=streams)
-        _check_scopes(job, found)
-    report = compare(models, job.source, job.options, inputs=found, listener=listener, stdin=streams.stdin)
+        inputs = find_documents(job.source, job.outputs, listener=listener, streams=streams)
+        _check_scopes(job, inputs)
+    report = compare(models, job.source, job.options, inputs=inputs, listener=listener, stdin=streams.stdin)
     changes = None
     if stored is not None:
         changes = changes_since(StoredComparison.of(report), stored[1], job.judged, stored[0])
@@ -186,13 +186,13 @@ def _models(job: CompareJob) -> list[Tokenizer]:
     return [first, *(model for number, model in enumerate(models) if number != place)]
 
 
-def _check_scopes(job: CompareJob, found: Inputs) -> None:
+def _check_scopes(job: CompareJob, inputs: Inputs) -> None:
     """Make sure that there are the inputs that conditions and limits name."""
     from bpe_cli.corpus.source import TEXT_NAME
     from bpe_cli.reports.comparison.checks import check_scope
 
     is_text = job.source is not None and job.source.text is not None
-    names = [TEXT_NAME] if is_text else [item.plain_name for item in found.items]
+    names = [TEXT_NAME] if is_text else [item.plain_name for item in inputs.items]
     scoped: list[Condition | Limit] = [*job.conditions, *job.limits]
     every(lambda each: check_scope(each.scope, each.text, names), scoped)
 

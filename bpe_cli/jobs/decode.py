@@ -102,16 +102,16 @@ def decode(
     model = load_tokenizer(tokenizer)
     edges = edges_of(model, bos=options.bos, eot=options.eot)
     written = [("`output`", target.path)]
-    found = find_inputs(
+    inputs = find_inputs(
         Source(tuple(paths), plain=True), written, listener=listener, streams=streams, target=target,
         otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
     )  # fmt: skip
-    records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in found.items if item.path != "-")
+    records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in inputs.items if item.path != "-")
     check_kept(written, [*files_of(tokenizer), *records], streams, target)
-    with listener.task("decoding", found.total_bytes) as advance, target.open() as out:
+    with listener.task("decoding", inputs.total_bytes) as advance, target.open() as out:
         asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
         decoding = _Decoding(model, options, asked, out, listener)
-        for item in found.items:
+        for item in inputs.items:
             decoding.decode(item, streams, advance)
     return Decoded(decoding.documents, decoding.tokens)
 

@@ -117,7 +117,7 @@ def encode_chat(
     if work.is_billed(model, named):
         return _write_counts(work, model, named, reader)
     renderer, model = _renderer(work, model, named)
-    note_oddities(model, work.found_specials, listener)
+    note_oddities(model, work.specials, listener)
     if work.to == "text":
         return _write_text(work, renderer, reader)
     return _write_ids(work, model, renderer, reader)
@@ -152,7 +152,7 @@ class _Work:
         return outputs_of(self.to, self.target)
 
     @property
-    def found_specials(self) -> Specials:
+    def specials(self) -> Specials:
         """The special tokens that messages may hold."""
         return () if self.options.refuse_specials else self.options.specials
 
@@ -232,7 +232,7 @@ def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Toke
 class _Reader:
     """Read conversations from inputs, and know where each stands; a blank line is none."""
 
-    def __init__(self, chat: ChatOptions, source: Source, found: Inputs, listener: Listener, streams: Streams) -> None:
+    def __init__(self, chat: ChatOptions, source: Source, inputs: Inputs, listener: Listener, streams: Streams) -> None:
         from bpe_cli.chat import read_tools
 
         self._source = source
@@ -244,7 +244,7 @@ class _Reader:
         self._lines = Origins(whole=source.documents == "whole")
         self._number = 0
         self._numbers = array("Q")
-        self._found = found
+        self._inputs = inputs
         self.hashes: list[InputHash] = []
 
     def of(self, number: int) -> str:
@@ -260,7 +260,7 @@ class _Reader:
         from bpe_cli.corpus import reading
 
         with reading(
-            self._source, self._found, what, self._listener, stdin=self._streams.read,
+            self._source, self._inputs, what, self._listener, stdin=self._streams.read,
             on_input=self._lines.begin, hashes=self.hashes,
         ) as blocks:  # fmt: skip
             yield filter(None, map(self._batch, whole_documents(blocks, MAX_BYTES, _too_long)))
@@ -295,14 +295,14 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reade
     from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, target, threads = work.options, work.target, usable_threads(work.options.threads)
-    encoder = ChatEncoder(model, work.found_specials, refuse=options.refuse_specials)
+    encoder = ChatEncoder(model, work.specials, refuse=options.refuse_specials)
     edges = edges_of(model, eot=options.eot)
     budget, places = Budget(options.max_tokens, reader), Places()
     with (
         reader.batches("encoding") as batches,
         sinks.open_sink(
             work.to, target.path, stdout=target.stream, tokenizer=model,
-            options=replace(options, specials=work.found_specials).sink_options(edges), inputs=reader.hashes,
+            options=replace(options, specials=work.specials).sink_options(edges), inputs=reader.hashes,
         ) as sink,
     ):  # fmt: skip
         for batch in batches:

@@ -261,9 +261,9 @@ def check_kept(
                 )
 
 
-def read_inputs(found: Inputs) -> Iterator[tuple[str, str]]:
+def read_inputs(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Return the inputs for ``check_kept``."""
-    return ((f"the input {item.name}", item.path) for item in found.items)
+    return ((f"the input {item.name}", item.path) for item in inputs.items)
 
 
 def _identities(path: str, standard: HasDescriptor | None = None) -> list[_Identity]:

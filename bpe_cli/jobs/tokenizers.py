@@ -55,9 +55,9 @@ def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> To
         bytes_of(name_or_path, "name_or_path")
         # The formats of files are loaded only if one may be meant: a named encoding starts without them.
         if pattern is None and not _exists(name_or_path):
-            found = named_encodings.find(name_or_path)
-            if found is not None:
-                return found
+            tokenizer = named_encodings.find(name_or_path)
+            if tokenizer is not None:
+                return tokenizer
         from bpe_cli.formats import find_tokenizer
 
         return find_tokenizer(name_or_path, pattern)

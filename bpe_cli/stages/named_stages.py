@@ -121,7 +121,7 @@ def pre_tokenizer_names() -> tuple[str, ...]:
     return (*NAMED, *PATTERNS, *ALIASES)
 
 
-def pre_tokenizers_named(wanted: str) -> tuple[PreTokenizer, ...]:
+def pre_tokenizers_named(names: str) -> tuple[PreTokenizer, ...]:
     """Return the pre-tokenizers of names with commas between them, in order.
 
     A name of ``patterns`` stands for the pattern alone: bytes stay bytes.
@@ -132,7 +132,7 @@ def pre_tokenizers_named(wanted: str) -> tuple[PreTokenizer, ...]:
     >>> pre_tokenizers_named("whitespace-split, digits")
     (WhitespaceSplit(), Digits(individual_digits=False))
     """
-    stages = every(_pre_tokenizers_named, (name.strip() for name in wanted.split(",")))
+    stages = every(_pre_tokenizers_named, (name.strip() for name in names.split(",")))
     return tuple(stage for each in stages for stage in each)
 
 

@@ -45,13 +45,13 @@ def bytes_of(text: object, name: str = "text") -> bytes:
         ) from error
 
 
-def wrong_type(name: str, wanted: str, value: object) -> TypeError:
+def wrong_type(name: str, expected: str, value: object) -> TypeError:
     """Make the error for an argument of another type than it must have.
 
     >>> wrong_type("text", "a str or bytes", ["a"])
     TypeError('text must be a str or bytes, not list')
     """
-    return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
+    return TypeError(f"{name} must be {expected}, not {type(value).__name__}")
 
 
 def list_of(name: str, values: Iterable[T], what: str) -> list[T]:

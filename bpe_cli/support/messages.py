@@ -118,16 +118,16 @@ def no_pair(
     ('no pair is left to merge', 'no pair is left that occurs 2 times or more',
      'no pair is left that occurs 2 times or more and makes a token of at most 3 characters and crosses no boundary')
     """
-    wanted = [f"occurs {minimum:,} times or more"] if minimum > 1 else []
+    conditions = [f"occurs {minimum:,} times or more"] if minimum > 1 else []
     if max_token_length is not None:
-        wanted.append(f"makes a token of at most {plural(max_token_length, unit)}")
+        conditions.append(f"makes a token of at most {plural(max_token_length, unit)}")
     if max_digits is not None:
-        wanted.append(f"has at most {plural(max_digits, 'digit')}")
+        conditions.append(f"has at most {plural(max_digits, 'digit')}")
     if character_boundaries:
-        wanted.append("keeps characters whole")
+        conditions.append("keeps characters whole")
     if bounded:
-        wanted.append("crosses no boundary")
-    return "no pair is left " + (f"that {' and '.join(wanted)}" if wanted else "to merge")
+        conditions.append("crosses no boundary")
+    return "no pair is left " + (f"that {' and '.join(conditions)}" if conditions else "to merge")
 
 
 # -- several errors --------------------------------------------------------------------------------

@@ -128,10 +128,10 @@ def extend(
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")
     ids, ends, numbers = array("I"), array("Q"), array("Q")
-    for _, occurrences, segment_ids, found_ends in segmented(tokenizer.live_model, counts):
+    for _, occurrences, segment_ids, segment_ends in segmented(tokenizer.live_model, counts):
         base = len(ids)
         ids.frombytes(segment_ids.cast("B"))
-        ends.extend(base + end for end in found_ends)
+        ends.extend(base + end for end in segment_ends)
         numbers.extend(occurrences)
     usual = 2 if isinstance(model, CharacterBpe) else 1
     minimum = max(1, usual if min_frequency is None else min_frequency)

@@ -136,16 +136,16 @@ class EncodedBatch:
         pad_id = whole_number("pad_id", pad_id, most=(1 << 32) - 1)
         sizes = [end - start for start, end in zip(self.offsets, self.offsets[1:], strict=False)]
         longest = max(sizes, default=0)
-        wanted = longest if length is None else whole_number("length", length)
-        wanted += -wanted % whole_number("multiple_of", multiple_of, 1)
-        if longest > wanted:
+        width = longest if length is None else whole_number("length", length)
+        width += -width % whole_number("multiple_of", multiple_of, 1)
+        if longest > width:
             raise UsageError(
-                f"a text has {longest:,} tokens, which is more than the length {wanted:,}",
+                f"a text has {longest:,} tokens, which is more than the length {width:,}",
                 hint="encode_batch(texts, max_tokens=...) cuts them",
             )
         ids, mask, start = array("I"), bytearray(), 0
         for size in sizes:
-            fill = wanted - size
+            fill = width - size
             own = self.ids[start : start + size]
             for part in (own, None) if side == "right" else (None, own):
                 if part is None:
@@ -155,7 +155,7 @@ class EncodedBatch:
                     ids.frombytes(part.cast("B"))
                     mask += b"\1" * size
             start += size
-        return PaddedBatch(ids, mask, len(sizes), wanted)
+        return PaddedBatch(ids, mask, len(sizes), width)
 
 
 class PaddedBatch:
@@ -316,16 +316,16 @@ def cuts(data: bytes, placed: Placed) -> list[tuple[int, int]]:
     """
     count = len(placed)
     text = well_formed(data)
-    found = [(0, 0)]
+    places = [(0, 0)]
     highest = 0
     for place in range(1, count):
         highest = max(highest, placed.ends[place - 1])
         start = placed.starts[place]
         if start >= highest and (start == len(text) or not 0x80 <= text[start] < 0xC0):
-            found.append((place, start))
+            places.append((place, start))
     if count:
-        found.append((count, len(data)))
-    return found
+        places.append((count, len(data)))
+    return places
 
 
 def chunks(data: bytes, placed: Placed, max_tokens: int, overlap: int) -> Iterator[Chunk]:

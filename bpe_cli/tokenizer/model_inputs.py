@@ -123,13 +123,13 @@ def windows(length: int, size: int, stride: int, direction: Direction = "right")
             f"a window of {size} tokens cannot repeat {stride} of the one before",
             hint="the stride is at least 0 and less than the length without special tokens",
         )
-    found: list[Span] = []
+    spans: list[Span] = []
     start = 0
-    while not found or start + stride < length:
+    while not spans or start + stride < length:
         stop = min(start + size, length)
-        found.append((start, stop) if direction == "right" else (length - stop, length - start))
+        spans.append((start, stop) if direction == "right" else (length - stop, length - start))
         start += size - stride
-    return found
+    return spans
 
 
 def _cut(encoding: Encoding, size: int, truncation: Truncation) -> Encoding:

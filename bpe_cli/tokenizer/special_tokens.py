@@ -101,12 +101,12 @@ def looked_for(special_tokens: Sequence[SpecialToken], names: Collection[bytes])
     first is found: a special one, as in Hugging Face's library.
     """
     reserved = {token.token_id for token in special_tokens if token.special and token.content not in names}
-    wanted = (
+    tokens = (
         token
         for token in special_tokens
         if token.content in names or (not token.special and token.token_id not in reserved)
     )
-    return sorted(wanted, key=lambda token: (not token.special, token.token_id))
+    return sorted(tokens, key=lambda token: (not token.special, token.token_id))
 
 
 def live(model: Model, tokens: Withheld) -> Model:

@@ -84,8 +84,8 @@ class JsonWalker:
         shape = self._known[kind]
         if shape is None:
             return [self(each) for each in value]
-        found = ((key, column(value)) for key, column in shape.columns)
-        return {key: each if type(each) in _AS_IT_IS else self(each) for key, each in found}
+        columns = ((key, column(value)) for key, column in shape.columns)
+        return {key: each if type(each) in _AS_IT_IS else self(each) for key, each in columns}
 
     def _shape_of(self, kind: type) -> Shape | None:
         """Return how a class is written; None for a sequence."""

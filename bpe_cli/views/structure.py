@@ -27,11 +27,11 @@ TOKEN_CELLS = 40
 TREE_CELLS = 160
 
 
-def findings_view(found: Sequence[Finding]) -> Blocks:
+def findings_view(findings: Sequence[Finding]) -> Blocks:
     """Sum up a health report in two paragraphs: what is good, what to look at."""
     lines = []
     for good, title in ((True, "good: "), (False, "look at: ")):
-        texts = [finding.text for finding in found if finding.good is good]
+        texts = [finding.text for finding in findings if finding.good is good]
         if texts:
             lines.append(Line((title, "bold"), "; ".join(texts) + "."))
     return Blocks(*lines)

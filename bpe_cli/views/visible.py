@@ -171,10 +171,10 @@ class Borders:
         """Return what must stand before the next unit: where a line begins from the right, its direction."""
         if not self._active:
             return ""
-        found = direction(unit)
-        opens = found is True and self._run is None
-        if found is not None:
-            self._run = found
+        right_to_left = direction(unit)
+        opens = right_to_left is True and self._run is None
+        if right_to_left is not None:
+            self._run = right_to_left
         return MARK if opens else ""
 
     def here(self) -> str:

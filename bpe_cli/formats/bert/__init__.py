@@ -78,20 +78,20 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     return loads(read(path, MAX_BYTES), str(path), companions.find(path.parent))
 
 
-def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions.NONE) -> Tokenizer:
+def loads(data: bytes, source: str = "vocab.txt", companion_files: Companions = companions.NONE) -> Tokenizer:
     """Read the content of a ``vocab.txt``, with what lies beside it."""
     as_json = data.lstrip()[:1] == b"{"
     lines = [] if as_json else _read_lines(data, source)
     ids = _read_json(data, source) if as_json else {line: number for number, line in enumerate(lines) if line}
-    declared = [each.token for each in found.numbered]
+    declared = [each.token for each in companion_files.numbered]
     known = ids | {token.content.decode(): token.token_id for token in declared}
-    names = _role_names(found, known)
+    names = _role_names(companion_files, known)
     if "unk" not in names:
         raise FormatError(
             f"{source} has no token for words that cannot be spelt: {NAMES['unk']}, or what {CONFIG} names",
             hint="tokenizer.json can say what is done without one",
         )
-    named = ((each.token, known.get(each.token.content.decode())) for each in found.named)
+    named = ((each.token, known.get(each.token.content.decode())) for each in companion_files.named)
     declared += [replace(token, token_id=token_id) for token, token_id in named if token_id is not None]
     declared += [SpecialToken(name.encode(), known[name]) for name in names.values()]
     specials = read_special_tokens(ids, declared, source)
@@ -99,8 +99,8 @@ def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions
     words = {token: number for token, number in ids.items() if token not in hidden}
     roles = {role: known[name] for role, name in names.items()}
     facts: list[tuple[str, Fact]] = []
-    if found.config_data is not None:
-        normalizer = _read_normalizer(found.config)
+    if companion_files.config_data is not None:
+        normalizer = _read_normalizer(companion_files.config)
     else:
         shown = reading(words, PREFIX)
         normalizer = shown.normalizer()
@@ -121,14 +121,14 @@ def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions
         ),
         (BertPreTokenizer(),),
         specials,
-        unicode_version=found.config.get("unicode_version").text_or_none(),
+        unicode_version=companion_files.config.get("unicode_version").text_or_none(),
         post_processor=_template(names, roles),
         normalizer=(normalizer,),
         decoder=(WordPieceDecoder(PREFIX),),
         usage=Usage(roles=roles_in_order(roles)),
         origin=Origin(NAME, tuple(facts), ((_IDLE_LINES, bytes(idle)),) if idle else ()),
     )
-    return companions.apply(tokenizer, found, source)
+    return companions.apply(tokenizer, companion_files, source)
 
 
 def _read_lines(data: bytes, source: str) -> list[str]:
@@ -147,16 +147,16 @@ def _read_json(data: bytes, source: str) -> dict[str, int]:
     return {token: number for token, number in ids.items() if token}
 
 
-def _role_names(found: Companions, known: Collection[str]) -> dict[str, str]:
+def _role_names(companion_files: Companions, known: Collection[str]) -> dict[str, str]:
     """Return the token of each role: the one that a file beside names, else BERT's; if it is there.
 
     A role that ``tokenizer_config.json`` states as null has none.
     """
-    stated = {each.role: each.token.content.decode() for each in found.named}
+    stated = {each.role: each.token.content.decode() for each in companion_files.named}
     names = {}
     for role in STATED_ROLES:
         spellings = [NAMES[role], NAMES[role].lower()] if role in NAMES else []
-        if role in stated or f"{role}_token" in found.config.members():
+        if role in stated or f"{role}_token" in companion_files.config.members():
             spellings = [stated[role]] if role in stated else []
         present = [name for name in spellings if name in known]
         if present:

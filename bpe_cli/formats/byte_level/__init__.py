@@ -217,12 +217,12 @@ def _written_merges(tokenizer: Tokenizer, merges: Merges | None, format_name: st
 
 def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
     """Turn ranks into the merges that do the same without looking up whole pieces."""
-    found = of_ranks(model.vocabulary)
-    if found.whole:
-        first = found.whole[0]
+    recovered = of_ranks(model.vocabulary)
+    if recovered.whole:
+        first = recovered.whole[0]
         raise FormatError(
-            f"{format_name} holds merges, and no merge reaches {len(found.whole):,} of the ranked tokens; "
+            f"{format_name} holds merges, and no merge reaches {len(recovered.whole):,} of the ranked tokens; "
             f"the first is {quote(model.vocabulary.token(first))} (id {first})",
             hint="write tokenizer.json, which can say that a whole piece comes first, or keep it as a .tiktoken file",
         )
-    return found.merges
+    return recovered.merges

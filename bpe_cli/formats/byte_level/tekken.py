@@ -135,9 +135,9 @@ def _read_special_tokens(root: Node, count: int) -> list[str]:
             node.flag("is_control", default=True)
             texts.append(node.get("token_str").text())
     texts += [_filler(token_id) for token_id in range(len(texts), count)]
-    seen: dict[str, int] = {}
+    ids: dict[str, int] = {}
     for token_id, text in enumerate(texts):
-        if not text or seen.setdefault(text, token_id) != token_id:
+        if not text or ids.setdefault(text, token_id) != token_id:
             raise listed.error(f"has {quote(text)} as token {token_id}, which is empty or stands there already")
     return texts
 

@@ -341,17 +341,17 @@ def sentencepiece_decoder(
     if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
         return tuple(stages)
     surfaces = [stage.content for stage in stages if isinstance(stage, ReplaceDecoder) and stage.pattern == unknown]
-    wanted = SpaceMarksDecoder(
+    decoder = SpaceMarksDecoder(
         marks.add_dummy_prefix,
         marks.remove_extra_whitespaces,
         marks.treat_whitespace_as_suffix,
         surfaces[0].replace(MARK, " ") if surfaces else UNK_SURFACE,
     )
-    if tuple(stages) == hugging_face_decoder([wanted], unknown, texts, []):
-        return (wanted,)
+    if tuple(stages) == hugging_face_decoder([decoder], unknown, texts, []):
+        return (decoder,)
     if unknown is not None:
         edges.append(f"unknown tokens, which {reader.name} reads as a sign of its own")
-    usual = hugging_face_decoder([wanted], None, texts, [])
+    usual = hugging_face_decoder([decoder], None, texts, [])
     one = tuple(StripDecoder(" ", 1, 0) if isinstance(stage, StripDecoder) else stage for stage in usual)
     if tuple(stages) == one != usual:
         edges.append(f"marks that the text itself begins with, all of which {reader.name} reads as nothing")
@@ -365,4 +365,4 @@ def sentencepiece_decoder(
         raise FormatError(
             f"{reader.name} decodes by reading marks as blanks, and this tokenizer otherwise (its decoder: {names})"
         )
-    return (wanted,)
+    return (decoder,)

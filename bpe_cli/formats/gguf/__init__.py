@@ -85,12 +85,12 @@ def _written(keys: Keys) -> tuple[bytes, Tokenizer]:
     """
     content = write(keys.fields())
     again = tokenizer_of(parse(content, WRITTEN))
-    wanted = _taking_white_space(keys.tokenizer)
-    if wanted and wanted != _taking_white_space(again) and not keys.has_model_name:
+    stripping = _taking_white_space(keys.tokenizer)
+    if stripping and stripping != _taking_white_space(again) and not keys.has_model_name:
         keys.model_name = PHI_3
         named = write(keys.fields())
         renamed = tokenizer_of(parse(named, WRITTEN))
-        if wanted == _taking_white_space(renamed):
+        if stripping == _taking_white_space(renamed):
             return named, renamed
     return content, again
 

@@ -134,7 +134,7 @@ def same(ours: Unigram, theirs: Unigram) -> bool:
     """Return whether two models take the same tokens of the same texts."""
 
     def compared(model: Unigram) -> dict[int, tuple[int, int]]:
-        found = enumerate(zip(model.kinds, model.scores, strict=True))
-        return {number: (kind, units(score)) for number, (kind, score) in found if kind not in (UNUSED, CONTROL)}
+        entries = enumerate(zip(model.kinds, model.scores, strict=True))
+        return {number: (kind, units(score)) for number, (kind, score) in entries if kind not in (UNUSED, CONTROL)}
 
     return compared(ours) == compared(theirs)

@@ -55,8 +55,8 @@ def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
     """Make the tokenizer; ``pattern`` is an expression that takes the place of the file's split."""
     model = metadata.text("tokenizer.ggml.model")
     if model is None or model in ("none", "no_vocab"):
-        found = "says that it has none" if model else "has no key tokenizer.ggml.model"
-        raise FormatError(f"{metadata.source} is a GGUF file without a tokenizer: it {found}")
+        reason = "says that it has none" if model else "has no key tokenizer.ggml.model"
+        raise FormatError(f"{metadata.source} is a GGUF file without a tokenizer: it {reason}")
     make = MAKERS.get(model)
     if make is None:
         what = f", which is {NOT_READ[model]}" if model in NOT_READ else ""
@@ -111,9 +111,9 @@ def _kind(kind: int, is_unknown: bool) -> int:
 def _byte_tokens(vocab: Vocab) -> frozenset[int]:
     """Return the ids of the tokens of bytes, found by their texts as llama.cpp does; none unless all are there."""
     ids = {text: number for number, text in enumerate(vocab.texts)}
-    found = [ids.get(text) for text in BYTE_TEXTS]
-    usable = frozenset(number for number in found if number is not None and vocab.types[number] in (NORMAL, BYTE))
-    return usable if len(usable) == len(found) else frozenset()
+    token_ids = [ids.get(text) for text in BYTE_TEXTS]
+    usable = frozenset(number for number in token_ids if number is not None and vocab.types[number] in (NORMAL, BYTE))
+    return usable if len(usable) == len(token_ids) else frozenset()
 
 
 def _unknown(vocab: Vocab) -> int:
@@ -321,8 +321,8 @@ _PLAIN_ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 def _unescaped(text: bytes, source: str) -> bytes:
     """Read a token of RWKV's, as ``llama_unescape_rwkv_token`` does."""
 
-    def character(found: re.Match[bytes]) -> bytes:
-        escape = found[1]
+    def character(match: re.Match[bytes]) -> bytes:
+        escape = match[1]
         return bytes.fromhex(escape[1:].decode()) if escape[:1] == b"x" else _PLAIN_ESCAPES.get(escape, escape)
 
     if b"\\x" in _ESCAPE.sub(b"", text):

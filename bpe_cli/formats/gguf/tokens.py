@@ -115,13 +115,11 @@ class Vocab:
             raise FormatError(f"{self.source} has no tokens (tokenizer.ggml.tokens)")
         if len(texts) > _core.MAX_TOKENS:
             raise FormatError(f"{self.source} has {len(texts):,} tokens; {_core.MAX_TOKENS:,} are read")
-        seen: dict[bytes, int] = {}
+        ids: dict[bytes, int] = {}
         for token_id, text in enumerate(texts):
-            if text and text in seen:
-                raise FormatError(
-                    f"{self.source}: the token {quote(text)} stands twice, as {seen[text]} and {token_id}"
-                )
-            seen[text] = token_id
+            if text and text in ids:
+                raise FormatError(f"{self.source}: the token {quote(text)} stands twice, as {ids[text]} and {token_id}")
+            ids[text] = token_id
             try:
                 text.decode()
             except UnicodeDecodeError:
@@ -183,11 +181,11 @@ class Vocab:
 
     def _read_roles(self) -> dict[str, int]:
         """Read the roles that the file states; an id that is none of its tokens counts for nothing, as there."""
-        found = {role: self.metadata.integer(f"tokenizer.ggml.{key}") for role, key in ROLE_KEYS.items()}
+        roles = {role: self.metadata.integer(f"tokenizer.ggml.{key}") for role, key in ROLE_KEYS.items()}
         for role, key in (("fim_pre", "prefix"), ("fim_suf", "suffix"), ("fim_mid", "middle")):  # older names
-            if found[role] is None:
-                found[role] = self.metadata.integer(f"tokenizer.ggml.{key}_token_id")
-        return {role: number for role, number in found.items() if number is not None and 0 <= number < len(self.texts)}
+            if roles[role] is None:
+                roles[role] = self.metadata.integer(f"tokenizer.ggml.{key}_token_id")
+        return {role: number for role, number in roles.items() if number is not None and 0 <= number < len(self.texts)}
 
     @property
     def usage(self) -> Usage:
@@ -219,10 +217,10 @@ class Vocab:
             "bos": always or self.metadata.boolean("tokenizer.ggml.add_bos_token", add_bos),
             "eos": self.metadata.boolean("tokenizer.ggml.add_eos_token", add_eos),
         }
-        for role, wanted in asked.items():
-            if wanted and role not in self.roles:
+        for role, is_added in asked.items():
+            if is_added and role not in self.roles:
                 raise FormatError(f"{self.source} asks for a token at texts' ends that it does not name ({role})")
-        before, after = ((self.roles[role],) if wanted else () for role, wanted in asked.items())
+        before, after = ((self.roles[role],) if is_added else () for role, is_added in asked.items())
         names = {token_id: self.texts[token_id].decode() for token_id in (*before, *after)}
         return template(names, before, after, before, second_type=int(self.model != "t5"))
 

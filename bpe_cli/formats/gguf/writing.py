@@ -246,8 +246,8 @@ def _pre(out: Keys, model: RankBpe | MergeBpe) -> str:
         others = [stage for stage in stages if not isinstance(stage, Split)]
         name = near or gguf_pre.DEFAULT.names[0]
         what = f"the pre-tokenizer {type(others[0]).__name__}" if others else "the split pattern"
-        found = f"llama.cpp's {name} only comes near" if near else "llama.cpp has no name for it"
-        out.lost["pre-tokenizer" if others else "pattern"] = f"{what} ({found})"
+        reason = f"llama.cpp's {name} only comes near" if near else "llama.cpp has no name for it"
+        out.lost["pre-tokenizer" if others else "pattern"] = f"{what} ({reason})"
     return name
 
 
@@ -310,8 +310,8 @@ def _add_pieces(out: Keys, name: str, model: ScoredBpe | Unigram, unk_id: int) -
     out.add_scores(model.scores)
     out.add_unknown(unk_id)
     out.add_ends()
-    found = [stage for stage in out.tokenizer.normalizer if isinstance(stage, SpaceMarks)]
-    marks = found[-1] if found else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    stages = [stage for stage in out.tokenizer.normalizer if isinstance(stage, SpaceMarks)]
+    marks = stages[-1] if stages else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
     out.add("add_space_prefix", BOOL, marks.add_dummy_prefix)
     return marks
 

@@ -146,8 +146,8 @@ def name_of(tokenizer: Tokenizer) -> str | None:
     if not replace(tokenizer, normalizer=()).is_plain:
         return None
     cuts = tuple(stage for stage in tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace))
-    wanted = replace(_GPT2, pre_tokenizer=cuts, normalizer=tokenizer.normalizer)
-    return next((name for name, known in CLASSES.items() if known == wanted != _GPT2), None)
+    settings = replace(_GPT2, pre_tokenizer=cuts, normalizer=tokenizer.normalizer)
+    return next((name for name, known in CLASSES.items() if known == settings != _GPT2), None)
 
 
 def _of_pattern(pattern: str, ids: Mapping[str, int], special: Collection[str], suffix: str) -> Convention:
@@ -187,12 +187,12 @@ def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
     """
     name = config.get("tokenizer_class")
     puts = None if name.is_null else PUTS_AROUND.get(name.text().removesuffix("Fast"))
-    wanted = {
+    added = {
         "bos": config.flag("add_bos_token", default=bool(puts)),
         "eos": config.flag("add_eos_token"),
     }
-    for role, is_wanted in wanted.items():
-        if not is_wanted:
+    for role, is_added in added.items():
+        if not is_added:
             continue
         if puts is None or (role == "eos" and not puts):
             raise config.get(f"add_{role}_token").error(
@@ -202,9 +202,9 @@ def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
             )
         if tokenizer.usage.role(role) is None:
             raise config.error(f"has no {role}_token to put around a text, which its class does")
-    if not any(wanted.values()):
+    if not any(added.values()):
         return None
-    ids = {role: tokenizer.usage.role(role) or 0 for role, is_wanted in wanted.items() if is_wanted}
+    ids = {role: tokenizer.usage.role(role) or 0 for role, is_added in added.items() if is_added}
     names = {token_id: tokenizer.token_bytes(token_id).decode() for token_id in ids.values()}
-    before, after = ((ids[role],) if role in ids else () for role in wanted)
+    before, after = ((ids[role],) if role in ids else () for role in added)
     return template(names, before, after, before)

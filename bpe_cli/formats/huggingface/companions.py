@@ -205,18 +205,18 @@ def _stated_templates(node: Node) -> dict[str, str]:
     return read_templates(node)
 
 
-def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[Declared]:
+def declared(companions: Companions, id_of: Callable[[str], int | None]) -> Iterator[Declared]:
     """Yield the tokens that the files declare, those with an id of their own first.
 
     ``id_of`` gives the id that the tokenizer file has for a text; None if it has none.
     """
     ids: dict[bytes, int] = {}
-    for numbered in found.numbered:
+    for numbered in companions.numbered:
         token = numbered.token
         if ids.get(token.content) != token.token_id:  # a contradiction is found when they are put together
             ids.setdefault(token.content, token.token_id)
             yield numbered
-    for each in found.named:
+    for each in companions.named:
         content = each.token.content
         if content not in ids:
             token_id = id_of(content.decode())
@@ -230,26 +230,26 @@ def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[
             yield Declared(replace(each.token, token_id=token_id), each.source)
 
 
-def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
+def apply(tokenizer: Tokenizer, companions: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
     """Return a tokenizer with what the files beside its own say of it.
 
     With ``by_class`` a class in Python says what is put around a text, where nothing else does.
     """
-    if not found:
+    if not companions:
         return tokenizer
-    tokenizer = put_in(tokenizer, declared(found, ids_of(tokenizer)), source)
+    tokenizer = put_in(tokenizer, declared(companions, ids_of(tokenizer)), source)
     id_of = ids_of(tokenizer)
-    roles = {each.role: id_of(each.token.content.decode()) for each in found.named if each.role is not None}
+    roles = {each.role: id_of(each.token.content.decode()) for each in companions.named if each.role is not None}
     known = {role: token_id for role, token_id in roles.items() if token_id is not None}
     usage = replace(
         tokenizer.usage,
         roles=roles_in_order(dict(tokenizer.usage.roles) | known),
-        chat_templates=found.chat_templates or tokenizer.usage.chat_templates,
+        chat_templates=companions.chat_templates or tokenizer.usage.chat_templates,
     )
     origin = tokenizer.origin or Origin("")
-    tokenizer = replace(tokenizer, usage=usage, origin=replace(origin, facts=(*origin.facts, *found.facts)))
+    tokenizer = replace(tokenizer, usage=usage, origin=replace(origin, facts=(*origin.facts, *companions.facts)))
     if by_class and tokenizer.post_processor is None:
-        tokenizer = replace(tokenizer, post_processor=post_processor_of(found.config, tokenizer))
+        tokenizer = replace(tokenizer, post_processor=post_processor_of(companions.config, tokenizer))
     return tokenizer
 
 

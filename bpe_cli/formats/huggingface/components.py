@@ -96,11 +96,11 @@ _BYTE_LEVEL = ("add_prefix_space", "trim_offsets", "use_regex")
 def _flat(node: Node, members: str) -> Iterator[Node]:
     """Yield the components of sequences in sequences, in order."""
     waiting = [] if node.is_null else [node]
-    seen = 0
+    count = 0
     while waiting:
         each = waiting.pop()
-        seen += 1
-        if seen > MAX_COMPONENTS:
+        count += 1
+        if count > MAX_COMPONENTS:
             raise node.error(f"has more than {MAX_COMPONENTS:,} components")
         if each.get("type").value == "Sequence":
             each.only("type", members)

@@ -111,9 +111,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     ids = byte_level.read_ids(vocabulary)
     openai = hashlib.sha256(data).hexdigest() in OPENAI_VOCABULARIES
     declared = [SpecialToken(b"<|endoftext|>", 50256)] if openai else []
-    found = companions.find(vocabulary_path.parent)
-    config = found.config
-    declared += [each.token for each in companions.declared(found, ids.get)]
+    companion_files = companions.find(vocabulary_path.parent)
+    config = companion_files.config
+    declared += [each.token for each in companions.declared(companion_files, ids.get)]
     written = read(merges_path)
     known = {token.content.decode() for token in declared}
     convention = classes.convention(config, pattern, ids, written, known, str(merges_path))
@@ -125,7 +125,10 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         _check_alphabet(ids, known, str(vocabulary_path))
         model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
     else:
-        settings = {"end_of_word_suffix": convention.suffix, "unk_token": _unknown(found, ids, convention.unk)}
+        settings = {
+            "end_of_word_suffix": convention.suffix,
+            "unk_token": _unknown(companion_files, ids, convention.unk),
+        }
         model = hf_models.read_character_bpe(Node(settings, str(merges_path)), ids, merges, special_tokens)
     stages = convention.pre_tokenizer
     if config.flag("add_prefix_space"):
@@ -139,15 +142,15 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         decoder=convention.decoder,
         origin=Origin(NAME, (("vocabulary", vocabulary_path.name), ("merges", merges_path.name), *_header(written))),
     )
-    return companions.apply(hf_models.with_unknown(tokenizer, ids), found, str(path))
+    return companions.apply(hf_models.with_unknown(tokenizer, ids), companion_files, str(path))
 
 
-def _unknown(found: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:
+def _unknown(companion_files: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:
     """Return the unknown token: as a file beside the pair names it, else the usual one if it is there."""
-    for each in found.named:
+    for each in companion_files.named:
         if each.role == "unk":
             return each.token.content.decode()
-    return usual if usual in ids and "unk_token" not in found.config.members() else None
+    return usual if usual in ids and "unk_token" not in companion_files.config.members() else None
 
 
 def _check_alphabet(ids: Mapping[str, int], known: Collection[str], source: str) -> None:

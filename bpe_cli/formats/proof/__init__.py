@@ -60,12 +60,12 @@ def prove(
         encode(tokenizer, comparing.tricky())  # it can be run
         return
     losses = frozenset(allow_loss)
-    found = _first_difference(tokenizer, again, frozenset())
-    if found is not None and losses:
-        found = _first_but(tokenizer, again, losses)
-    if found is not None:
+    problem = _first_difference(tokenizer, again, frozenset())
+    if problem is not None and losses:
+        problem = _first_but(tokenizer, again, losses)
+    if problem is not None:
         raise FormatError(
-            f"what would be written does something else: {found}", hint=_way_out(tokenizer, again, losses)
+            f"what would be written does something else: {problem}", hint=_way_out(tokenizer, again, losses)
         )
 
 
@@ -109,15 +109,15 @@ def _read(path: Path, load: Load) -> Tokenizer:
 
 def _first_but(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
     """Return the first difference that is left without what was agreed to lose; None if there is none."""
-    found = None
+    problem = None
     for view in _views(ours, theirs, losses):
         try:
-            found = _first_difference(ours, view, losses)
+            problem = _first_difference(ours, view, losses)
         except FormatError:  # another's stages do not fit this model
             continue
-        if found is None:
+        if problem is None:
             return None
-    return found or _first_difference(ours, theirs, losses)
+    return problem or _first_difference(ours, theirs, losses)
 
 
 def _views(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Iterator[Tokenizer]:
@@ -135,18 +135,18 @@ def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]
     law = _law(ours, theirs, losses)
     if not encodes_the_same(ours, theirs):
         for some in _texts(ours, theirs):
-            found = difference(ours, theirs, some, (), law)
-            if found is not None:
-                return found
+            problem = difference(ours, theirs, some, (), law)
+            if problem is not None:
+                return problem
         if not losses & TOKENS:
             for some in (_of_special_tokens(ours, theirs), comparing.tricky()):
-                found = difference(ours, theirs, some, "all", law)
-                if found is not None:
-                    return found
+                problem = difference(ours, theirs, some, "all", law)
+                if problem is not None:
+                    return problem
     if not decodes_the_same(ours, theirs):
-        found = decoding_difference(ours, theirs, law, any_text="decoder" in losses)
-        if found is not None:
-            return found
+        problem = decoding_difference(ours, theirs, law, any_text="decoder" in losses)
+        if problem is not None:
+            return problem
     if not losses & {"post-processor", "ids"} and not surrounds_the_same(ours, theirs):
         return f"around a text (-1) it puts {surroundings(ours)}, and read back {surroundings(theirs)}"
     return None

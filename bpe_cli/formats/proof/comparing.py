@@ -58,10 +58,10 @@ def difference(
         encode(each, some, specials) if done is None else list(_divided(*done))
         for each, done in zip((ours, theirs), quick, strict=True)
     ]
-    found = _first(both[0], both[1], law)
-    if found is None:
+    index = _first(both[0], both[1], law)
+    if index is None:
         return None
-    text = some[found] if law.renumbered or law.most else _shortened(ours, theirs, some[found], specials, law)
+    text = some[index] if law.renumbered or law.most else _shortened(ours, theirs, some[index], specials, law)
     cuts = [shown(each, encode(each, [text], specials)[0]) for each in (ours, theirs)]
     asked = ", with special tokens asked for," if specials else ""
     return f"{quote(text)}{asked} becomes {cuts[0]}, and read back {cuts[1]}"
@@ -79,20 +79,20 @@ def _together(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials) 
 def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()) -> list[Ids]:
     """Encode texts; None for each that cannot be."""
     matcher = tokenizer.matcher(specials)
-    found: list[Ids] = []
+    results: list[Ids] = []
     size = len(texts)
-    while len(found) < len(texts):
-        part = texts[len(found) : len(found) + size]
+    while len(results) < len(texts):
+        part = texts[len(results) : len(results) + size]
         try:
             ids, ends = tokenizer.encode_block(Block.of(part), matcher, THREADS if size > 1 else 1)
         except InputError:
             if size == 1:
-                found.append(None)
+                results.append(None)
             size = max(1, size // 8)
             continue
-        found += _divided(memoryview(ids).cast("B").tobytes(), ends)
+        results += _divided(memoryview(ids).cast("B").tobytes(), ends)
         size *= 2
-    return found
+    return results
 
 
 def _divided(ids: bytes, ends: Iterable[int]) -> Iterator[bytes]:

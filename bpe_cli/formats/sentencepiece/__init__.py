@@ -288,12 +288,12 @@ def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int,
     ``kind_of`` has of each piece its id and its type. The ids among the settings were wishes of the
     training; the library goes by the pieces.
     """
-    found = {}
+    ids = {}
     unknown = [token_id for token_id, kind in kind_of.values() if kind == UNKNOWN]
     if unknown:
-        found["unk"] = unknown[0]
+        ids["unk"] = unknown[0]
     for role, (_, field, default) in ROLES.items():
         token_id, kind = kind_of.get(text(trainer, field, default), (-1, 0))
         if kind == CONTROL and role != "unk":
-            found[role] = token_id
-    return roles_in_order(found)
+            ids[role] = token_id
+    return roles_in_order(ids)

@@ -117,11 +117,11 @@ def assemble(
     origin: Origin,
 ) -> Tokenizer:
     """Make a tokenizer of pieces and settings, as SentencePiece does; settings that are absent have their defaults."""
-    seen: dict[bytes, int] = {}
+    ids: dict[bytes, int] = {}
     for number, (text, _, _) in enumerate(pieces):
-        if text in seen:
-            raise FormatError(f"{source}: the piece {quote(text)} stands twice, as {seen[text]} and {number}")
-        seen[text] = number
+        if text in ids:
+            raise FormatError(f"{source}: the piece {quote(text)} stands twice, as {ids[text]} and {number}")
+        ids[text] = number
     check_scores([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
     unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]
     if len(unknown) != 1:

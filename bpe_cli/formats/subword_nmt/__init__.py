@@ -186,12 +186,12 @@ def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None
     unknown = tokenizer.model.unk_id
     others = tuple(token for token in tokenizer.special_tokens if token.token_id != unknown)
     lost = losses(replace(tokenizer, special_tokens=others), HOLDS)
-    for name, found, held in (
+    for name, stages, held in (
         ("normalizer", tokenizer.normalizer, normalizer),
         ("pre-tokenizer", tokenizer.pre_tokenizer, pre_tokenizer),
     ):
         lost.pop(name, None)
-        if found != held:
+        if stages != held:
             lost[name] = f"the {name}"
     if tokenizer.pre_tokenizer == pre_tokenizer:
         lost.pop("pattern", None)

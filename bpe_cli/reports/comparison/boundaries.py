@@ -33,12 +33,12 @@ def unseen(ends: list[int], size: int) -> set[int]:
 
     A character's bytes may each be a token; a mark may stand before the text; what ends the text may be dropped.
     """
-    found = {0} if ends and not ends[0] else set()
+    hidden = {0} if ends and not ends[0] else set()
     if not ends or ends[-1] < size:
-        found.add(size)
+        hidden.add(size)
     if len(set(ends)) < len(ends):
-        found |= {end for end, times in Counter(ends).items() if times > 1}
-    return found
+        hidden |= {end for end, times in Counter(ends).items() if times > 1}
+    return hidden
 
 
 def segments(first: list[int], second: list[int], stops: list[int]) -> Iterator[Segment]:
@@ -110,7 +110,7 @@ def words_of(text: bytes) -> list[Span]:
 
 def cut_words(words: list[Span], points: list[int]) -> set[int]:
     """Return the numbers of the words inside which one of the points lies; both lists ascend."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     number = 0
     for point in points:
         while number < len(words) and words[number][1] <= point:
@@ -118,8 +118,8 @@ def cut_words(words: list[Span], points: list[int]) -> set[int]:
         if number == len(words):
             break
         if words[number][0] < point:
-            found.add(number)
-    return found
+            numbers.add(number)
+    return numbers
 
 
 class Cutter:

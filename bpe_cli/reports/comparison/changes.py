@@ -353,7 +353,7 @@ def changes_since(
         rows.append((None, before.total, now.total))
     changes = []
     for metric in metrics:
-        found = [
+        metric_changes = [
             Change(
                 metric, now.tokenizers[this].name, source,
                 old.values[then].get(metric.name), new.values[this].get(metric.name),
@@ -361,9 +361,9 @@ def changes_since(
             for then, this in tokenizers.both
             for source, old, new in rows
         ]  # fmt: skip
-        if all(each.before is None for each in found) and any(each.now is not None for each in found):
+        if all(each.before is None for each in metric_changes) and any(each.now is not None for each in metric_changes):
             raise InputError(f"{reference} has no values of {metric.name}", hint="make it anew, with the same options")
-        changes += found
+        changes += metric_changes
     return Changes(
         reference,
         True,
@@ -409,10 +409,10 @@ def _pairs(before: Sequence[str], now: Sequence[str]) -> _Pairs:
 
 def _numbered(names: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Distinguish inputs of the same name by how often it came before."""
-    seen = Counter[str]()
+    occurrences = Counter[str]()
     for name in names:
-        yield name, seen[name]
-        seen[name] += 1
+        yield name, occurrences[name]
+        occurrences[name] += 1
 
 
 def _check_judged(metrics: Sequence[Metric]) -> None:

@@ -278,13 +278,13 @@ def compare(
     labels = _distinct(names or [tokenizer.name or "tokenizer" for tokenizer in tokenizers])
     tallies = [TokenizerTally(tokenizer, specials, threads, speed=speed) for tokenizer in tokenizers]
 
-    def row_of(name: str, found: Sequence[InputTally], size: TextSize, sha256: str | None = None) -> Row:
-        tokens = found[baseline].token_count
-        measures = [each.measure(size, tokens) for each in found]
+    def row_of(name: str, row_tallies: Sequence[InputTally], size: TextSize, sha256: str | None = None) -> Row:
+        tokens = row_tallies[baseline].token_count
+        measures = [each.measure(size, tokens) for each in row_tallies]
         differences = [
             None if number == baseline
-            else difference(each.units, found[baseline].units, resamples=resamples, threads=threads)
-            for number, each in enumerate(found)
+            else difference(each.units, row_tallies[baseline].units, resamples=resamples, threads=threads)
+            for number, each in enumerate(row_tallies)
         ]  # fmt: skip
         return Row.from_measures(name, measures, differences, sha256)
 
@@ -294,15 +294,15 @@ def compare(
     room = ALL_PASSAGES_BYTES
     for name, blocks in inputs:
         reading = Reading(blocks, min(PASSAGE_BYTES, room), progress, hashed=settings is not None)
-        found = [InputTally(tally) for tally in tallies]
-        _read(name, reading, tallies, found, labels)
+        input_tallies = [InputTally(tally) for tally in tallies]
+        _read(name, reading, tallies, input_tallies, labels)
         types = reading.head.types(threads)
-        for each in found:
+        for each in input_tallies:
             each.add_types(types)
             each.finish()
         sha256 = None if reading.digest is None else reading.digest.hexdigest()
         sizes.append(reading.size)
-        rows.append(row_of(name, found, reading.size, sha256))
+        rows.append(row_of(name, input_tallies, reading.size, sha256))
         for document, text in enumerate(reading.short or ()):
             if text:
                 room -= len(text)
@@ -327,7 +327,7 @@ def _read(
     name: str,
     reading: Reading,
     tallies: Sequence[TokenizerTally],
-    found: Sequence[InputTally],
+    input_tallies: Sequence[InputTally],
     labels: Sequence[str],
 ) -> None:
     """Read an input once, and have each tokenizer tally it."""
@@ -342,7 +342,7 @@ def _read(
             if block is None:
                 del streams[number]
             else:
-                found[number].add(block)
+                input_tallies[number].add(block)
         except InputError as error:
             raise InputError(f"{labels[number]} cannot encode {name}: {error.message}", hint=error.hint) from error
 

@@ -259,14 +259,14 @@ def metric_named(name: str) -> Metric:
         UsageError: if there is none of that name; the hint has those that are near, or all.
     """
     by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
-    found = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
-    if found is None:
+    named = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
+    if named is None:
         near = nearest(name.replace(" ", "_"), METRICS)
         raise UsageError(
             f"there is no metric {name!r}",
             hint=did_you_mean(near, f"there are {', '.join(METRICS)}"),
         )
-    return found
+    return named
 
 
 def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:

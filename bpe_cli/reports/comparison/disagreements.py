@@ -182,7 +182,7 @@ def _batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Occurrences:
     """How often a segment was cut in one pair of ways, and where first."""
 
     times: int
@@ -199,7 +199,7 @@ class _Tally:
     def __init__(self) -> None:
         self._boundaries = [0, 0]
         self._common = self._words = self._alike = self._finer = self._coarser = self._segments = 0
-        self._seen: dict[_Key, _Seen] = {}
+        self._differences: dict[_Key, _Occurrences] = {}
 
     def add(self, excerpt: Excerpt, words: list[Span], first: list[int], second: list[int]) -> None:
         """Compare the cuts of one text."""
@@ -227,21 +227,21 @@ class _Tally:
         self._finer += len(words) - len(cut_first)
         self._coarser += len(words) - len(cut_second)
 
-    def _add_segments(self, excerpt: Excerpt, found: Iterator[Segment]) -> None:
+    def _add_segments(self, excerpt: Excerpt, segments: Iterator[Segment]) -> None:
         """Count segments."""
-        text, seen = excerpt.text, self._seen
-        for start, end, first, second in found:
+        text, differences = excerpt.text, self._differences
+        for start, end, first, second in segments:
             self._segments += 1
             key = (text[start:end], first, second)
-            known = seen.get(key)
+            known = differences.get(key)
             if known is None:
-                seen[key] = _Seen(1, excerpt, start)
+                differences[key] = _Occurrences(1, excerpt, start)
             else:
                 known.times += 1
 
     def result(self, second: int, sample: Sample, unknown: tuple[int, int], shown: int) -> Disagreement:
         """Return what was counted."""
-        costliest = sorted(self._seen.items(), key=_by_cost)[:shown]
+        costliest = sorted(self._differences.items(), key=_by_cost)[:shown]
         return Disagreement(
             0,
             second,
@@ -254,21 +254,21 @@ class _Tally:
             self._finer,
             self._coarser,
             self._segments,
-            len(self._seen),
+            len(self._differences),
             unknown,
-            tuple(_difference(key, seen) for key, seen in costliest),
+            tuple(_difference(key, occurrences) for key, occurrences in costliest),
         )
 
 
-def _by_cost(item: tuple[_Key, _Seen]) -> tuple[int, int, _Key]:
+def _by_cost(item: tuple[_Key, _Occurrences]) -> tuple[int, int, _Key]:
     """Order by cost, then by how often, then by what it is."""
-    key, seen = item
-    return -abs(len(key[1]) - len(key[2])) * seen.times, -seen.times, key
+    key, occurrences = item
+    return -abs(len(key[1]) - len(key[2])) * occurrences.times, -occurrences.times, key
 
 
-def _difference(key: _Key, seen: _Seen) -> Difference:
+def _difference(key: _Key, occurrences: _Occurrences) -> Difference:
     text, first_ends, second_ends = key
-    whole, end = seen.excerpt.text, seen.start + len(text)
+    whole, end = occurrences.excerpt.text, occurrences.start + len(text)
     return Difference(
         text[:LONGEST],
         len(text),
@@ -276,10 +276,10 @@ def _difference(key: _Key, seen: _Seen) -> Difference:
         second_ends,
         len(first_ends),
         len(second_ends),
-        seen.times,
-        whole[max(0, seen.start - CONTEXT) : seen.start],
+        occurrences.times,
+        whole[max(0, occurrences.start - CONTEXT) : occurrences.start],
         whole[end : end + CONTEXT],
-        seen.excerpt.source,
-        seen.excerpt.document,
-        seen.start,
+        occurrences.excerpt.source,
+        occurrences.excerpt.document,
+        occurrences.start,
     )

@@ -154,9 +154,9 @@ class Head:
 
 
 def _block(data: bytes, ends: _core.U64Array) -> Block:
-    found = array("Q")
-    found.frombytes(memoryview(ends).cast("B"))
-    return Block(data, found)
+    offsets = array("Q")
+    offsets.frombytes(memoryview(ends).cast("B"))
+    return Block(data, offsets)
 
 
 class TextSize(NamedTuple):

@@ -243,6 +243,6 @@ def holm(probabilities: Sequence[float]) -> list[float]:
 
 def adjust(rows: Sequence[Sequence[Difference | None]]) -> list[tuple[Difference | None, ...]]:
     """Adjust the differences of several rows by Holm's method, as one family of tests."""
-    family = [found.p for row in rows for found in row if found is not None]
+    family = [each.p for row in rows for each in row if each is not None]
     adjusted = iter(holm(family))
-    return [tuple(found and replace(found, p_adjusted=next(adjusted)) for found in row) for row in rows]
+    return [tuple(each and replace(each, p_adjusted=next(adjusted)) for each in row) for row in rows]

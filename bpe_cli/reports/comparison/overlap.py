@@ -266,14 +266,14 @@ def inversions(permutation: Sequence[int]) -> int:
     """
     buckets = [0] * (len(permutation) // _WIDTH + 1)
     sizes = [0] * len(buckets)
-    found = 0
+    total = 0
     for value in permutation:
         number, bit = divmod(value, _WIDTH)
         bits = buckets[number]
-        found += sum(sizes[number + 1 :]) + (bits >> bit).bit_count()
+        total += sum(sizes[number + 1 :]) + (bits >> bit).bit_count()
         buckets[number] = bits | 1 << bit
         sizes[number] += 1
-    return found
+    return total
 
 
 def _tied(values: Iterable[object]) -> int:

@@ -133,12 +133,12 @@ def groups(ends: Sequence[int]) -> tuple[int, ...]:
     >>> groups([0, 3, 4])
     (3, 1)
     """
-    found, start = [], 0
+    sizes, start = [], 0
     for end in ends:
         if end > start:
-            found.append(end - start)
+            sizes.append(end - start)
             start = end
-    return tuple(found)
+    return tuple(sizes)
 
 
 def grouping_of(cuts: Sequence[tuple[int, ...]]) -> tuple[Grouping, int | None]:

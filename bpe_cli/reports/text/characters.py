@@ -269,27 +269,27 @@ _INVISIBLE = re.compile(
 
 
 def _hidden(string: str) -> Iterator[TextWarning]:
-    if "\u00a0" in string and (found := _NO_BREAK.findall(string)):
+    if "\u00a0" in string and (matches := _NO_BREAK.findall(string)):
         start = _offset(string, _NO_BREAK)
         yield TextWarning(
             "no-break-space",
-            f"{plural(len(found), 'no-break space')} (U+00A0) where a space is usual",
+            f"{plural(len(matches), 'no-break space')} (U+00A0) where a space is usual",
             "often copied from web pages: replace them, sed 's/\\xc2\\xa0/ /g'",
             start,
             start + 2,
-            len(found),
+            len(matches),
         )
-    found = _INVISIBLE.findall(string, 1)  # the first character may be a byte order mark
-    if found:
+    matches = _INVISIBLE.findall(string, 1)  # the first character may be a byte order mark
+    if matches:
         start = _offset(string, _INVISIBLE, 1)
-        names = sorted({f"U+{ord(character):04X}" for character in found})
+        names = sorted({f"U+{ord(character):04X}" for character in matches})
         yield TextWarning(
             "invisible",
-            f"{plural(len(found), 'character')} that cannot be seen: {', '.join(names)}",
+            f"{plural(len(matches), 'character')} that cannot be seen: {', '.join(names)}",
             "they are tokens all the same: leave them out, unless they are meant",
             start,
-            start + len(found[0].encode()),
-            len(found),
+            start + len(matches[0].encode()),
+            len(matches),
         )
 
 

@@ -108,7 +108,7 @@ class Ranking:
     segmentations: tuple[RankedSegmentation, ...]
 
 
-def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()) -> Ranking:
+def rank(tokenizer: Tokenizer, text: bytes, count: int, specials: Specials = ()) -> Ranking:
     """Return the best segmentations of one text. No token of any goes over the end of a piece.
 
     Raises:
@@ -116,17 +116,17 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
         InputError: if the text is too long, or a byte of it has no token.
     """
     check_rankable(tokenizer)
-    if not 1 <= wanted <= MOST:
-        raise UsageError(f"from 1 to {MOST:,} segmentations can be ranked, not {wanted:,}")
+    if not 1 <= count <= MOST:
+        raise UsageError(f"from 1 to {MOST:,} segmentations can be ranked, not {count:,}")
     if len(text) > LARGEST_TEXT:
         raise InputError(f"the text is longer than the {LARGEST_TEXT >> 20} MiB whose segmentations can be ranked")
     matcher = tokenizer.matcher(specials)
     special_ids = tokenizer.special_ids
     ranked = []
-    for ids, score in best_sums(_parts(tokenizer.engine, text, matcher, wanted), wanted):
+    for ids, score in best_sums(_parts(tokenizer.engine, text, matcher, count), count):
         tokens = (RankedToken(each, tokenizer.token_bytes(each), each in special_ids) for each in ids)
         ranked.append(RankedSegmentation(score, tuple(tokens)))
-    return Ranking(tokenizer.name, len(text), wanted, tuple(ranked))
+    return Ranking(tokenizer.name, len(text), count, tuple(ranked))
 
 
 def check_rankable(tokenizer: Tokenizer) -> None:
@@ -145,9 +145,7 @@ def refuse_without_scores(tokenizer: Tokenizer) -> None:
         )
 
 
-def _parts(
-    engine: Engine, text: bytes, matcher: _core.SpecialMatcher | None, wanted: int
-) -> Iterator[Sequence[Choice]]:
+def _parts(engine: Engine, text: bytes, matcher: _core.SpecialMatcher | None, count: int) -> Iterator[Sequence[Choice]]:
     """Yield the choices that each special token and each piece of a text leaves."""
     known: dict[bytes, list[Choice]] = {}
     position = 0
@@ -157,18 +155,18 @@ def _parts(
         else:
             for piece in engine.pieces(segment, first=position == 0).contents():
                 if piece not in known:
-                    known[piece] = engine.nbest(piece, wanted)
+                    known[piece] = engine.nbest(piece, count)
                 yield known[piece]
         position += len(segment)
 
 
-def best_sums(parts: Iterable[Sequence[Choice]], wanted: int) -> list[Choice]:
+def best_sums(parts: Iterable[Sequence[Choice]], count: int) -> list[Choice]:
     """Choose from every part one, in all ways, and give the ways with the highest sums.
 
     Of equal sums the one comes first whose earlier parts rank higher. Rounding cannot change the order
     of what grows by the same number, so the best of all ways grow from the best of their beginnings.
 
-    Complexity: O(parts * wanted * log(wanted)).
+    Complexity: O(parts * count * log(count)).
 
     >>> best_sums([[((1,), -1.0), ((2,), -3.0)], [((3,), -1.0), ((4,), -1.5)]], 3)
     [((1, 3), -2.0), ((1, 4), -2.5), ((2, 3), -4.0)]
@@ -178,7 +176,7 @@ def best_sums(parts: Iterable[Sequence[Choice]], wanted: int) -> list[Choice]:
     for part in parts:
         heap = [(-(ways[0][0] + part[0][1]), 0, 0)] if part else []
         longer: list[tuple[float, object, tuple[int, ...]]] = []
-        while heap and len(longer) < wanted:
+        while heap and len(longer) < count:
             cost, way, choice = heappop(heap)
             longer.append((-cost, ways[way], part[choice][0]))
             # Each pair is reached once: by way along the first choice, by choice along every way.

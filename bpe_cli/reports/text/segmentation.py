@@ -208,8 +208,8 @@ class TextReader:
         tokenizer, score_of = self._tokenizer, self._score_of
         placed = tokenizer.place(text, self._specials)
         content_of = _Contents(tokenizer)
-        wanted = len(placed) if details is None else min(details, len(placed))
-        splits, count = self._shared(placed, wanted, content_of)
+        detailed = len(placed) if details is None else min(details, len(placed))
+        splits, count = self._shared(placed, detailed, content_of)
         characters = CharacterOffsets(text)
         tokens: list[PlacedToken] = []
         pieces = 0
@@ -249,19 +249,19 @@ class TextReader:
             first_difference(text, tokenizer.decode_bytes(placed.ids)),
         )
 
-    def _shared(self, placed: Placed, wanted: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
+    def _shared(self, placed: Placed, detailed: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
         """Return the clusters that the first tokens share, and after how many tokens the group of the last one ends."""
         if not self._joined:
-            return [], wanted
+            return [], detailed
         ahead = _AHEAD
         while True:
-            looked = min(wanted + ahead, len(placed))
+            looked = min(detailed + ahead, len(placed))
             splits: list[SplitGrapheme] = []
             for first, end, special in _runs(placed, looked):
                 if not special:
                     run = placed.ids[first : min(end, looked)]
                     splits += split_words([self._read(content_of[each]) for each in run], first, self._suffix)
-            count = wanted
+            count = detailed
             for split in splits:
                 if split.first < count < split.first + len(split.contents):
                     count = split.first + len(split.contents)

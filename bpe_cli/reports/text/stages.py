@@ -279,11 +279,11 @@ def _ordinary_pieces(
     """Yield the pieces of a text without special tokens: the model encodes each by itself."""
     cut = model.engine.pieces(content, first=position == 0)
     contents = list(map(model.reads, cut.contents()))
-    found, id_ends = model.encode(contents)
+    token_ids, id_ends = model.encode(contents)
     tokens, begun = segmentation.tokens, number
     places = zip(contents, cut.source_starts, cut.source_ends, [0, *id_ends], id_ends, strict=False)
     for piece, begin, stop, start, end in places:
-        ids = found[start:end]
+        ids = token_ids[start:end]
         # Unknown pieces that follow one another may be one token: each has it.
         shared = model.fuses(ids) and number > begun and tokens[number - 1].token_id == ids[0]
         first = number - shared

@@ -98,23 +98,23 @@ class Watch:
     def warn(self, text: bytes, segmentation: Segmentation) -> tuple[TextWarning, ...]:
         """Describe what is odd about a text with these tokens."""
         placed, string = segmentation.placed, text_of(text)
-        found = [*suspicions(text, string)]
+        warnings = [*suspicions(text, string)]
         if self._all is not None:
-            found += _special_text(self._all, self._plain, text)
-        found += _foreign_special(self._known, string)
-        found += _trailing(text, placed, self._reading)
+            warnings += _special_text(self._all, self._plain, text)
+        warnings += _foreign_special(self._known, string)
+        warnings += _trailing(text, placed, self._reading)
         losses: list[TextWarning] = []
         if self._normalizer is not None:
             losses += _normalized(self._normalizer, text, self._matcher)
         if self._tokenizer.model.unk_id is not None:
             losses += _unknown(self._tokenizer, text, placed, self._fallback)
-        found += losses
+        warnings += losses
         # Plain texts need no look at a whole vocabulary; and of tokens that are bytes by design nobody wants to hear.
         if not string.isascii() and not self._only_bytes:
-            found += _bytes(text, len(string), placed, self._fallback)
-        found += _numbers(text, placed)
-        found += _round_trip(self._tokenizer, text, segmentation, losses)
-        return tuple(found)
+            warnings += _bytes(text, len(string), placed, self._fallback)
+        warnings += _numbers(text, placed)
+        warnings += _round_trip(self._tokenizer, text, segmentation, losses)
+        return tuple(warnings)
 
 
 def _special_text(matcher: _core.SpecialMatcher, plain: dict[int, bytes], text: bytes) -> Iterator[TextWarning]:
@@ -138,10 +138,10 @@ _FOREIGN = re.compile("<([|\uff5c])(?:(?!\\1)[^<>\\s]){1,40}\\1>|\\[/?INST\\]|<<
 
 def _foreign_special(known: set[bytes], string: str) -> Iterator[TextWarning]:
     texts = ((match.start(), bytes_of(match[0])) for match in _FOREIGN.finditer(string))
-    found = [(place, content) for place, content in texts if content not in known]
-    if found:
-        place, content = found[0]
-        names = listed(content for _, content in found)
+    matches = [(place, content) for place, content in texts if content not in known]
+    if matches:
+        place, content = matches[0]
+        names = listed(content for _, content in matches)
         what = "looks like a special token" if len(names) == 1 else "look like special tokens"
         start = len(bytes_of(string[:place]))
         yield TextWarning(
@@ -150,7 +150,7 @@ def _foreign_special(known: set[bytes], string: str) -> Iterator[TextWarning]:
             "is the text made for another model? --add-special TEXT=ID adds a special token",
             start,
             start + len(content),
-            len(found),
+            len(matches),
         )
 
 

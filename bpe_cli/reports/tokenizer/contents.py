@@ -189,10 +189,10 @@ def fallback_ids(tokenizer: Tokenizer) -> Fallback:
     unknown = model.unk_id
     if model.byte_fallback:
         named = (token_id for token_id, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token))
-        found = frozenset(named)
+        byte_ids = frozenset(named)
     else:
-        found = frozenset(_single_bytes(tokenizer))
-    return Fallback(frozenset() if unknown is None else frozenset({unknown}), found)
+        byte_ids = frozenset(_single_bytes(tokenizer))
+    return Fallback(frozenset() if unknown is None else frozenset({unknown}), byte_ids)
 
 
 def _single_bytes(tokenizer: Tokenizer) -> list[int]:

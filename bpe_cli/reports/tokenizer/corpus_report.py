@@ -271,10 +271,10 @@ def _residues(anatomy: Anatomy, counts: dict[int, int], made: list[int]) -> list
 
     A single byte or character that hardly stays is no residue: everything is spelt with those.
     """
-    found = []
+    residues = []
     for token_id, final in counts.items():
         times = made[token_id]
         if times >= RESIDUE_MADE and final <= RESIDUE * times and anatomy.tree and anatomy.tree.parts(token_id):
-            found.append(Residue(anatomy.named(token_id), final, times, final / times))
-    found.sort(key=lambda residue: (-residue.made, residue.token.token_id))
-    return found
+            residues.append(Residue(anatomy.named(token_id), final, times, final / times))
+    residues.sort(key=lambda residue: (-residue.made, residue.token.token_id))
+    return residues

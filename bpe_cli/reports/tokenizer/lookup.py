@@ -73,12 +73,12 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
         return [_of_id(anatomy, name, f"{quote(name)} is not an id", f"text:{text} names the token of this text")]
     else:
         content = name.encode("utf-8", "surrogateescape")
-    found = _of_content(anatomy, content)
-    if not found and kind not in ("bytes", "text"):
-        found = _of_content(anatomy, _as_shown(name))
-    if not found:
+    token_ids = _of_content(anatomy, content)
+    if not token_ids and kind not in ("bytes", "text"):
+        token_ids = _of_content(anatomy, _as_shown(name))
+    if not token_ids:
         raise UsageError(f"no token is {quote(content)}", hint=_hint(anatomy, content))
-    return found
+    return token_ids
 
 
 def _as_shown(name: str) -> bytes:
@@ -326,11 +326,11 @@ def _rank(anatomy: Anatomy, token_id: int) -> int | None:
         return token_id if token_id in anatomy.contents.meanings else None
     if pair is None:
         return None
-    found = None
+    rank = None
     for number, (left, right, _) in enumerate(model.merges or ()):
         if (left, right) == pair:
-            found = number  # of a pair that stands twice the last counts
-    return found
+            rank = number  # of a pair that stands twice the last counts
+    return rank
 
 
 def _likeness(text: str, other: str) -> Likeness:

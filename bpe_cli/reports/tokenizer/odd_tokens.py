@@ -33,13 +33,13 @@ class Cut:
 
 def count_cuts(contents: Contents) -> tuple[Cut, ...]:
     """Count the ordinary tokens that are not UTF-8 by how they cut characters; kinds without tokens are left out."""
-    found: dict[str, list[int]] = defaultdict(list)
+    ids_of: dict[str, list[int]] = defaultdict(list)
     for token_id, content in contents.meanings.items():
         if token_id not in contents.texts:
-            found[kind_of_cut(content)].append(token_id)
+            ids_of[kind_of_cut(content)].append(token_id)
     cuts = []
     for name in (STARTS_INSIDE, ENDS_INSIDE, BOTH, IMPOSSIBLE):
-        if token_ids := found[name]:
+        if token_ids := ids_of[name]:
             longer = [token_id for token_id in token_ids if len(contents.meanings[token_id]) > 1]
             examples = contents.examples(longer, EXAMPLES)
             cuts.append(Cut(name, len(token_ids), len(token_ids) - len(longer), examples))
@@ -103,14 +103,14 @@ def count_unseen(contents: Contents) -> tuple[Unseen, ...]:
     for character in set().union(*contents.texts.values()):
         if name := next((name for name, pattern in patterns.items() if pattern.match(character)), None):
             kind_of[character] = name
-    found: dict[str, list[int]] = defaultdict(list)
+    ids_of: dict[str, list[int]] = defaultdict(list)
     unseen = set(kind_of)
     for token_id, text in contents.texts.items():
         if not unseen.isdisjoint(text) and len(contents.meanings[token_id]) > 1:
             for name in {kind_of[character] for character in text if character in unseen}:
-                found[name].append(token_id)
+                ids_of[name].append(token_id)
     return tuple(
-        Unseen(name, len(found[name]), contents.examples(found[name], EXAMPLES)) for name in _KINDS if name in found
+        Unseen(name, len(ids_of[name]), contents.examples(ids_of[name], EXAMPLES)) for name in _KINDS if name in ids_of
     )
 
 
@@ -234,7 +234,7 @@ def _missing(present: set[bytes], length: int) -> Iterable[str]:
 
 def long_repeats(contents: Contents) -> tuple[int, tuple[Repeat, ...]]:
     """Find the tokens that repeat one thing, white space aside: how many, and the longest of each thing."""
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    lengths: dict[str, list[tuple[int, int]]] = defaultdict(list)
     total = 0
     for token_id, text in contents.texts.items():
         # A text that is its unit again and again meets itself shifted by one unit.
@@ -242,9 +242,9 @@ def long_repeats(contents: Contents) -> tuple[int, tuple[Repeat, ...]]:
             unit = text[:size]
             if not WHITE_SPACE.issuperset(unit):
                 total += 1
-                found[unit].append((len(text), token_id))
+                lengths[unit].append((len(text), token_id))
     repeats = []
-    for unit, tokens in found.items():
+    for unit, tokens in lengths.items():
         length, token_id = max(tokens, key=lambda item: (item[0], -item[1]))
         repeats.append(Repeat(unit, len(tokens), contents.example(token_id), length // len(unit)))
     repeats.sort(key=lambda repeat: (-len(repeat.longest.content), repeat.longest.token_id))

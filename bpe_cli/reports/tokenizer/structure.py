@@ -141,12 +141,12 @@ def scripts_of(characters: Iterable[str]) -> dict[str, str]:
     {'a': 'Latin', 'ж': 'Cyrillic', '谁': 'Han'}
     """
     pattern, names = _pattern()
-    found = {}
+    scripts = {}
     for character in characters:
         match = pattern.match(character)
         if match is not None and match.lastindex is not None:
-            found[character] = names[match.lastindex - 1]
-    return found
+            scripts[character] = names[match.lastindex - 1]
+    return scripts
 
 
 @lru_cache(maxsize=1)
@@ -239,9 +239,9 @@ class Anatomy:
     def dead_merges(self) -> list[tuple[int, tuple[int, int, int]]]:
         """The merges that are left out, each with its number, from 0."""
         vocabulary = self.tokenizer.model.vocabulary
-        found = dead_merges(self.tokenizer.model, self.tokenizer.withheld)
+        merges = dead_merges(self.tokenizer.model, self.tokenizer.withheld)
         # Of an id without a token nothing is made.
-        return [each for each in found if all(vocabulary.token(token_id) for token_id in each[1])]
+        return [each for each in merges if all(vocabulary.token(token_id) for token_id in each[1])]
 
     def named(self, token_id: int) -> NamedToken:
         """Return a token, special or not, with the text that it stands for."""

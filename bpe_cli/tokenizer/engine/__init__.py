@@ -174,7 +174,7 @@ class Engine(Protocol):
         Complexity: linear; 21 bytes of memory for each token.
         """
 
-    def nbest(self, piece: bytes, wanted: int) -> list[tuple[tuple[int, ...], float]]:
+    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
         """Return the best segmentations of one piece with their scores, best first; the model is a unigram model."""
 
     def normalize(self, text: bytes, *, first: bool = True) -> bytes:

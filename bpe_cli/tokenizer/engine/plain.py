@@ -204,8 +204,8 @@ class PlainEngine:
         size = self._special_sizes.get(token_id)
         return len(self._parts.vocabulary.token(token_id)) if size is None else size
 
-    def nbest(self, piece: bytes, wanted: int) -> list[tuple[tuple[int, ...], float]]:
-        return self._staged.nbest(piece, wanted)
+    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
+        return self._staged.nbest(piece, count)
 
     def normalize(self, text: bytes, *, first: bool = True) -> bytes:
         return text

@@ -124,9 +124,9 @@ class StagedEngine:
         special_ids = {token.token_id for token in self._parts.special_tokens}
         return Placed(ids, starts, ends, bytes(map(special_ids.__contains__, ids)))
 
-    def nbest(self, piece: bytes, wanted: int) -> list[tuple[tuple[int, ...], float]]:
+    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
         try:
-            return [(tuple(memoryview(ids)), score) for ids, score in self._pipeline.nbest(piece, wanted)]
+            return [(tuple(memoryview(ids)), score) for ids, score in self._pipeline.nbest(piece, count)]
         except ValueError as error:
             raise self._failed(error, piece) from error
 

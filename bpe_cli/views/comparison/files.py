@@ -225,8 +225,8 @@ def comparison_markdown(
     metrics = metrics or metrics_named(USUAL)
     names = [code(name) for name in short_names(report.tokenizers)]
     source = code(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
-    found = additions_view(report)
-    additions = "" if found is None else written(found)
+    view = additions_view(report)
+    additions = "" if view is None else written(view)
     if additions and not report.rows:
         return f"### Tokenizers compared\n\n{additions}\n"
     parts = [f"### Tokenizers compared\n\n{source}: {sums(report)}"]
@@ -267,14 +267,14 @@ def _check(check: Check) -> str:
 
 
 def _changes(changes: Changes) -> str:
-    found = worst_first(changes)
+    ordered = worst_first(changes)
     notes = "<br>\n".join(changes_notes(changes, code))
     heading = f"#### {changes_heading(changes, code)}"
-    shown = table(changes_sheet(found[:MOST_LINES], form="markdown")) if found else "none"
-    if len(found) > MOST_LINES:
-        shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
-    if len(found) > OPEN_CHANGES:
-        shown = folded(f"{count(len(found), 'change')}, the worst first", shown)
+    shown = table(changes_sheet(ordered[:MOST_LINES], form="markdown")) if ordered else "none"
+    if len(ordered) > MOST_LINES:
+        shown += f"\n\nand {count(len(ordered) - MOST_LINES, 'more change')}"
+    if len(ordered) > OPEN_CHANGES:
+        shown = folded(f"{count(len(ordered), 'change')}, the worst first", shown)
     return "\n\n".join(each for each in (heading, shown, notes) if each)
 
 

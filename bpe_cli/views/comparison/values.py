@@ -167,15 +167,15 @@ def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
     if len(names) < 2:
         return []
     lines = [f"ratio: tokens per token of {names[report.baseline]}"]
-    found = next((each for each in differences_of(report.total) if each is not None), None)
-    if found is None:
+    difference = next((each for each in differences_of(report.total) if each is not None), None)
+    if difference is None:
         return [*lines, *_no_interval(report)]
-    units = count(found.units, "document")
-    if found.unit_documents == 1 and found.units < report.total.document_count:
+    units = count(difference.units, "document")
+    if difference.unit_documents == 1 and difference.units < report.total.document_count:
         units += " that are not empty"
-    if found.unit_documents > 1:
-        units = f"{whole(found.units)} batches of {whole(found.unit_documents)} documents"
-    method = "paired bootstrap" if found.method == "bootstrap" else found.method
+    if difference.unit_documents > 1:
+        units = f"{whole(difference.units)} batches of {whole(difference.unit_documents)} documents"
+    method = "paired bootstrap" if difference.method == "bootstrap" else difference.method
     lines.append(f"[low, high]: 95% interval of the ratio, {method} over {units}")
     return [*lines, meaning_of_marks([report.total])]
 
@@ -320,11 +320,11 @@ def changes_sheet(changes: Sequence[Change], *, form: Literal["console", "markdo
 
 def changes_view(changes: Changes) -> Blocks:
     """Show changes as a table, and what there is to say about them."""
-    found = worst_first(changes)
-    shown = _Changes(found[:MOST_CHANGES]) if found else Line("none")
+    ordered = worst_first(changes)
+    shown = _Changes(ordered[:MOST_CHANGES]) if ordered else Line("none")
     parts: list[Block] = [Heading(changes_heading(changes), apart=True), shown]
-    if len(found) > MOST_CHANGES:
-        parts.append(Line(f"and {count(len(found) - MOST_CHANGES, 'more change')}", style="italic"))
+    if len(ordered) > MOST_CHANGES:
+        parts.append(Line(f"and {count(len(ordered) - MOST_CHANGES, 'more change')}", style="italic"))
     return Blocks(*parts, *map(Line, changes_notes(changes)))
 
 

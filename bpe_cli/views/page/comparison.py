@@ -156,13 +156,13 @@ def changes_section(changes: Changes | None) -> Iterator[str]:
     """Write a table of what has changed, and what there is to say about it."""
     if changes is None:
         return
-    found = worst_first(changes)
+    ordered = worst_first(changes)
     yield f"<h2>{escape(changes_heading(changes, harmless))}</h2>\n"
-    if found:
-        yield from table(changes_sheet(found[:MOST], form="page"), "Changes")
+    if ordered:
+        yield from table(changes_sheet(ordered[:MOST], form="page"), "Changes")
     else:
         yield "<p>none</p>\n"
-    if len(found) > MOST:
-        yield f'<p class="note">and {count(len(found) - MOST, "more change")}</p>\n'
+    if len(ordered) > MOST:
+        yield f'<p class="note">and {count(len(ordered) - MOST, "more change")}</p>\n'
     for line in changes_notes(changes, harmless):
         yield f'<p class="note">{escape(line)}</p>\n'

@@ -77,19 +77,19 @@ def marked(text: str) -> str:
 
 
 def _mark(match: regex.Match[str]) -> str:
-    found = match.group()
-    character = found[0]
+    run = match.group()
+    character = run[0]
     code = ord(character)
     if character in _ENTITIES:
         return _ENTITIES[character]
     if character == " ":
-        return f'<i class="s">{found}</i>'
+        return f'<i class="s">{run}</i>'
     if character == "\n":
         return '<i class="n">\n</i>'
     if character == "\t":
         return '<i class="h">\t</i>'
     if 0xDC80 <= code <= 0xDCFF:
-        written = "".join(f"\\x{ord(each) - 0xDC00:02x}" for each in found)
+        written = "".join(f"\\x{ord(each) - 0xDC00:02x}" for each in run)
         return f'<i class="x">{written}</i>'
     # A reference to NUL means U+FFFD; one to U+0080 to U+009F another character, for history's sake.
     if not code or 0x80 <= code < 0xA0:

@@ -249,7 +249,7 @@ def test_no_other_spelling_meets_more_words(words):
 
 
 def read_back(files):
-    return bert_vocab.loads(files["vocab.txt"], found=companions.loads(files))
+    return bert_vocab.loads(files["vocab.txt"], companion_files=companions.loads(files))
 
 
 BASE = bert_vocab.loads(text_of(TOKENS))

@@ -150,7 +150,7 @@ def try_text(data: bytes) -> None:
     except FormatError:
         return
     files = bert_vocab.dump(tokenizer)
-    assert bert_vocab.loads(files["vocab.txt"], found=companions.loads(files)) == tokenizer
+    assert bert_vocab.loads(files["vocab.txt"], companion_files=companions.loads(files)) == tokenizer
     compared()
 
 

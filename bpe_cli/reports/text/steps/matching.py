@@ -185,9 +185,9 @@ class WholePieces:
 
     def walk(self, piece: bytes) -> LookUpWalk:
         """Return the one step of a piece."""
-        found = self._model.vocabulary.id_of(piece)
-        token_id = self._model.unk_id if found is None else found
-        steps = () if token_id is None else (LookUp(piece, self._names.token(token_id), found is not None),)
+        known_id = self._model.vocabulary.id_of(piece)
+        token_id = self._model.unk_id if known_id is None else known_id
+        steps = () if token_id is None else (LookUp(piece, self._names.token(token_id), known_id is not None),)
         return LookUpWalk(None, steps, 0, tuple(step.token for step in steps))
 
 
@@ -211,9 +211,9 @@ class NGrams:
         check_work(len(piece_text), [min(self._n, len(piece_text))])
         for start in range(len(piece_text)):
             text = bytes_of(piece_text[start : start + self._n])
-            found = self._ids.get(text)
-            token_id = self._unk_id if found is None else found
+            known_id = self._ids.get(text)
+            token_id = self._unk_id if known_id is None else known_id
             if token_id is not None:
-                steps.append(LookUp(text, self._names.token(token_id), found is not None))
+                steps.append(LookUp(text, self._names.token(token_id), known_id is not None))
         shown = tuple(steps[: self._limits.steps])
         return LookUpWalk(self._n, shown, len(steps) - len(shown), tuple(step.token for step in steps))

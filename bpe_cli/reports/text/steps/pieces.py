@@ -88,14 +88,14 @@ class Names:
 
     def token(self, token_id: int) -> StepToken:
         """Return a token; one without a text (an unknown one can be so) has none."""
-        found = self._known.get(token_id)
-        if found is None:
+        token = self._known.get(token_id)
+        if token is None:
             try:
                 content = self._tokenizer.token_bytes(token_id)
             except InputError:
                 content = b""
-            found = self._known[token_id] = StepToken(token_id, content)
-        return found
+            token = self._known[token_id] = StepToken(token_id, content)
+        return token
 
 
 def collected(spellings: Iterable[Spelling]) -> tuple[Spelling, ...]:
@@ -198,14 +198,16 @@ class Pieces:
 
     def _matcher_of_normalized(self, specials: Specials) -> _core.SpecialMatcher:
         """Compile the tokens that are looked for in normalized text, themselves normalized."""
-        wanted = [token for token in self._tokenizer.special_tokens if token.normalized and _is_wanted(token, specials)]
-        wanted.sort(key=lambda token: (not token.special, token.token_id))
-        contents = ((self._engine.normalize(token.content), token) for token in wanted)
-        found = [(content, token) for content, token in contents if content]
+        tokens = [
+            token for token in self._tokenizer.special_tokens if token.normalized and _is_enabled(token, specials)
+        ]
+        tokens.sort(key=lambda token: (not token.special, token.token_id))
+        contents = ((self._engine.normalize(token.content), token) for token in tokens)
+        patterns = [(content, token) for content, token in contents if content]
         return _core.SpecialMatcher(
-            [content for content, _ in found],
-            [token.token_id for _, token in found],
-            bytes(token.lstrip | token.rstrip << 1 | token.single_word << 2 for _, token in found),
+            [content for content, _ in patterns],
+            [token.token_id for _, token in patterns],
+            bytes(token.lstrip | token.rstrip << 1 | token.single_word << 2 for _, token in patterns),
         )
 
 
@@ -247,5 +249,5 @@ def _border(tokens: Iterable[bytes]) -> re.Pattern[bytes] | None:
     return re.compile(b"(?<=%b)(?!%b)" % (mark, mark) if inside else b"(?<!%b)(?=%b)" % (mark, mark))
 
 
-def _is_wanted(token: SpecialToken, specials: Specials) -> bool:
+def _is_enabled(token: SpecialToken, specials: Specials) -> bool:
     return not token.special or specials == "all" or text_of(token.content) in specials

@@ -74,10 +74,10 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
                 continue
             row = teller.row(number, part)
             rows.append(row)
-            found = [token.token_id for token in row.tokens]
-            if differs_at is None and ids[place : place + len(found)] != found:
+            row_ids = [token.token_id for token in row.tokens]
+            if differs_at is None and ids[place : place + len(row_ids)] != row_ids:
                 differs_at = count - 1
-            place += len(found)
+            place += len(row_ids)
         if differs_at is None and len(rows) == count and place != len(ids):
             differs_at = max(count - 1, 0)
         return Steps(

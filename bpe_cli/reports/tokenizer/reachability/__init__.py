@@ -167,13 +167,13 @@ class Search:
 
     def witnesses(self, candidates: Iterable[Candidate]) -> dict[int, bytes]:
         """Return, for each token that some text becomes, the first such text."""
-        found: dict[int, bytes] = {}
+        witnesses: dict[int, bytes] = {}
         waiting = iter(candidates)
         while batch := list(islice(waiting, _TEXTS_AT_ONCE)):
             for (token_id, text), ids in zip(batch, self.encoded(text for _, text in batch), strict=True):
                 if ids is not None and token_id in ids:
-                    found.setdefault(token_id, text)
-        return found
+                    witnesses.setdefault(token_id, text)
+        return witnesses
 
 
 # First a letter that few words begin or end with, which reads well; then a snowman: few vocabularies have

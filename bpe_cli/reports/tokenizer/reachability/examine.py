@@ -88,8 +88,8 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     verdicts = examination.verdicts
     verdicts |= {token_id: Verdict(token_id, False, "pieces", None, _UNSPELT) for token_id in unspelt}
     tokens |= unspelt
-    found = examination.search.witnesses(between_tags(tokenizer.model, verdicts.keys()))
-    verdicts |= {each: Verdict(each, True, "context", text) for each, text in found.items()}
+    witnesses = examination.search.witnesses(between_tags(tokenizer.model, verdicts.keys()))
+    verdicts |= {each: Verdict(each, True, "context", text) for each, text in witnesses.items()}
     counts = Counter(verdict.layer for verdict in verdicts.values())
     counts["plain"] += len(tokens) - len(verdicts)
     if token_ids is not None:
@@ -220,9 +220,9 @@ class _Examination:
         for token_id, text in self.search.witnesses(candidates).items():
             self._reached(token_id, text, "fallback")
         if unk_id in suspects:
-            found = self.search.witnesses((unk_id, text) for text in unknown_texts(self.tokenizer))
-            if unk_id in found:
-                self._reached(unk_id, found[unk_id], "fallback")
+            witnesses = self.search.witnesses((unk_id, text) for text in unknown_texts(self.tokenizer))
+            if unk_id in witnesses:
+                self._reached(unk_id, witnesses[unk_id], "fallback")
             else:
                 self.verdicts[unk_id] = why_nothing_unknown(self.tokenizer, unk_id)
         for token_id in self._still(named):
@@ -241,15 +241,15 @@ class _Examination:
         # What merging does not come to is a whole piece or nothing.
         in_pieces = self.unmerged.intersection(partial) if cuts_between_characters(self.tokenizer) else set()
         room, start = _MOST_COMPLETIONS, 0
-        found = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
+        open_ids = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
         for length in (_FEW, FIRST - _FEW, FIRST * 7, MOST):  # most are found among the first few
-            some = self.search.witnesses(self._completions(found, start, start + length, room))
+            some = self.search.witnesses(self._completions(open_ids, start, start + length, room))
             self.verdicts |= {each: Verdict(each, True, "completion", text) for each, text in some.items()}
             room = _MOST_COMPLETIONS - self.tried.total()
             start += length
-            found = self._still(found)
-        if len(found) <= _MOST_COMPLETED_IN_CONTEXTS:
-            self._completed_in_contexts({each: completions(self.texts[each]) for each in found})
+            open_ids = self._still(open_ids)
+        if len(open_ids) <= _MOST_COMPLETED_IN_CONTEXTS:
+            self._completed_in_contexts({each: completions(self.texts[each]) for each in open_ids})
         for token_id in self._still(partial):
             if token_id in self.ill_formed:
                 count = self.tried[token_id]

@@ -100,8 +100,8 @@ class Alone:
                 return set()
         if not isinstance(model, MergeBpe):
             return set()
-        found = zip(tokens, self.comes_to(list(tokens.values())), strict=True)
-        return {token_id for token_id, ids in found if ids is not None and ids != [token_id]}
+        results = zip(tokens, self.comes_to(list(tokens.values())), strict=True)
+        return {token_id for token_id, ids in results if ids is not None and ids != [token_id]}
 
     def refuted(self, token_ids: Sequence[int]) -> dict[int, Verdict]:
         """Return verdicts on those of some ordinary tokens that the model can make in no piece, looked up or not."""
@@ -250,12 +250,12 @@ def _spellings(model: CharacterBpe, text: str) -> Iterator[list[int]]:
 def _merged(symbols: list[int], merges: dict[tuple[int, int], tuple[int, int]]) -> list[int]:
     """Merge symbols until nothing is left to merge."""
     while True:
-        found = [
+        ranked = [
             (merges[pair][0], place)
             for place in range(len(symbols) - 1)
             if (pair := (symbols[place], symbols[place + 1])) in merges
         ]
-        if not found:
+        if not ranked:
             return symbols
-        _, place = min(found)
+        _, place = min(ranked)
         symbols = [*symbols[:place], merges[symbols[place], symbols[place + 1]][1], *symbols[place + 2 :]]

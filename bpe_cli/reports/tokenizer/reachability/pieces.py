@@ -140,8 +140,8 @@ def _tails(beginning: bytes) -> tuple[bytes, ...]:
         return ()
     if missing == 1:
         return tuple(tail for code in _CONTINUING if is_text(beginning + (tail := bytes([code]))))
-    found = (each[len(beginning) :] for each in _characters(beginning[0]) if each.startswith(beginning))
-    return tuple(islice(found, MOST * 16))
+    tails = (each[len(beginning) :] for each in _characters(beginning[0]) if each.startswith(beginning))
+    return tuple(islice(tails, MOST * 16))
 
 
 @cache
@@ -251,9 +251,9 @@ class Pieces:
         for part in inner:
             if not part:
                 continue
-            found = self._why_cut(part, inside and len(inner) == 1)
-            if found:
-                return found
+            reason = self._why_cut(part, inside and len(inner) == 1)
+            if reason:
+                return reason
         for factors, invert in self._splits:
             if not self._covered(factors, inner, invert):
                 continue
@@ -278,8 +278,8 @@ class Pieces:
 
     def why_not_kept(self, token_id: int, pieces: list[bytes]) -> str | None:
         """State that the model gives a token for none of all the pieces that can hold it."""
-        found = list(self._bare.encoded(pieces))
-        if not pieces or any(ids is None or token_id in ids for ids in found):
+        encoded = list(self._bare.encoded(pieces))
+        if not pieces or any(ids is None or token_id in ids for ids in encoded):
             return None
         return f"{plural(len(pieces), 'piece')} can hold it, as {quote(pieces[0])}, and the model keeps it in none"
 
