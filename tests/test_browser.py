@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
+from bpe_cli.reports.comparison.comparison import Comparison, Passage
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.page import texts_page
 from bpe_cli.views.page.svg import picture
 from tests.browser import start
+from tests.unit.reports.comparison.handmade import row_of
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 pytestmark = pytest.mark.slow
@@ -69,7 +70,7 @@ def page_of(*texts, tokenizer=TINY, specials="all", full=False):
 
 def comparison_of(text, names, specials=()):
     segmentations = tuple(segment(each, text, specials) for each in (TINY, BYTES, TOKENS))
-    row = Row.of(NAME, 1, len(text), 1, [report.token_count for report in segmentations])
+    row = row_of(NAME, 1, len(text), 1, [report.token_count for report in segmentations])
     passages = (Passage(NAME, 0, segmentations), Passage(NAME, 1, segmentations))
     return "".join(comparison_page(Comparison(names, (1, 2, 3), (row, row), row, passages)))
 

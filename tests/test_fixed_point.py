@@ -13,12 +13,12 @@ from bpe_cli.formats import dump, load
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.reports.text.scores import scores_of
 from bpe_cli.reports.text.steps.pieces import Limits
-from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.stages import SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.teaching.unigram import best, departures, onward_path, ten_thousandths
 from bpe_cli.tokenizer import Tokenizer, fingerprint
 from tests.oracle.segmentations import segmentations
+from tests.unit.reports.text.telling import tell
 
 UNKNOWN = 0
 

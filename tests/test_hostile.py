@@ -259,7 +259,7 @@ def test_counts_stay_within_their_memory(threads, pattern):
     with pytest.raises(TrainingError) as caught:
         bbpe.TRAINER.count([Block.of([data])], options, counts, threads)
     assert "different pieces take more than 2 MiB of memory" in caught.value.message
-    assert "--max-memory" in caught.value.hint
+    assert "`max_memory`" in caught.value.hint
     assert counts.unique * 12 < 2 << 20
     # One long piece is refused likewise.
     with pytest.raises(TrainingError):

@@ -14,12 +14,12 @@ from bpe_cli.formats import FORMATS, dump, load
 from bpe_cli.reports.text.scores import rank
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.text.steps.pieces import Limits
-from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.engine import Sampling
 from bpe_cli.tokenizer.special_tokens import dead_merges
 from tests.counted import at_least, compared
 from tests.special_tokenizers import MODELS, Case, case, text_of
+from tests.unit.reports.text.telling import tell
 
 SEEDS = st.integers(0, 1 << 32)
 SAMPLINGS = {

@@ -142,6 +142,47 @@ def test_the_arguments_that_messages_name_are_options_of_the_command_line():
     assert unknown - NO_ARGUMENTS == set()
 
 
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+COMMAND = re.compile(r"\bbpe [a-z]+ [^;`]*")
+"""A command written out, which anybody can run: it says that its options are the command line's."""
+
+PRINTS = "a view is what the program prints"
+NAME = "what a sidecar and the record of a training call a text that is not a file"
+FROZEN = "a hint that stands in reports of a frozen schema, word for word"
+MAY_SAY_OPTIONS = {
+    "bpe_cli/__main__.py --debug": "the program itself",
+    "bpe_cli/corpus/kinds.py --format": "an option of xz",
+    "bpe_cli/corpus/source.py --text": NAME,
+    "bpe_cli/formats/find.py --include": "an option of hf",
+    "bpe_cli/formats/find.py --revision": "an option of hf",
+    "bpe_cli/reports/comparison/changes.py --json": "said of a report of bpe compare, which the message names",
+    "bpe_cli/reports/comparison/checks.py --fail-if": "what a report of a frozen schema calls a check",
+    "bpe_cli/reports/comparison/checks.py --max-regression": "likewise",
+    "bpe_cli/reports/text/warnings.py --add-special": FROZEN,
+    "bpe_cli/reports/text/warnings.py --lines": FROZEN,
+    "bpe_cli/reports/text/warnings.py --special": FROZEN,
+    "bpe_cli/reports/text/warnings.py --stages": FROZEN,
+    "bpe_cli/views/comparison/values.py --lines": PRINTS,
+    "bpe_cli/views/page/page.py --full": PRINTS,
+    "bpe_cli/views/page/tokens.py --full": PRINTS,
+    "bpe_cli/views/steps.py --full": PRINTS,
+    "bpe_cli/views/structure.py --full": PRINTS,
+}
+"""Which options modules outside the command line speak of, and why they may."""
+
+
+def test_the_library_speaks_of_arguments_and_not_of_options():
+    """Whoever calls it has none: ``cli.console.in_options`` puts options in the place of arguments."""
+    said = {
+        f"{name_of(path)} {option}"
+        for path in MODULES
+        if unit_of(path) != "cli"
+        for text in texts_of(path)
+        for option in OPTION.findall(COMMAND.sub("", text))
+    }
+    assert said == MAY_SAY_OPTIONS.keys()
+
+
 def test_what_takes_the_place_of_an_argument_is_an_option():
     declared = (each for name in NAMES for _, each in parameters_of(load(name).run).values())
     switches = {

@@ -150,12 +150,12 @@ class ChatEncoder:
                 raise FormatError(
                     f"{where}: the chat template makes {shown} in a way that cannot be followed, so that a message "
                     "may have written it",
-                    hint="--special all takes every special token for what it is, also in messages",
+                    hint='`specials="all"` takes every special token for what it is, also in messages',
                 )
             elif self._refuse:
                 raise InputError(
                     f"{where}: the text of a message holds the special token {shown}",
-                    hint="--special all makes it that token, no --special keeps it plain text",
+                    hint='`specials="all"` makes it that token, no `specials` keeps it plain text',
                 )
         parts.append(data[position:])
         return b"".join(parts)

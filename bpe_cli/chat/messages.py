@@ -82,7 +82,7 @@ def text_of(message: Mapping[str, Any], where: str) -> str:
             raise InputError(
                 f"{where}.content[{number}] is {f'of type {kind!r}' if isinstance(kind, str) else 'not text'}, "
                 "which no ids stand for here",
-                hint="a template of the tokenizer's own may know what to do with it: see --chat-template",
+                hint="a template of the tokenizer's own may know what to do with it: see `template`",
             )
         texts.append(part["text"])
     return "".join(texts)
@@ -113,13 +113,13 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
         several = len(lines) > 1 and _is_json(lines[0])
         raise InputError(
             f"{where}:{error.lineno}:{error.colno}: invalid JSON: {error.msg}",
-            hint="--jsonl reads a conversation from each line" if several else None,
+            hint='`documents="jsonl"` reads a conversation from each line' if several else None,
         ) from None
     members: dict[str, Any] = {}
     if isinstance(value, dict):
         if field_name not in value:
             keys = ", ".join(map(repr, list(value)[:10])) or "none"
-            raise InputError(f"{where}: there is no member {field_name!r}", hint=f"--field names it; there are {keys}")
+            raise InputError(f"{where}: there is no member {field_name!r}", hint=f"`field` names it; there are {keys}")
         members, value = value, value[field_name]
     else:
         field_name = "messages"

@@ -162,7 +162,8 @@ def run(
     from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
-    output = CompareOutput.of(measured, written, checks)
+    conditions, limits = checks.conditions(), checks.limits()
+    output = CompareOutput.of(measured, written)
     names, inputs, text = probes.names(), documents.inputs, documents.text
     if probes.diff_limit is not None and not probes.diff:
         raise UsageError("--diff-limit is for --diff")
@@ -171,20 +172,21 @@ def run(
     if checks.against == "-" and text is None and (not inputs or "-" in inputs):
         raise UsageError("--against - and the input would both read stdin")
     idle = not inputs and text is None and bool(names or probes.overlap) and not probes.diff
-    if idle and output.checked:
-        raise UsageError(f"{output.checked} asks about inputs, and there is none", hint="name files, or - for stdin")
+    if idle and checks.asked:
+        raise UsageError(f"{checks.asked} asks about inputs, and there is none", hint="name files, or - for stdin")
     source = None if idle else documents.source(block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
+    timed = any(each.kind == "speed" for each in (*output.metrics, *(condition.metric for condition in conditions)))
     how = CompareOptions(
-        specials, usable_threads(threads), output.timed, names, tuple(probes.parallel or ()), probes.pivot,
+        specials, usable_threads(threads), timed, names, tuple(probes.parallel or ()), probes.pivot,
         probes.pairs, probes.overlap, (probes.diff_limit or SHOWN) if probes.diff else None, documents.plain,
     )  # fmt: skip
     baseline = options.choice_of(compared.baseline, pattern) if compared.baseline is not None else None
     job = CompareJob(
-        compared.choices(pattern), source, how, baseline, output.outputs, output.conditions, output.limits,
-        checks.against, output.judged,
+        compared.choices(pattern), source, how, baseline, output.outputs, conditions, limits, checks.against,
+        measured.judged(),
     )  # fmt: skip
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
     show(output, done, screen)

@@ -59,6 +59,17 @@ class Measured:
         bool, options.output_option("--speed", help="Show MB/s too, which takes time and differs from run to run.")
     ] = False
 
+    def judged(self) -> "tuple[Metric, ...]":
+        """Return what is compared with a stored report, or with the baseline.
+
+        Raises:
+            UsageError: if there is no such metric.
+        """
+        from bpe_cli.reports.comparison.comparison import metrics_named
+
+        names = self.metric or ["tokens"]
+        return tuple(each for each in metrics_named(names) if each.better or each.name in names)
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -111,10 +122,36 @@ class Checks:
         ),
     ] = None  # fmt: skip
 
+    def conditions(self) -> "tuple[Condition, ...]":
+        """Return what must not be true.
+
+        Raises:
+            UsageError: if a condition says nothing that can be asked.
+        """
+        from bpe_cli.reports.comparison.checks import Condition
+
+        return tuple(every(Condition.parse, self.fail_if or ()))
+
+    def limits(self) -> "tuple[Limit, ...]":
+        """Return by how much nothing may have become worse.
+
+        Raises:
+            UsageError: if one is not a number of per cent.
+        """
+        from bpe_cli.reports.comparison.checks import Limit
+
+        return tuple(every(Limit.parse, self.max_regression or ()))
+
+    @property
+    def asked(self) -> str | None:
+        """An option that asks something of inputs; None if there is none."""
+        values = {"--fail-if": self.fail_if, "--against": self.against, "--max-regression": self.max_regression}
+        return next((option for option, value in values.items() if value), None)
+
 
 @dataclass(frozen=True, slots=True)
 class CompareOutput:
-    """What is asked for, read and checked before the work begins.
+    """What is shown, read and checked before the work begins.
 
     Attributes:
         form: How the report is written.
@@ -122,10 +159,6 @@ class CompareOutput:
         html: The file of a page, ``-`` for stdout; None for no page.
         metrics: What is shown of each tokenizer.
         by_input: What is shown of each input; empty for the first of ``metrics``.
-        conditions: What must not be true.
-        limits: By how much nothing may have become worse.
-        judged: What is compared with a stored report, or with the baseline.
-        checked: An option that asks something of inputs; empty if there is none.
     """
 
     form: Form
@@ -133,20 +166,15 @@ class CompareOutput:
     html: str | None
     metrics: "tuple[Metric, ...]"
     by_input: "tuple[Metric, ...]"
-    conditions: "tuple[Condition, ...]"
-    limits: "tuple[Limit, ...]"
-    judged: "tuple[Metric, ...]"
-    checked: str
 
     @classmethod
-    def of(cls, measured: Measured, written: Written, checks: Checks) -> "CompareOutput":
+    def of(cls, measured: Measured, written: Written) -> "CompareOutput":
         """Read the options.
 
         Raises:
-            UsageError: if they exclude each other, or one says nothing that can be asked.
+            UsageError: if they exclude each other, or there is no such metric.
             OutputError: if the output cannot be written.
         """
-        from bpe_cli.reports.comparison.checks import Condition, Limit
         from bpe_cli.reports.comparison.comparison import ALL, METRICS, USUAL, metrics_named
 
         output, html, metric = written.output, written.html, measured.metric or ()
@@ -161,19 +189,7 @@ class CompareOutput:
         check_page_names(html=html)
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if measured.speed else []
-        limits = tuple(every(Limit.parse, checks.max_regression or ()))
-        asked = {"--fail-if": checks.fail_if, "--against": checks.against, "--max-regression": checks.max_regression}
-        result = cls(
-            form,
-            output,
-            html,
-            metrics_named([*(metric or USUAL), *timed]),
-            metrics_named(named),
-            tuple(every(Condition.parse, checks.fail_if or ())),
-            limits,
-            tuple(each for each in metrics_named(metric or ["tokens"]) if each.better or each.name in named),
-            next((option for option, value in asked.items() if value), ""),
-        )
+        result = cls(form, output, html, metrics_named([*(metric or USUAL), *timed]), metrics_named(named))
         taken = f"--{chosen[0]}" if chosen and output is None else None
         check_outputs(result.outputs, stdout_taken=taken)
         return result
@@ -182,12 +198,6 @@ class CompareOutput:
     def outputs(self) -> tuple[tuple[str, str | None], ...]:
         """The options that name files to write, and the files."""
         return (("-o", self.output), ("--html", self.html))
-
-    @property
-    def timed(self) -> bool:
-        """Whether something asks for speed."""
-        asked = (*self.metrics, *(condition.metric for condition in self.conditions))
-        return any(metric.kind == "speed" for metric in asked)
 
 
 def show(output: CompareOutput, done: "CheckedComparison", screen: options.Screen) -> None:

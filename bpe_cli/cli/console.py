@@ -21,12 +21,16 @@ PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
 
 _ARGUMENTS = {
+    "added": "--add-special",
     "algorithm": "-a",
+    "byte_fallback=True": "--set byte_fallback=yes",
     "differences": "--diff",
     'documents="jsonl"': "--jsonl",
     'documents="lines"': "--lines",
+    "format=NAME": "--from",
     "generation_prompt=False": "--no-generation-prompt",
     "glossaries": "--glossary",
+    "limits": "--max-regression",
     "output": "-o",
     "special_tokens": "--special",
     "specials": "--special",
@@ -37,11 +41,11 @@ _ARGUMENTS = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "add_special_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out", "dropout", "dtype",
-            "eot", "errors", "field", "format", "frequencies", "id_map", "inference", "initial_alphabet",
-            "max_memory", "merge", "min_frequency", "normalizer", "overlap", "pairs", "pattern", "plain",
-            "pre_tokenizer", "prefix_space", "sample", "split_special", "steps", "text", "to", "vocab_size",
-            "vocabulary", "write_vocabulary",
+            "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out",
+            "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map", "ids", "inference",
+            "initial_alphabet", "max_memory", "merge", "min_frequency", "normalizer", "overlap", "pairs", "parallel",
+            "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "split_special", "steps", "text",
+            "to", "vocab_size", "vocabulary", "write_vocabulary",
         )
     },
 }  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.train import checked, is_needed
+from bpe_cli.jobs.train import is_needed, options_by
 from bpe_cli.stages import Split
 from bpe_cli.support.messages import cannot_read, every
 from bpe_cli.trainers import TRAINERS
@@ -53,18 +53,11 @@ def options_of(algorithm: str, trainer: Trainer[Any], flags: Mapping[str, Any], 
     for name, value in flags.items():
         if value is None:
             continue
-        if name == "pattern" and name not in known and "pre_tokenizer" in known:
-            name, value = "pre_tokenizer", (Split(value),) if value else ()
-        if name not in known:
+        if name not in known and not (name == "pattern" and "pre_tokenizer" in known):
             flags_of = [FLAGS[each] for each in known if each in FLAGS and each != "model"]
             raise UsageError(
                 f"-a {algorithm} has no {FLAGS[name]}",
                 hint=f"it has {', '.join(flags_of)}, and what `bpe train -a {algorithm} --help-algorithm` lists",
-            )
-        if name in values:
-            raise UsageError(
-                "--pattern and --pre-tokenizer both say how text is cut",
-                hint="give one of them, and leave the other out",
             )
         values[name] = value
     kinds = typing.get_type_hints(trainer.Options)
@@ -88,7 +81,7 @@ def options_of(algorithm: str, trainer: Trainer[Any], flags: Mapping[str, Any], 
         raise UsageError("how many tokens? --vocab-size is missing", hint="32000 is usual for one language: -s 32000")
     if needed:
         raise UsageError(f"-a {algorithm} needs {', '.join(FLAGS.get(each, f'--set {each}=...') for each in needed)}")
-    return checked(trainer.Options(**values))
+    return options_by(trainer, algorithm, values)
 
 
 def parse(name: str, text: str, kind: Any) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus.kinds import Kind
 
 
-_OTHERWISE = "--text takes a text from the command line itself"
+_OTHERWISE = "`text` takes a text from the command line itself"
 _OF_GLOBS = "*?["
 
 

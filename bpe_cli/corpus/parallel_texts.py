@@ -56,7 +56,7 @@ def read_parallel(paths: Sequence[str], stdin: BinaryIO, *, plain: bool = False)
     if len(paths) > 1:
         raise UsageError(
             "parallel texts are one file, or LANGUAGE=FILE for each language",
-            hint="as in --parallel en=english.txt --parallel de=german.txt",
+            hint="as in `parallel=en=english.txt` `parallel=de=german.txt`",
         )
     data = _contents(paths[0], stdin)
     return parse_parallel(data, show_path(paths[0]))
@@ -165,8 +165,8 @@ def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
 
         kind = JSONL if are_json_lines(data) else None
     if kind is not None:
-        way_out = "a file with all languages stands alone: --parallel FILE" if kind == JSONL else kind.advice
-        plainly = "--plain takes its lines as they are"
+        way_out = "a file with all languages stands alone: `parallel=FILE`" if kind == JSONL else kind.advice
+        plainly = "`plain` takes its lines as they are"
         hint = f"{way_out}; {plainly}" if way_out else plainly
         raise InputError(f"{show_path(path)} holds {kind.title}, not the lines of a text", hint=hint)
     return data

@@ -56,7 +56,7 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
-            raise UsageError("a text and files exclude each other", hint="drop --text, or the names of the files")
+            raise UsageError("a text and files exclude each other", hint="drop `text`, or the names of the files")
         if self.block_bytes < 1:
             raise UsageError("a block holds at least 1 byte")
 

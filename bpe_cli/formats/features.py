@@ -170,7 +170,7 @@ def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | N
     held = ", ".join(name for kind, name in ALGORITHMS.items() if kind in kinds)
     return FormatError(
         f"{holder} cannot hold {ALGORITHMS[model.kind]}",
-        hint=hint or f"it holds {held}; bpe.json holds every model (--format bpe.json)",
+        hint=hint or f'it holds {held}; bpe.json holds every model (`format="bpe.json"`)',
     )
 
 
@@ -180,8 +180,8 @@ def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: 
     if refused:
         raise FormatError(
             f"{holder} cannot hold {', '.join(lost[name] for name in refused)}",
-            hint="write bpe.json, which holds everything (--format bpe.json), or agree to lose it: "
-            f"--allow-loss {','.join(refused)}",
+            hint='write bpe.json, which holds everything (`format="bpe.json"`), or agree to lose it: '
+            f'`allow_loss="{",".join(refused)}"`',
         )
 
 
@@ -216,5 +216,5 @@ def check_order(model: ScoredBpe, holder: str) -> None:
             raise FormatError(
                 f"{holder} has scores in single precision, in which those of {quote(model.vocabulary.token(low))} "
                 f"(id {low}) and {quote(model.vocabulary.token(high))} (id {high}) are equal",
-                hint="bpe.json holds them (--format bpe.json)",
+                hint='bpe.json holds them (`format="bpe.json"`)',
             )

@@ -123,7 +123,7 @@ def _with_way_out(format_name: str) -> Iterator[None]:
     except FormatError as error:
         if error.hint is not None:
             raise
-        whole = "bpe.json holds every tokenizer whole: --format bpe.json"
+        whole = 'bpe.json holds every tokenizer whole: `format="bpe.json"`'
         odd = "no format says this: bpe inspect shows what it has, such as a token that is special and ordinary"
         raise FormatError(error.message, hint=odd if format_name == "bpe.json" else whole) from error
 

@@ -68,9 +68,9 @@ def format_of_name(output: str) -> str:
     near = nearest(Path(output).suffix, endings, most=1)
     raise UsageError(
         f"the name {output!r} does not say which format to write",
-        hint=f"did you mean {Path(output).stem}{near[0]}? or give --format"
+        hint=f"did you mean {Path(output).stem}{near[0]}? or give `format`"
         if near
-        else f"give --format: {', '.join(FORMATS)}",
+        else f"give `format`: {', '.join(FORMATS)}",
     )
 
 

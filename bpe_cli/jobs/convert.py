@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.corpus import Source
     from bpe_cli.surgery import Operation
+    from bpe_cli.tokenizer import Specials
 
 
 FOLDER = "huggingface"
@@ -132,13 +133,14 @@ class Change:
             return surgery.merge(tokenizer, self._other(tokenizer, self.merge, listener))
         if self.corpus is None:
             raise UsageError("a tokenizer is pruned or extended by a corpus, and there is none")
-        from bpe_cli.jobs.count import count_by_tokenizer
+        from bpe_cli.jobs.count import reading_to_count
+        from bpe_cli.trainers.counts import new_counts
 
         size = self.prune_to or self.extend_to or 0
-        counts = count_by_tokenizer(
-            self.corpus, tokenizer, () if self.prune_to else "all", threads=self.threads, outputs=outputs,
-            listener=listener, streams=streams,
-        )  # fmt: skip
+        specials: Specials = () if self.prune_to else "all"
+        counts, patterns = new_counts(), tokenizer.slow_patterns
+        with reading_to_count(self.corpus, patterns, outputs, listener=listener, streams=streams) as blocks:
+            surgery.count_pieces(tokenizer, blocks, counts, self.threads, specials)
         total = size if self.prune_to is None else len(surgery.used_ids(tokenizer)) - size
         with listener.task("training" if self.prune_to is None else "pruning", total, "token") as advance:
             change = surgery.prune if self.prune_to is not None else surgery.extend

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.support.blocks import Block
-    from bpe_cli.tokenizer import Specials, Tokenizer
 
     Outputs: TypeAlias = Sequence[tuple[str, str | None]]
 
@@ -61,57 +60,28 @@ def count_corpus(
     if trainer.takes_lines(options) and source.documents == "whole":
         source = replace(source, documents="lines")
     counts = new_counts(max_memory)
-    patterns = trainer.slow_patterns(options)
-    with _reading(source, patterns, outputs, target, listener, streams or Streams()) as blocks:
+    patterns, streams = trainer.slow_patterns(options), streams or Streams()
+    with reading_to_count(source, patterns, outputs, target, listener=listener, streams=streams) as blocks:
         trainer.count(blocks, options, counts, threads)
     return counts
 
 
-def count_by_tokenizer(
+@contextmanager
+def reading_to_count(
     source: Source,
-    tokenizer: Tokenizer,
-    specials: Specials = (),
-    *,
-    threads: int = 1,
-    outputs: Outputs = (),
+    slow_patterns: Sequence[str],
+    outputs: Outputs,
     target: Target | None = None,
-    listener: Listener = SILENCE,
-    streams: Streams | None = None,
-) -> _core.Counts:
-    """Count the pieces of a corpus as a tokenizer cuts it: for ``surgery.extend`` and ``surgery.prune``.
-
-    Args:
-        source: The corpus.
-        tokenizer: Whose stages.
-        specials: Which special tokens are found in the text, and are no part of pieces.
-        threads: How many to use; the result is the same for any number.
-        outputs: As for ``count_corpus``.
-        target: As there.
-        listener: As there.
-        streams: As there.
+    *,
+    listener: Listener,
+    streams: Streams,
+) -> Iterator[Iterator[Block]]:
+    """Read a corpus whose pieces are counted; which of the patterns that cut it are slow is noted before.
 
     Raises:
         InputError: if an input cannot be read.
         UsageError: if an output is an input.
-        TrainingError: if the counts take too much memory.
     """
-    from bpe_cli.surgery import count_pieces
-
-    counts = new_counts()
-    with _reading(source, tokenizer.slow_patterns, outputs, target, listener, streams or Streams()) as blocks:
-        count_pieces(tokenizer, blocks, counts, threads, specials)
-    return counts
-
-
-@contextmanager
-def _reading(
-    source: Source,
-    slow_patterns: Sequence[str],
-    outputs: Outputs,
-    target: Target | None,
-    listener: Listener,
-    streams: Streams,
-) -> Iterator[Iterator[Block]]:
     from bpe_cli.corpus import reading
 
     files = find_documents(source, outputs, listener=listener, streams=streams, target=target)

@@ -18,7 +18,7 @@ from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
-from bpe_cli.trainers.base import Options, Trained, check_numbers
+from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
@@ -298,17 +298,6 @@ def check_compat(algorithm: str, compat: str | None) -> None:
         raise UsageError(f'`algorithm="{algorithm}"` has no `compat="{compat}"`', hint=own + able)
 
 
-def checked(options: Options) -> Options:
-    """Return options of which the numbers have room in the core, and the stages can be run.
-
-    Raises:
-        UsageError: if a number is too large, or an expression does not compile.
-    """
-    check_numbers(options)
-    trainer_for(options).cutter(options)
-    return options
-
-
 def options_for(algorithm: str, given: dict[str, Any]) -> Options:
     """Make an algorithm's options of keywords, as ``train`` takes them.
 
@@ -323,10 +312,23 @@ def options_for(algorithm: str, given: dict[str, Any]) -> Options:
         check_compat(algorithm, compat)
     trainer = trainer_of(algorithm, compat)
     values = {name: value for name, value in given.items() if name != "compat"} | trainer.chosen_by(algorithm, compat)
+    return options_by(trainer, algorithm, values)
+
+
+def options_by(trainer: Trainer[Any], algorithm: str, given: dict[str, Any]) -> Options:
+    """Make a trainer's options; ``algorithm`` is what messages call it.
+
+    Raises:
+        UsageError: if there is no such option, a value is not of its kind or too large, or one is missing.
+    """
     known = {each.name: each for each in fields(trainer.Options)}
+    values = dict(given)
     if "pattern" in values and "pattern" not in known and "pre_tokenizer" in known:
         if "pre_tokenizer" in values:
-            raise UsageError("pattern and pre_tokenizer both say how text is cut", hint="leave one of them out")
+            raise UsageError(
+                "`pattern` and `pre_tokenizer` both say how text is cut",
+                hint="give one of them, and leave the other out",
+            )
         values["pre_tokenizer"] = _split_by(values.pop("pattern"))
     kinds = typing.get_type_hints(trainer.Options)
     for name, value in values.items():
@@ -336,7 +338,10 @@ def options_for(algorithm: str, given: dict[str, Any]) -> Options:
     needed = [each.name for each in known.values() if is_needed(each) and each.name not in values]
     if needed:
         raise UsageError(f"{algorithm} needs {', '.join(needed)}", hint=f"{needed[0]}=..., as in vocab_size=32000")
-    return checked(trainer.Options(**values))
+    made: Options = trainer.Options(**values)
+    check_numbers(made)
+    trainer.cutter(made)  # an expression that does not compile is refused before a corpus is read
+    return made
 
 
 def _split_by(pattern: object) -> tuple[object, ...]:

@@ -282,7 +282,7 @@ def _mergeable_with(model: Model, which: str) -> _Merging:
     if merging is None:
         raise FormatError(
             f"BPE tokenizers can be merged, and the {which} one is {model.kind}",
-            hint="train a new tokenizer on both corpora, or add tokens with --add-tokens",
+            hint="train a new tokenizer on both corpora, or add tokens with `add_tokens`",
         )
     return merging
 
@@ -293,7 +293,7 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
         raise FormatError(
             f"the first tokenizer merges {names[ours.kind]}, the second {names[theirs.kind]}: their tokens are not "
             "of one kind",
-            hint="train a new tokenizer on both corpora, or add tokens with --add-tokens",
+            hint="train a new tokenizer on both corpora, or add tokens with `add_tokens`",
         )
     if theirs.codebook is not None:
         raise FormatError(

@@ -369,7 +369,7 @@ def _longest_match(
     if not isinstance(model, CharacterBpe):
         raise UsageError(
             f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
-            hint="-a bpe trains one",
+            hint='`algorithm="bpe"` trains one',
         )
     special = {token.content for token in special_tokens}
     for token in frequencies or ():

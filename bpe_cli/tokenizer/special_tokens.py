@@ -277,7 +277,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
     known = _first_special_tokens(tokenizer)
     raise UsageError(
         f"--{side} {name!r} is neither a special token of this tokenizer nor one of its ids",
-        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
+        hint=f"its special tokens begin with {known}" if known else "`added=TEXT=ID` adds one",
     )
 
 

@@ -233,7 +233,7 @@ class Bbpe(Trainer[BbpeOptions]):
             UsageError: if the options have another.
         """
         if cutting.stages is not None:
-            raise UsageError("the counts were made for another algorithm", hint="count again with -a bbpe")
+            raise UsageError("the counts were made for another algorithm", hint='count again with `algorithm="bbpe"`')
         pattern = cutting.pattern or ""
         if options.pattern not in (None, pattern):
             raise UsageError(

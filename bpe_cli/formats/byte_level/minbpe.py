@@ -145,7 +145,7 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
             )
         merges = model.merges
     vocabulary = model.vocabulary
-    hint = "tokenizer.json holds any ids; --compat minbpe trains such as minbpe gives"
+    hint = 'tokenizer.json holds any ids; `compat="minbpe"` trains such as minbpe gives'
     for byte in range(256):
         if byte >= vocabulary.size or vocabulary.token(byte) != bytes([byte]):
             raise FormatError(f"minbpe's ids 0 to 255 are the bytes in order, and here id {byte} is another", hint=hint)

@@ -57,7 +57,7 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
         if pattern is None:
             raise NoPatternError(
                 f"{source} holds ranks only: it does not say how text is split before merging",
-                hint=f"give its pattern, with --pattern: {', '.join(PATTERNS)}, or an expression",
+                hint=f"give its pattern, with `pattern`: {', '.join(PATTERNS)}, or an expression",
             )
         origin = Origin(NAME, (("sha256", sha256),))
         return Tokenizer(RankBpe(vocabulary), (Split(pattern),) if pattern else (), origin=origin)

@@ -58,7 +58,7 @@ from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 HUGGING_FACE = "a tokenizer.json for Hugging Face's library"
-HINT = "it holds what --compat sentencepiece trains"
+HINT = 'it holds what `compat="sentencepiece"` trains'
 
 
 def is_sentencepiece(tokenizer: Tokenizer) -> bool:
@@ -299,7 +299,7 @@ def sentencepiece_normalizer(
     names = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
     raise FormatError(
         f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer otherwise ({names})",
-        hint="bpe.json holds every tokenizer whole; --compat sentencepiece trains what such a file can hold",
+        hint='bpe.json holds every tokenizer whole; `compat="sentencepiece"` trains what such a file can hold',
     )
 
 

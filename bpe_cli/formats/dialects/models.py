@@ -35,7 +35,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 
 FIXED_POINT = "Unigram that adds rounded scores from the end of a text"
-WHOLE = "write bpe.json, which holds everything (--format bpe.json)"
+WHOLE = 'write bpe.json, which holds everything (`format="bpe.json"`)'
 BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 
 

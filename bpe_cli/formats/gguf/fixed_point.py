@@ -109,7 +109,7 @@ def check(model: Unigram) -> None:
     if not model.byte_fallback or not texts.issuperset(BYTE_TEXTS):
         raise FormatError(
             "llama.cpp has this model only with tokens of all 256 bytes",
-            hint="bpe.json can hold it (--format bpe.json)",
+            hint='bpe.json can hold it (`format="bpe.json"`)',
         )
     if model.kinds[0] == BYTE:
         first = model.vocabulary.token(0).decode()

@@ -263,7 +263,7 @@ def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
     if known is None:
         raise NoPatternError(
             f"{vocab.source} splits text by {quote(name)} (tokenizer.ggml.pre), which is not known",
-            hint=f"give its pattern, with --pattern; known are {', '.join(gguf_pre.BY_NAME)}",
+            hint=f"give its pattern, with `pattern`; known are {', '.join(gguf_pre.BY_NAME)}",
         )
     return known
 

@@ -275,7 +275,7 @@ def _llama(out: Keys, model: ScoredBpe) -> None:
         raise FormatError(
             f"{HOLDER} holds BPE by scores only with tokens of bytes: without them llama.cpp stops, with the whole "
             "program, at a character that has no token",
-            hint="train with --byte-fallback, or keep the SentencePiece model",
+            hint="train with `byte_fallback=True`, or keep the SentencePiece model",
         )
     check_order(model, HOLDER)
     _add_pieces(out, "llama", model, model.unk_id)

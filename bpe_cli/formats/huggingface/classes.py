@@ -123,7 +123,7 @@ def convention(
         if known is None:
             raise NoPatternError(
                 kind.error(f"is {quote(kind.text())}, and how that class cuts text is not known").message,
-                hint="tokenizer.json says it; or give the split pattern with --pattern",
+                hint="tokenizer.json says it; or give the split pattern with `pattern`",
             )
         if known.suffix != suffix:
             has = f"have {SUFFIX}" if suffix else f"lack {SUFFIX}"
@@ -133,7 +133,7 @@ def convention(
         raise NoPatternError(
             f"{source}: the merges have ends of words ({SUFFIX}), and nothing says how text is cut into words",
             hint="a tokenizer_config.json beside them can, with tokenizer_class CLIPTokenizer or OpenAIGPTTokenizer; "
-            "tokenizer.json can; or give the pattern of a word with --pattern",
+            "tokenizer.json can; or give the pattern of a word with `pattern`",
         )
     return _GPT2
 

@@ -287,7 +287,7 @@ def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
             raise FormatError(
                 f"{quote(tokenizer.token_bytes(token_id))} (id {token_id}) is the {role}_token without being special, "
                 f"and in {CONFIG} a role makes a token special",
-                hint="write tokenizer.json, which has no roles, or bpe.json, which keeps them (--format bpe.json)",
+                hint='write tokenizer.json, which has no roles, or bpe.json, which keeps them (`format="bpe.json"`)',
             )
         roles[f"{role}_token"] = token
     return roles

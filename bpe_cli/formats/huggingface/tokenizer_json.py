@@ -107,7 +107,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
     if dropout not in (None, 0):
         raise model_node.get("dropout").error(
             f"is {str(dropout)[:40]}, and encoding is never random unless it is asked for",
-            hint="set it to null in the file, and give --dropout when you encode",
+            hint="set it to null in the file, and give `dropout` when you encode",
         )
     normalizer = hf_components.read_normalizers(root.get("normalizer"))
     pre_tokenizer = hf_components.read_pre_tokenizers(root.get("pre_tokenizer"))

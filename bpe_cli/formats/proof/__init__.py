@@ -74,7 +74,7 @@ def _way_out(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str 
     words = {any(isinstance(stage, SpaceMarksDecoder) for stage in each.decoder) for each in (ours, theirs)}
     if EDGES in losses or len(words) == 1 or _first_but(ours, theirs, losses | {EDGES}) is not None:
         return None
-    return f"write bpe.json, which holds everything (--format bpe.json), or agree to lose it: --allow-loss {EDGES}"
+    return f'write bpe.json, which holds everything (`format="bpe.json"`), or agree to lose it: `allow_loss="{EDGES}"`'
 
 
 def read_back(files: Mapping[str, bytes], file_name: str, load: Load) -> Tokenizer:

@@ -146,12 +146,12 @@ def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_writing.Piece])
         text, score = next((text, score) for text, score, kind in pieces if kind == NORMAL and not score.is_integer())
         raise FormatError(
             f"a .vocab is read as BPE only if all scores are whole numbers, and that of {quote(text)} is {score:g}",
-            hint="write a .model, which says what it is (--format sentencepiece)",
+            hint='write a .model, which says what it is (`format="sentencepiece"`)',
         )
     if isinstance(tokenizer.model, Unigram) and read_as == BPE:
         raise FormatError(
             "a .vocab whose scores are all whole numbers is read as BPE, and this is a unigram model",
-            hint="write a .model, which says what it is (--format sentencepiece)",
+            hint='write a .model, which says what it is (`format="sentencepiece"`)',
         )
 
 

@@ -71,7 +71,7 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
         raise FormatError(
             f"a SentencePiece model cannot hold {ALGORITHMS[model.kind]}"
             + ("" if tokenizer.has_bytes else " without an unknown token"),
-            hint="it holds what --compat sentencepiece trains",
+            hint='it holds what `compat="sentencepiece"` trains',
         )
     if isinstance(model, ScoredBpe):
         check_order(model, "a SentencePiece model")
@@ -112,7 +112,7 @@ def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
     if stages or not isinstance(marks, SpaceMarks) or not isinstance(table, Charsmap):
         raise FormatError(
             "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer otherwise",
-            hint="train with --compat sentencepiece",
+            hint='train with `compat="sentencepiece"`',
         )
     return base64.b64decode(table.precompiled_charsmap), marks
 

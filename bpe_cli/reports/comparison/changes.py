@@ -299,8 +299,8 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
     _check_judged(metrics)
     if len(report.tokenizers) < 2:
         raise UsageError(
-            "--max-regression has nothing to compare with",
-            hint="--against REPORT names a stored report, or a second -t is compared with the first",
+            "`limits` has nothing to compare with",
+            hint="`against=REPORT` names a stored report, or a second -t is compared with the first",
         )
     baseline = report.baseline
     return Changes(
@@ -334,7 +334,7 @@ def changes_since(
     if now.specials != before.specials:
         raise InputError(
             f"{reference} was made with other special tokens: {_specials(before)}, now {_specials(now)}",
-            hint="the numbers of one do not say anything about the other; give the same --special",
+            hint="the numbers of one do not say anything about the other; give the same `specials`",
         )
     tokenizers = _pairs([each.name for each in before.tokenizers], [each.name for each in now.tokenizers])
     inputs = _pairs([each.name for each in before.rows], [each.name for each in now.rows])

@@ -68,16 +68,6 @@ class Row:
         return self.measures[0].empty_documents if self.measures else 0
 
     @classmethod
-    def of(cls, name: str, documents: int, size: int, characters: int, tokens: Sequence[int]) -> Row:
-        """Compute the measures from sums; the first tokenizer is the baseline.
-
-        >>> row = Row.of("a.txt", 1, 12, 12, [4, 3])
-        >>> row.measures[1].bytes_per_token, row.measures[1].ratio, row.best
-        (4.0, 0.75, (1,))
-        """
-        return cls.from_measures(name, [Measure(documents, size, characters, count, tokens[0]) for count in tokens])
-
-    @classmethod
     def from_measures(
         cls,
         name: str,
@@ -295,8 +285,9 @@ def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
 
     One that loses text is no contender in what that flatters (``Metric.flattered``).
 
-    >>> best_of(Row.of("a.txt", 1, 12, 12, [4, 3]), METRICS["bytes_per_token"])
-    (1,)
+    >>> row = Row.from_measures("a.txt", [Measure(1, 12, 12, token_count, 4) for token_count in (4, 3)])
+    >>> row.best, best_of(row, METRICS["bytes_per_token"])
+    ((1,), (1,))
     """
     values = [None if metric.doubtful(measure) else metric.of(measure) for measure in row.measures]
     known = [value for value in values if value is not None]

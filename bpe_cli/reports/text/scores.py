@@ -68,7 +68,7 @@ def check_scores(tokenizer: Tokenizer) -> None:
     if not isinstance(tokenizer.model, (Unigram, ScoredBpe)):
         raise UsageError(
             f"tokens have scores in unigram models and in SentencePiece's BPE, and this is {tokenizer.model.kind}",
-            hint="leave out --scores; the ids of merges (--ids) say which came first",
+            hint="leave out `scores`; the ids of merges (`ids`) say which came first",
         )
 
 
@@ -141,7 +141,7 @@ def refuse_without_scores(tokenizer: Tokenizer) -> None:
     if not isinstance(tokenizer.model, Unigram):
         raise UsageError(
             f"only a unigram model ranks segmentations, and this is {tokenizer.model.kind}",
-            hint="-a unigram trains such a tokenizer",
+            hint='`algorithm="unigram"` trains such a tokenizer',
         )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.tokenizer.encoded import Placed
 
-__all__ = ["KINDS", "TextWarning", "warn"]
+__all__ = ["KINDS", "TextWarning", "Watch"]
 
 KINDS = {
     "not-utf-8": "bytes that are no part of UTF-8",
@@ -49,23 +49,17 @@ KINDS = {
     "numbers": "digits that are grouped in no regular way",
     "round-trip": "decoding gives another text",
 }
-"""What kinds of warnings there are."""
+"""What kinds of warnings there are.
+
+Their hints name options of the command line, where the library's other messages name arguments: they stand in the
+reports of ``bpe inspect --json``, whose schema is frozen.
+"""
 
 _MARK = "\u2581"
 _MANY = 0.01
 """Share of a text's characters from which on those that fall to bytes are told: a few are in any long text."""
 _LARGEST_GROUP = 3
 """Digits of a group that a rule can make: longer tokens of digits are accidents of training."""
-
-
-def warn(
-    tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()
-) -> tuple[TextWarning, ...]:
-    """Describe what is odd about a text, for a tokenizer; for many texts see ``Watch``.
-
-    Complexity: linear in the text and in the vocabulary.
-    """
-    return Watch(tokenizer, specials).warn(text, segmentation)
 
 
 class Watch:

@@ -64,7 +64,7 @@ def test_what_cannot_be_followed_is_an_error():
     encoder = ChatEncoder(IM)
     with pytest.raises(FormatError, match=r"makes <\|im_end\|> in a way that cannot be followed") as caught:
         encoder.prepare(text_of(("<|im_", TEMPLATE), ("end|>", UNKNOWN)), "x.json")
-    assert caught.value.hint.startswith("--special all")
+    assert caught.value.hint.startswith('`specials="all"`')
     with pytest.raises(FormatError, match="half a character"):
         encoder.prepare(text_of(("\ud800", TEMPLATE)), "x.json")
     # In what a message had a part in there is no special token anyway.

@@ -54,7 +54,7 @@ def test_chatml():
 def test_special_tokens_are_the_tokenizers_or_the_layouts():
     with pytest.raises(UsageError, match=r"the layout chatml needs the special token <\|im_start\|>") as caught:
         LAYOUTS["chatml"].fit(named("cl100k_base"), "chatml")
-    assert caught.value.hint == "--add-special '<|im_start|>=ID' adds it"
+    assert caught.value.hint == "`added='<|im_start|>=ID'` adds it"
     # The ids are those of one encoding, and mean nothing in another.
     with pytest.raises(UsageError, match=r"the layout gpt-3\.5 needs") as caught:
         LAYOUTS["gpt-3.5"].fit(named("o200k_base"), "gpt-3.5")

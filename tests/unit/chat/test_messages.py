@@ -74,7 +74,7 @@ def test_what_is_no_conversation(data, message):
 def test_json_lines_are_recognised():
     with pytest.raises(InputError) as caught:
         read_conversation(b'[{"role": "user"}]\n[{"role": "user"}]\n', "m.jsonl")
-    assert caught.value.hint == "--jsonl reads a conversation from each line"
+    assert caught.value.hint == '`documents="jsonl"` reads a conversation from each line'
 
 
 def test_tools():

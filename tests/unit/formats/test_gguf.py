@@ -155,7 +155,7 @@ def test_names_of_splits_that_are_not_known(read):
     ) as e:
         read(lambda writer: fill_gpt2(writer, "new-one"))
     assert "gpt-2" in e.value.hint
-    assert "--pattern" in e.value.hint
+    assert "`pattern`" in e.value.hint
     assert read(lambda writer: fill_gpt2(writer, "new-one"), pattern=r"\w+").patterns == (r"\w+",)
 
 

@@ -90,7 +90,7 @@ def test_published_file_is_written_from_the_model(shared):
 def test_what_it_cannot_hold_is_named(change, said):
     with pytest.raises(FormatError, match=said) as caught:
         llama2c.dump(change(llama_like()))
-    assert "--allow-loss" in caught.value.hint
+    assert "`allow_loss=" in caught.value.hint
 
 
 def test_agreed_losses_are_written():

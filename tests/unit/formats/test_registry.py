@@ -154,10 +154,10 @@ def test_dump_refuses_unknown_names(make):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("x.ggfu", "did you mean x.gguf? or give --format"),
-        ("out/model.jsn", "did you mean model.json? or give --format"),
-        ("x", f"give --format: {', '.join(formats.FORMATS)}"),
-        ("x.png", f"give --format: {', '.join(formats.FORMATS)}"),
+        ("x.ggfu", "did you mean x.gguf? or give `format`"),
+        ("out/model.jsn", "did you mean model.json? or give `format`"),
+        ("x", f"give `format`: {', '.join(formats.FORMATS)}"),
+        ("x.png", f"give `format`: {', '.join(formats.FORMATS)}"),
     ],
 )
 def test_names_that_say_no_format(name, hint):

@@ -125,7 +125,7 @@ def test_what_is_neither_texts_nor_paths(corpus, message):
         ("bbpe", {"vocab_size": 300, "pattern": "["}, "does not compile"),
         ("bbpe", {"vocab_size": 300, "max_token_length": 1 << 40}, "max_token_length is a number from 0 to"),
         ("bpe", {"vocab_size": 300, "normalizer": [3]}, r"normalizer is a list of stages, not \[3\]"),
-        ("bpe", {"vocab_size": 300, "pattern": "a", "pre_tokenizer": "bert"}, "pattern and pre_tokenizer both"),
+        ("bpe", {"vocab_size": 300, "pattern": "a", "pre_tokenizer": "bert"}, "`pattern` and `pre_tokenizer` both"),
         ("unigram", {"vocab_size": 300, "character_coverage": "all"}, "character_coverage is a number, not 'all'"),
     ],
 )

@@ -38,20 +38,17 @@ WALKERS = {
 """What tells each kind of model."""
 
 
-def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Limits | None = None) -> Steps:
-    """Return how a tokenizer arrives at the tokens of one text; ``teller_of`` is for several.
+def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | None = None) -> Callable[[bytes], Steps]:
+    """Return what tells how a tokenizer arrives at the tokens of a text; its tables are laid out once for all texts.
+
+    What is returned fails with an InputError if a byte of the text has no token, or the text is too long to tell all
+    of it.
 
     Raises:
         UsageError: if a name in ``specials`` is unknown.
-        InputError: if a byte of the text has no token, or the text is too long to tell all of it.
 
-    Complexity: that of encoding the text, and n log n in each piece told.
+    Complexity: of a text, that of encoding it, and n log n in each piece told.
     """
-    return teller_of(tokenizer, specials, limits)(text)
-
-
-def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | None = None) -> Callable[[bytes], Steps]:
-    """Return what tells the steps of texts, as ``tell`` does, with its tables laid out once."""
     limits = limits or Limits()
     pieces = Pieces(tokenizer, specials)
     names = Names(tokenizer)
@@ -61,7 +58,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
         if limits.rows is None and len(text) > LARGEST_TEXT:
             raise InputError(
                 f"the text is longer than the {LARGEST_TEXT >> 10} KiB of which all steps can be shown",
-                hint="show a part of it (head -c 100000), or its first pieces, without --full",
+                hint="show a part of it (head -c 100000), or its first pieces, without `full`",
             )
         ids = tokenizer.encode(text, specials=specials)  # what it cannot encode is refused here
         teller = _Teller(tokenizer, names, walker)

@@ -90,7 +90,7 @@ def test_a_vocab_is_not_read_as_another_model():
         FormatError, match=r'read as BPE only if all scores are whole numbers, and that of "ab" is -0.5'
     ) as caught:
         dump(merging(0, -2, -3, -4, -0.5, -1), "sentencepiece-vocab")
-    assert "--format sentencepiece" in str(caught.value.hint)
+    assert '`format="sentencepiece"`' in str(caught.value.hint)
     unigram = replace(trained("unigram sentencepiece"), normalizer=(SpaceMarks(),))
     assert isinstance(unigram.model, Unigram)
     whole = array("d", (float(round(score)) for score in unigram.model.scores))

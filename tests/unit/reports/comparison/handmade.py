@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Metric, Passage, Row, Settings
-from bpe_cli.reports.comparison.measures import Difference
+from bpe_cli.reports.comparison.measures import Difference, Measure
 from bpe_cli.reports.text.segmentation import segment
 
 HOSTILE = "=cmd|'/C calc'!A0 `x` <script>@you [l](http://e.vil) \x1b[2J\u202e\n\udcff\\|#1 *b* &lt; "
@@ -31,8 +31,13 @@ def difference(ratio, low, high, p=0.0004, units=120, each=1):
     return Difference(ratio, low, high, p / 2, p, units, each)
 
 
+def row_of(name, documents, size, characters, tokens):
+    """Make a row of sums; the first tokenizer is the baseline."""
+    return Row.from_measures(name, [Measure(documents, size, characters, count, tokens[0]) for count in tokens])
+
+
 def row(name, tokens, *, documents=120, size=12_000, differences=(), sha256=None, **sums):
-    made = Row.of(name, documents, size, size - 100, tokens)
+    made = row_of(name, documents, size, size - 100, tokens)
     measures = tuple(
         replace(each, **{field: values[number] for field, values in sums.items()})
         for number, each in enumerate(made.measures)
@@ -90,6 +95,6 @@ def compared(tokenizers, inputs):
 def _counted(name, tokenizers, documents):
     text = [document.decode("utf-8", "surrogateescape") for document in documents]
     counts = [sum(len(tokenizer.tokens(document)) for document in documents) for tokenizer in tokenizers]
-    made = Row.of(name, len(documents), sum(map(len, documents)), sum(map(len, text)), counts)
+    made = row_of(name, len(documents), sum(map(len, documents)), sum(map(len, text)), counts)
     sized = zip(made.measures, tokenizers, strict=True)
     return replace(made, measures=tuple(replace(each, vocab_size=tokenizer.vocab_size) for each, tokenizer in sized))

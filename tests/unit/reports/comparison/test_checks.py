@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.checks import Condition, amount, check_scope
-from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Row, best_of, metrics_named
+from bpe_cli.reports.comparison.comparison import METRICS, Comparison, best_of, metrics_named
 from tests.counted import at_least, compared
-from tests.unit.reports.comparison.handmade import ALL, comparison, row
+from tests.unit.reports.comparison.handmade import ALL, comparison, row, row_of
 
-TOTAL = Row.of("total", 1, 12, 12, [4, 3])
+TOTAL = row_of("total", 1, 12, 12, [4, 3])
 COMPARISON = Comparison(("a", "b"), (256, 300), (), TOTAL, ())
 
 
@@ -76,7 +76,7 @@ def test_a_value_beside_its_limit_is_written_out():
 
 
 def test_what_has_no_value_fails():
-    empty = Comparison(("a",), (256,), (), Row.of("total", 0, 0, 0, [0]), ())
+    empty = Comparison(("a",), (256,), (), row_of("total", 0, 0, 0, [0]), ())
     assert found(empty, "bytes_per_token < 4", "tokens < 1") == [
         "a: bytes_per_token has no value: there are no tokens", "a: tokens 0 < 1",
     ]  # fmt: skip

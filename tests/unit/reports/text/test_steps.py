@@ -15,7 +15,7 @@ from bpe_cli.errors import BpeError, InputError, UsageError
 from bpe_cli.formats import load, subword_nmt
 from bpe_cli.reports.text.steps import lattice, pieces, record
 from bpe_cli.reports.text.steps.pieces import Limits
-from bpe_cli.reports.text.steps.record import tell, teller_of
+from bpe_cli.reports.text.steps.record import teller_of
 from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
@@ -37,6 +37,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.counted import at_least, compared
 from tests.every_format import FORMATS, KINDS, sample, trained
+from tests.unit.reports.text.telling import tell
 
 ALL = Limits(rows=None, steps=6, nbest=3)
 

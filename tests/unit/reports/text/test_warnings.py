@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.segmentation import TextReader, segment
-from bpe_cli.reports.text.warnings import KINDS, Watch, warn
+from bpe_cli.reports.text.warnings import KINDS, Watch
 from bpe_cli.stages import NFC, CharacterBpe, Lowercase, RankBpe, Strip, WhitespaceSplit, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -72,7 +72,7 @@ def test_ends_of_texts():
 def test_encodings():
     assert warned(b"a\xffb\xff") == {"not-utf-8": ("2 bytes are not UTF-8, first 0xff", 1, 2, 2)}
     assert warned("谁".encode()[:2]) == {"not-utf-8": ("the text ends inside a character, with e8 b0", 0, 2, 1)}
-    assert "UTF-16" in next(iter(warn(GPT2, b"\xff\xfea\0", segment(GPT2, b"\xff\xfea\0")))).hint
+    assert "UTF-16" in next(iter(Watch(GPT2).warn(b"\xff\xfea\0", segment(GPT2, b"\xff\xfea\0")))).hint
     assert warned("\ufeffabc")["byte-order-mark"][1:3] == (0, 3)
 
 

@@ -13,6 +13,7 @@ from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.page import DARK, LIGHT, texts_page
 from bpe_cli.views.page.tokens import section
+from tests.unit.reports.comparison.handmade import row_of
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import check
 from tests.unit.views.page.reading import Page
@@ -44,7 +45,7 @@ def page_of(texts, tokenizer=TINY, **options):
 def comparison(text=TEXT, names=("tiny", "<i>bytes</i>")):
     segmentations = (segment(TINY, text), segment(BYTES, text))
     counts = [report.token_count for report in segmentations]
-    row = Row.of("a<b>.txt", 1, len(text), 40, counts)
+    row = row_of("a<b>.txt", 1, len(text), 40, counts)
     sure = Row(
         row.name, 1, len(text), 40, row.measures, row.best,
         (None, Difference(1.5, 1.25, 1.75, 0.01, 0.02, 100, 1)),

@@ -6,7 +6,7 @@ import pytest
 
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.text.stages import show_stages
-from bpe_cli.reports.text.warnings import warn
+from bpe_cli.reports.text.warnings import Watch
 from bpe_cli.stages import (
     NFC,
     BertNormalizer,
@@ -40,7 +40,9 @@ TEXT = "Unreadable,\te\u0301 שלום [SEP] <|x|>\x1b[2J\n".encode()
 def test_golden_stages(console):
     segmentation = segment(BERT, TEXT, "all")
     view = StagesView(
-        show_stages(BERT, TEXT, segmentation, "all"), notes=Notes(), warnings=warn(BERT, TEXT, segmentation, "all")
+        show_stages(BERT, TEXT, segmentation, "all"),
+        notes=Notes(),
+        warnings=Watch(BERT, "all").warn(TEXT, segmentation),
     )
     check(f"stages-{console}", render(view, **CONSOLES[console]))
 
@@ -52,7 +54,7 @@ def test_golden_warnings(console):
     segmentation = segment(gpt2, text)
     check(
         f"warnings-{console}",
-        render(TokenView(segmentation, warnings=warn(gpt2, text, segmentation)), **CONSOLES[console]),
+        render(TokenView(segmentation, warnings=Watch(gpt2).warn(text, segmentation)), **CONSOLES[console]),
     )
 
 
@@ -68,7 +70,7 @@ def test_a_long_text_is_cut_everywhere():
 def test_json():
     segmentation = segment(BERT, TEXT, "all")
     stages = show_stages(BERT, TEXT, segmentation, "all")
-    value = segmentation_json(segmentation, warn(BERT, TEXT, segmentation, "all"), stages)
+    value = segmentation_json(segmentation, Watch(BERT, "all").warn(TEXT, segmentation), stages)
     assert value == json.loads(json.dumps(value))
     assert [each["kind"] for each in value["warnings"]] == ["foreign-special", "normalized", "unknown"]
     assert [each["type"] for each in value["stages"]["normalizer"]] == ["NFC", "BertNormalizer"]

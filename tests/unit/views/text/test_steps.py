@@ -14,7 +14,6 @@ from rich.cells import cell_len
 
 from bpe_cli.formats import subword_nmt
 from bpe_cli.reports.text.steps.pieces import Limits
-from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
@@ -35,6 +34,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from bpe_cli.views.as_json import all_steps_json
 from bpe_cli.views.steps import RULES, StepsView
+from tests.unit.reports.text.telling import tell
 from tests.unit.views.golden import CONSOLES, check, render
 
 SPLIT = (WhitespaceSplit(),)
