@@ -1,4 +1,4 @@
-"""What a program calls by name: each a command of ``bpe`` in one call, over the job that the command runs.
+"""The public functions: each runs one command of ``bpe`` as a single call.
 
 ``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
 tokenizers, into what jobs take.
@@ -545,8 +545,8 @@ def _paths(files: Files) -> tuple[str, ...]:
     """Return the names of files; there is at least one, as none would mean stdin.
 
     Raises:
-        UsageError: if there are none.
-        TypeError: if they are not names.
+        UsageError: if there are no names.
+        TypeError: if they are not names of files.
     """
     several = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
     if not several:
@@ -572,7 +572,7 @@ def _source(texts: Texts, documents: Documents, field: str) -> Source:
 
     Raises:
         InputError: if one of several texts is not UTF-8.
-        TypeError: if they are neither texts nor paths.
+        TypeError: if the source is neither texts nor paths.
     """
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         return _documents(documents, field, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""What Jinja makes of a chat template: Python in which strings stay traced, and all that repeats is metered.
+"""Compile chat templates with Jinja so that strings stay traced and every repetition is metered.
 
 Changed is what is written for literals, for ``~``, for lists and the like, and for loops; and there are no
 other templates that one could include. The code calls the methods of ``sandbox.Sandbox``.

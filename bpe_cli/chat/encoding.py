@@ -1,4 +1,4 @@
-"""Make ids of rendered conversations: special tokens where the template wrote them, and nowhere else.
+"""Encode rendered conversations: special tokens where the template wrote them, and nowhere else.
 
 What the template wrote is replaced, before encoding, by marks that no text can hold: bytes that UTF-8 never
 has. The core then looks for the marks instead of the tokens' texts, with the tokens' ids and flags. So a
@@ -221,10 +221,10 @@ def apply_chat_template(
 
 
 def _conversation(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
-    """Check a conversation as one that is read from a file, by way of the JSON that it would be there.
+    """Check a conversation like one from a file, by way of its JSON.
 
     Raises:
-        InputError: if it is not one.
+        InputError: if the value is not a conversation.
         TypeError: if something in it has no form in JSON.
     """
     if isinstance(messages, Mapping):

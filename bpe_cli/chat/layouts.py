@@ -1,4 +1,4 @@
-"""The built-in layouts of conversations: what a template does, without Jinja.
+"""The built-in layouts of conversations: they do what a template does, without Jinja.
 
 ``chatml`` is OpenAI's ChatML, as many open models have it. ``gpt-3.5`` and ``gpt-4-32k`` are those that the
 page Tiktokenizer shows for these models; their special tokens stand in no published table, so the layouts
@@ -49,7 +49,7 @@ class Layout:
         """Return the tokenizer with all special tokens that the layout needs.
 
         Raises:
-            UsageError: if it lacks one, and it is not the layout's to say which id it has.
+            UsageError: if the tokenizer lacks a token whose id the layout does not define.
         """
         missing = self._missing(tokenizer)
         if (
@@ -169,7 +169,7 @@ def write_harmony(writer: Writer, conversation: Conversation, prompt: bool) -> N
     """Write a conversation.
 
     Raises:
-        InputError: if it has what this layout has no place for.
+        InputError: if the conversation holds something that this layout has no place for.
     """
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):

@@ -55,7 +55,7 @@ class Meter:
         """Account for bytes that are about to be made.
 
         Raises:
-            TooMuch: if they are too many.
+            TooMuch: if the limit is exceeded.
         """
         self._left -= size
         if self._left < 0:
@@ -65,7 +65,7 @@ class Meter:
         """Account for steps that are about to be taken.
 
         Raises:
-            TooMuch: if they are too many, or the time is up.
+            TooMuch: if there are too many steps, or the time is up.
         """
         self._steps -= steps
         self._ticks += 1
@@ -319,7 +319,7 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
     Without ``texts`` only lists and the like count, which is what a value costs that refers to its texts.
 
     Raises:
-        TooMuch: if they are too many.
+        TooMuch: if the limit is exceeded.
     """
     size = 0
     waiting = [value]

@@ -1,4 +1,4 @@
-"""The place where a tokenizer's chat template runs: Jinja's immutable sandbox, bounded, with traced strings.
+"""Run a tokenizer's chat template in Jinja's immutable sandbox, with limits and traced strings.
 
 A template comes out of a file that somebody wrote, so it is not trusted: it sees no attribute but those named
 here, calls nothing else, and whatever grows or repeats is metered (``provenance.Meter``). Beyond that it runs
@@ -127,7 +127,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         """Return the text of a value.
 
         Raises:
-            TypeError: if it is of a kind that no template has reason to write.
+            TypeError: if the value is of a kind that no template has a reason to write.
         """
         if isinstance(value, Traced):
             return value
@@ -226,7 +226,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         """Let a template call macros, the methods listed, and the functions given.
 
         Raises:
-            SecurityError: if it is something else.
+            SecurityError: if a template calls anything else.
         """
         self.meter.tick()
         owner = getattr(obj, "__self__", None)

@@ -79,8 +79,8 @@ class ChatTemplate:
 
         Raises:
             FormatError: if the template is broken, does what it must not, or does not come to an end.
-            InputError: if it refuses this conversation, or lacks something in it.
-            UsageError: Jinja2 is not installed.
+            InputError: if the template refuses this conversation, or misses something in it.
+            UsageError: if Jinja2 is not installed.
         """
         template, sandbox = self._template, self._sandbox
         from jinja2 import TemplateError, UndefinedError

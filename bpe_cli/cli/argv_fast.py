@@ -1,4 +1,4 @@
-"""Read the words of a command line that is entirely clear: a hundredth of the time that importing typer takes.
+"""Parse a command line that is unambiguous, in a hundredth of the time that importing typer takes.
 
 What this understands it understands as typer does: the tests hold it to that with random command lines. Of anything
 else it says so, and typer reads the line from its beginning: abbreviated or joined options, values out of range,
@@ -119,7 +119,7 @@ def _value(texts: Sequence[str], kind: Any, declared: Option | Argument) -> Any:
     """Return the value that texts stand for.
 
     Raises:
-        Unclear: if it is not clear that they stand for one.
+        Unclear: if it is not certain that the texts stand for a value.
     """
     if isinstance(kind, UnionType):
         kind = next(each for each in get_args(kind) if each is not NoneType)

@@ -1,4 +1,4 @@
-"""Run command lines by typer: for help, completion and errors, and for what ``argv_fast`` leaves to it.
+"""Run command lines with typer: for help, completion, errors, and whatever ``argv_fast`` leaves to it.
 
 typer reads the same declarations, see ``options``.
 """
@@ -31,7 +31,7 @@ def run(words: list[str], root: Callable[..., object], commands: Mapping[str, Mo
         commands: The modules of the commands by name.
 
     Raises:
-        UsageError: if it is wrong; what typer objects to, in our own form.
+        UsageError: if typer rejects the command line; its message is put into our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:

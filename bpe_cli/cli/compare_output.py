@@ -1,4 +1,4 @@
-"""What of a comparison is shown and checked, in which form and where: the options of it, and what they lead to."""
+"""The output and check options of ``bpe compare``: what is shown, in which form and where."""
 
 import io
 import sys
@@ -143,7 +143,7 @@ class CompareOutput:
         """Read the options.
 
         Raises:
-            UsageError: if they exclude each other, or one says nothing that can be asked.
+            UsageError: if options exclude each other, or one asks for something that does not exist.
             OutputError: if the output cannot be written.
         """
         from bpe_cli.reports.comparison.checks import Condition, Limit

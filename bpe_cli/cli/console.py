@@ -1,4 +1,4 @@
-"""What goes to the screen: messages and progress on stderr, colour decisions for stdout."""
+"""Write to the screen: messages and progress on stderr, and decide on colour for stdout."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def write_page(path: str, parts: Iterable[str], quiet: bool) -> None:
     """Write a file that appears when it is whole, part by part; ``-`` is stdout.
 
     Raises:
-        OutputError: if it cannot be written.
+        OutputError: if the file cannot be written.
     """
     from bpe_cli.jobs.files import STDOUT, write_output
 

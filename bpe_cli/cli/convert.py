@@ -1,4 +1,4 @@
-"""``bpe convert``: a tokenizer from one format to another, or a change of it; its options, in groups."""
+"""``bpe convert``: convert a tokenizer to another format, or change it; its options, in groups."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""``bpe inspect``: a text token by token, or a tokenizer by itself; its options, and what is shown of which.
+"""``bpe inspect``: show a text token by token, or report on a tokenizer.
 
 Length: six views of a text and two of a tokenizer, and the options that choose among them.
 """
@@ -103,7 +103,7 @@ class Shown:
         """Make sure that one view shows all that was asked for.
 
         Raises:
-            UsageError: Another one would have to.
+            UsageError: if another view would be needed.
         """
         given = self._given()
         for view, others in _BESIDE.items():

@@ -1,4 +1,4 @@
-"""The options that several commands share, each defined once; and how any option is declared, without typer.
+"""The options that several commands share, each defined once, and how options are declared without typer.
 
 A command is a function ``run`` whose annotations say all of it: ``Annotated[TYPE, Option(...)]``. Options that belong
 together, and those that several commands share, are fields of a class of values, annotated in the same way, each with a
@@ -312,7 +312,7 @@ def additions_of(add_special: list[str] | None) -> "tuple[SpecialToken, ...]":
     """Return the special tokens that are added.
 
     Raises:
-        UsageError: if one is not TEXT=ID.
+        UsageError: if an addition is not TEXT=ID.
     """
     if not add_special:
         return ()
@@ -342,7 +342,7 @@ def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     """Return which special tokens to find, and whether to refuse them instead.
 
     Raises:
-        UsageError: ``error`` or ``all`` stands beside others.
+        UsageError: if ``error`` or ``all`` is given together with others.
     """
     names = special or []
     for word in ("error", "all"):

@@ -1,4 +1,4 @@
-"""Describe what nobody foresaw: in one sentence without the user's texts, and with what a report of it needs."""
+"""Describe an unexpected error in one sentence, without the user's texts, and with what a bug report needs."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class Encoding:
         """Return the id of a token, special ones too.
 
         Raises:
-            KeyError: if it is not a token.
+            KeyError: if the text is not a token.
         """
         token = text_or_bytes.encode("utf-8") if isinstance(text_or_bytes, str) else text_or_bytes
         if not isinstance(token, bytes):
@@ -476,7 +476,7 @@ def get_encoding(encoding_name: str) -> Encoding:
     """Return an encoding by its name; the same object each time.
 
     Raises:
-        ValueError: if there is none of this name.
+        ValueError: if there is no encoding of this name.
     """
     if not isinstance(encoding_name, str):
         raise ValueError(f"Expected a string in get_encoding, got {type(encoding_name)}")

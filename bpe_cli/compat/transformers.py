@@ -1,4 +1,4 @@
-"""A ``PreTrainedTokenizerFast`` that encodes by our core, for programs that use Hugging Face's transformers.
+"""A ``PreTrainedTokenizerFast`` that encodes with our core, for programs that use Hugging Face's transformers.
 
 It is theirs, and differs in what stands behind it: ids, types and masks come from our core, truncated and padded as
 asked for. All else is done by the library that stood there before, from the same file: decoding; offsets, words and
@@ -39,8 +39,8 @@ def patch(tokenizer: Any) -> Any:
     """Make a fast tokenizer of transformers encode by our core; it is changed and returned.
 
     Raises:
-        UsageError: if it is not a fast tokenizer.
-        FormatError: if it has a part that we do not know.
+        UsageError: if the tokenizer is not a fast one.
+        FormatError: if the tokenizer has a part that we do not know.
     """
     backend = getattr(tokenizer, "_tokenizer", None)
     if not isinstance(tokenizer, transformers.PreTrainedTokenizerFast) or backend is None:
@@ -99,7 +99,7 @@ class Backend:
         """Return our tokenizer, made of what theirs is now.
 
         Raises:
-            FormatError: if it has a part that we do not know.
+            FormatError: if the tokenizer has a part that we do not know.
         """
         tokenizer: Tokenizer | None = self.__dict__["_ours"]
         if tokenizer is None:

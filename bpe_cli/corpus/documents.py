@@ -1,4 +1,4 @@
-"""Make documents of bytes, and lay them into blocks of bounded size."""
+"""Turn bytes into documents, and pack them into blocks of bounded size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the files that the words on the command line mean: names, ``-``, folders, glob patterns.
+"""Find the files that the arguments of a command name: paths, ``-``, folders, glob patterns.
 
 Of a folder that the library ``datasets`` has saved it is known which files hold the rows, and in which order.
 """
@@ -88,7 +88,7 @@ class Inputs:
         Raises:
             InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
                 matches a pattern.
-            UsageError: ``-`` is given twice.
+            UsageError: if ``-`` is given twice.
         """
         items: list[Input] = []
         skip = on_skip or _ignore
@@ -253,7 +253,8 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
     What else lies there is left out: the library keeps its own files beside them for later.
 
     Raises:
-        InputError: There are several splits, a file is missing, or the rows stand in another order than in the files.
+        InputError: if there are several splits, a file is missing, or the rows stand in another order than in the
+            files.
     """
     if _SPLITS in names and isinstance(splits := _member(folder, _SPLITS, "splits"), list):
         if len(splits) > 1:

@@ -1,4 +1,4 @@
-"""Make sure that nothing is taken for text that is none, and that the inputs of a run are of one kind."""
+"""Check that no input is read as text that is not text, and that the inputs of a run are of one kind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None])
 
     Raises:
         UsageError: if there are lines of JSON that would be taken for text, or inputs of several kinds.
-        InputError: if one is an archive or the like.
+        InputError: if an input is an archive or the like.
     """
     if all(item.kind in (None, TEXT, EMPTY) for item in items):  # nearly always
         return _without_marks(items, on_skip)

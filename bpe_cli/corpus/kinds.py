@@ -1,4 +1,4 @@
-"""Detect what a file holds, by its first bytes and its name: text, or what must not be taken for it."""
+"""Detect from its first bytes and its name what a file holds: text, or what must not be read as text."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def read_whole(path: str, *, stdin: BinaryIO, most: int = LARGEST_WHOLE) -> byte
     """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin; decompressed.
 
     Raises:
-        InputError: if it cannot be read, or has more than ``most`` bytes.
+        InputError: if the file cannot be read, or has more than ``most`` bytes.
     """
     with open_stream(path, stdin=stdin) as stream:
         data = stream.read(most + 1)
@@ -251,7 +251,7 @@ def codec_of(head: bytes, name: str) -> Codec | None:
     """Recognise compressed data by its first bytes (``MAGIC_BYTES`` of them); None for anything else.
 
     Raises:
-        InputError: if it is Zstandard data and no library for it is installed.
+        InputError: if the data is compressed by Zstandard, and no library for that is installed.
     """
     if head.startswith(_GZIP):
         return _gzip()

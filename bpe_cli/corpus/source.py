@@ -142,7 +142,7 @@ def read_blocks(
 
     Raises:
         InputError: if an input cannot be read; the message says which, where and why.
-        UsageError: ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
+        UsageError: if ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
     """
     files = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
     return _read(source, files, stdin, on_note, on_bytes, on_input, hashes, on_wait)

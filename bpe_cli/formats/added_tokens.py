@@ -1,4 +1,4 @@
-"""Read added tokens, describe how they are looked for, and put them into a tokenizer that was read without them."""
+"""Read added tokens, describe how they are matched, and add them to a tokenizer that was read without them."""
 
 from __future__ import annotations
 

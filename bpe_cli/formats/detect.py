@@ -1,4 +1,4 @@
-"""Detect which format a file has, by its content; and which file stands for a folder."""
+"""Detect the format of a file by its content, and which file of a folder holds the tokenizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tokenizer can have that a format may be unable to hold: one list for errors, notes and the docs.
+"""The features of tokenizers that a format may be unable to hold: one list for errors, notes and the docs.
 
 Each format says in ``MODELS`` which kinds of models and in ``HOLDS`` which features it can write. What
 changes ids or text is refused unless a caller agrees to lose it, by the feature's name; what is only

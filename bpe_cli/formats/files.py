@@ -1,4 +1,4 @@
-"""Read a tokenizer from files and write it to files, whatever the format; what is written is proved first."""
+"""Read a tokenizer from files and write it to files, whatever the format; what is written is verified first."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     'o200k_base'
 
     Raises:
-        UsageError: if it is none of these; the message names the nearest that are.
+        UsageError: if the name is none of these; the message suggests similar names.
         InputError, FormatError: as for ``load``.
     """
     if _is_path(spec):
@@ -134,7 +134,7 @@ def snapshot(reference: str) -> Path:
     Raises:
         UsageError: if this is not a name that a model can have.
         InputError: if the cache does not have it; the hint says how to fetch it.
-        FormatError: What the cache says of it is broken.
+        FormatError: if the cache's record of it is broken.
     """
     name, revision = _checked(reference)
     model = _model_folder(name)

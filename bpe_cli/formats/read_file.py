@@ -1,4 +1,4 @@
-"""Read files that may be broken or hostile: of bounded size, from disk, and with the error that says what is wrong."""
+"""Read files that may be broken or hostile: of bounded size, and with errors that say what is wrong."""
 
 from __future__ import annotations
 

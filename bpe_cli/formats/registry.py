@@ -1,4 +1,4 @@
-"""The formats by name: adding one is a module and a line here."""
+"""The registry of formats by name: adding one takes a module and a line here."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Format(Protocol):
 
         Raises:
             InputError: if a file is missing or cannot be read.
-            FormatError: if one is broken, or two contradict each other; the same for every function that reads.
+            FormatError: if a file is broken, or two contradict each other; this holds for every function that reads.
             UsageError: if a pattern is given where the format has its own, or has none.
         """
 

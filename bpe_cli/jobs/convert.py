@@ -1,4 +1,4 @@
-"""Convert a tokenizer to a format, or change it on the way: all is proved, and appears whole or not at all."""
+"""Convert a tokenizer, changed on the way if asked; outputs are verified, and appear together or not at all."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ class Change:
         return [(what, path) for what, path in files.items() if path is not None]
 
     def map_path(self, output: str) -> str:
-        """Return where the map of ids goes: beside the output, unless it is said.
+        """Return the path of the map of ids: as given, else beside the output.
 
         Raises:
-            UsageError: if it is not, and the output has no place beside it; or it is the output.
+            UsageError: if no path is given and the output has no place beside it, or the path is the output's.
         """
         if self.id_map is not None:
             if os.path.abspath(self.id_map) == os.path.abspath(output):

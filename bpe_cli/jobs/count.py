@@ -1,4 +1,4 @@
-"""Count the pieces of a corpus; keep counts in a file, and take them from there.
+"""Count the pieces of a corpus; save the counts to a file, and load them from there.
 
 What was kept is held against the options, so that nobody trains on what was cut otherwise.
 """
@@ -165,7 +165,7 @@ def check_matches(counts: _core.Counts, pattern: str) -> None:
     said of such a one.
 
     Raises:
-        UsageError: if it cuts nothing.
+        UsageError: if the pattern matched nothing.
     """
     import regex
 

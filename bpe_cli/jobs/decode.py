@@ -1,4 +1,4 @@
-"""Decode ids: what ``encode`` has written in, the bytes that were encoded out."""
+"""Decode ids that ``encode`` wrote back into the bytes that were encoded."""
 
 from __future__ import annotations
 

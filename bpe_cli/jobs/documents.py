@@ -1,4 +1,4 @@
-"""Follow documents through a job of encoding: where each is from, how long it may be, how blocks are encoded.
+"""Track documents through an encoding job: where each is from, how long it may be, how blocks are encoded.
 
 Blocks are encoded on any thread, and what comes out is written in order.
 """
@@ -83,7 +83,7 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
     """Pass blocks on, and refuse the first special token in a document.
 
     Raises:
-        InputError: if there is one; the message says where.
+        InputError: if a document holds a special token; the message says where.
     """
     number, offset = 0, 0
     for block in blocks:
@@ -142,10 +142,10 @@ class Budget:
             self._open = 0
 
     def check(self) -> None:
-        """Fail if a document had more; name the first that had.
+        """Fail if a document had more tokens than allowed, naming the first one.
 
         Raises:
-            CheckFailed: if one had.
+            CheckFailed: if a document had more.
         """
         if not self._first:
             return
@@ -238,7 +238,7 @@ class BlockEncoding:
         """Write the result of a block; blocks come in order.
 
         Raises:
-            OutputError: if it cannot be written.
+            OutputError: if the output cannot be written.
         """
         block, _ = item
         ids, ends = result
@@ -331,7 +331,7 @@ def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
 
     Raises:
         UsageError: if its name is that of another kind of file, or it is a terminal and the output is not text.
-        OutputError: if it cannot be written.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli import sinks
 

@@ -1,4 +1,4 @@
-"""Encode conversations: to ids and all that ids go into, to counts as they are billed, or to their text."""
+"""Encode conversations: to ids in any output format, to counts as they are billed, or to their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the files that a job reads, and make sure, before the work begins, that it can write its own and replaces none.
+"""Find the inputs of a job, and check before the work begins that its outputs can be written and replace no input.
 
 How files of tokenizers are called stands here too.
 """
@@ -71,7 +71,7 @@ def streams_of(streams: Streams | None) -> Streams:
     """Return the streams that a caller gave, or the process's own.
 
     Raises:
-        TypeError: if they are something else.
+        TypeError: if the value is not ``Streams``.
     """
     if streams is not None and not isinstance(streams, Streams):
         raise wrong_type("streams", "Streams", streams)
@@ -94,7 +94,7 @@ class Target:
         """Open it for what is not binary, compressed if its name says so.
 
         Raises:
-            OutputError: if it cannot be written.
+            OutputError: if the output cannot be written.
         """
         from bpe_cli.sinks.atomic import open_stdout
         from bpe_cli.sinks.compressing import open_packed
@@ -209,7 +209,7 @@ def check_text_output(path: str, *, jsonl: bool = False) -> None:
 
     Raises:
         UsageError: if its name is that of another kind of file.
-        OutputError: if it cannot be written.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.sinks.compressing import check_compressing
@@ -286,7 +286,7 @@ def write_output(path: str | None, parts: Iterable[str], stdout: BinaryIO) -> No
     """Write text, part by part: to a file, which appears when all of it is there; None and ``-`` are stdout.
 
     Raises:
-        OutputError: if it cannot be written.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli.sinks.atomic import open_output, open_stdout
 

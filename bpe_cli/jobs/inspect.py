@@ -1,4 +1,4 @@
-"""Inspect: texts, token by token and as each step makes them, and a tokenizer by itself."""
+"""Inspect texts, token by token and step by step, and tokenizers by themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segment texts: the text itself, cut into its tokens with blanks between them, a line per document."""
+"""Segment texts: write each document as a line of its tokens, with blanks between them."""
 
 from __future__ import annotations
 

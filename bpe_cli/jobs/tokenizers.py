@@ -1,4 +1,4 @@
-"""Load the tokenizer of a job by its name or path, as ``-t`` does, and say what of it the caller may not expect."""
+"""Load the tokenizer of a job by its name or path, as ``-t`` does, and note what may surprise the caller."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenize
     Raises:
         UsageError: if there is no such tokenizer.
         InputError, FormatError: if its file cannot be read.
-        TypeError: if it is not a tokenizer and says of none; ``name`` is what the message calls the argument.
+        TypeError: if the value neither is a tokenizer nor names one; ``name`` is what the message calls the argument.
     """
     if isinstance(tokenizer, (str, os.PathLike)):
         return load(tokenizer)

@@ -1,4 +1,4 @@
-"""Train a tokenizer: a corpus, or counts of one, in; a tokenizer out, and a file of it."""
+"""Train a tokenizer on a corpus or on saved counts, and write it to a file."""
 
 from __future__ import annotations
 
@@ -285,10 +285,11 @@ def is_needed(each: Field[Any]) -> bool:
 
 
 def check_compat(algorithm: str, compat: str | None) -> None:
-    """Make sure that an algorithm can follow somebody's rules.
+    """Check that an algorithm can follow the rules of another library.
 
     Raises:
-        UsageError: if it cannot; the hint names whose it can follow, and which algorithms can follow these.
+        UsageError: if it cannot; the hint lists the libraries that it can follow, and the algorithms that can
+            follow these rules.
     """
     known = compats_of(algorithm)
     if compat is not None and compat not in known:

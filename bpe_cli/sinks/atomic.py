@@ -1,4 +1,4 @@
-"""Write files that are there whole or not at all.
+"""Write files atomically: each appears whole or not at all.
 
 ``draft.py`` says how; pipes, devices and terminals are written to directly. What cannot be written, flushed, made or
 renamed is an ``OutputError``.
@@ -169,7 +169,8 @@ def write_together(files: Mapping[str, bytes]) -> None:
     at no moment it stands beside files of another run: whoever is killed in between leaves a set without it.
 
     Raises:
-        OutputError: if one cannot be written; unless the system fails in the middle of the renaming, none is changed.
+        OutputError: if a file cannot be written; none is changed then, unless the system fails in the middle of the
+            renaming.
     """
     if len(files) == 1:
         for path, content in files.items():

@@ -1,4 +1,4 @@
-"""What sinks share, and those who read ids back: interface, options, how ids fall into documents."""
+"""The interface and options that sinks share, also with the readers of ids, and how ids divide into documents."""
 
 from __future__ import annotations
 

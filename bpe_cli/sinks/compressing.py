@@ -1,4 +1,4 @@
-"""Compress what is written to a file whose name ends in .gz or .zst: the same bytes for the same data, always."""
+"""Compress files whose names end in .gz or .zst; the same data always gives the same bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file on its way to its name: whole and synced before it gets it.
+"""Drafts of files: written whole and synced before they get their names.
 
 The bytes go into a nameless file in the target's folder (``O_TMPFILE``: nothing is left even after ``kill -9``) or,
 where the system has none, into ``.NAME.PID.part``; then they are synced and renamed.
@@ -80,11 +80,11 @@ class Draft:
         sync_folder(self._folder)
 
     def publish(self) -> None:
-        """Name a file that is prepared.
+        """Give a prepared file its name.
 
         Raises:
             ValueError: if the file is not prepared.
-            OutputError: if it cannot be named.
+            OutputError: if the file cannot be renamed.
         """
         if self._part is None:
             raise ValueError("publish comes after prepare")

@@ -1,4 +1,4 @@
-"""Write a JSON object per document, a line each: ``ids``, and ``tokens`` and ``spans`` if wanted.
+"""Write a JSON object per document, a line each: ``ids``, and ``tokens`` and ``spans`` on request.
 
 Tokens are written as ``--to tokens`` writes them; spans are [start, end) in bytes of the document as it
 was given, whatever a normalizer made of it.

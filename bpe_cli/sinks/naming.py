@@ -1,4 +1,4 @@
-"""Infer from a file's name what is in it, and refuse a name that says another thing than what is written."""
+"""Infer from a file's name what is in it, and refuse a name that contradicts what is written."""
 
 from __future__ import annotations
 

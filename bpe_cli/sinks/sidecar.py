@@ -1,4 +1,4 @@
-"""Write and read OUT.json, which says what the numbers in a binary OUT are."""
+"""Write and read OUT.json, which describes the numbers in a binary OUT."""
 
 from __future__ import annotations
 

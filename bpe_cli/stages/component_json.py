@@ -1,4 +1,4 @@
-"""Write stages as JSON: as Hugging Face's files have them, and as the core wants them."""
+"""Write stages as JSON: as in Hugging Face's files, and as the core takes them."""
 
 from __future__ import annotations
 

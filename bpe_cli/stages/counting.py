@@ -1,4 +1,4 @@
-"""Count the pieces that text is cut into: the one way from blocks of documents to counts."""
+"""Count the pieces that text is cut into: the only way from blocks of documents to counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Split expressions besides the named ones that the core runs, each in linear time.
+r"""Split patterns that the core runs in linear time, besides the named ones.
 
 Models write expressions of their own that are made of the same parts as those of GPT's families: classes,
 counts, and at the end what leaves the last blank of a stretch to what follows. ``core_cuts`` says how the

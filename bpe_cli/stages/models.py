@@ -1,4 +1,4 @@
-"""Models: what makes tokens of pieces; and the words of a model's codebook."""
+"""The models, which turn pieces into tokens, and the words of a model's codebook."""
 
 from __future__ import annotations
 

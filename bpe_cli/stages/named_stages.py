@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers by the names that the command line knows, and those that cut words at blanks."""
+"""Normalizers and pre-tokenizers by their names on the command line, and those that cut words at blanks."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def resolve_pattern(name_or_regex: str) -> str:
     """Return the expression for a pattern's name or for an expression.
 
     Raises:
-        UsageError: if it looks like a name, and no pattern has it.
+        UsageError: if the text looks like a name, and no pattern has this name.
     """
     import re
 

@@ -1,4 +1,4 @@
-"""Turn what callers give into what the core takes, and say what it cannot take."""
+"""Convert the arguments of callers to what the core takes, and refuse what it cannot take."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def bytes_of(text: object, name: str = "text") -> bytes:
     (b'\\xc3\\xa9', b'ab')
 
     Raises:
-        TypeError: if it is neither text nor bytes.
-        InputError: if it has a surrogate that stands for no byte.
+        TypeError: if the value is neither text nor bytes.
+        InputError: if the text has a surrogate that does not stand for a byte.
     """
     if isinstance(text, bytes):
         return text
@@ -55,7 +55,7 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 
 
 def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
-    """Return several values as a list; one text alone is not several.
+    """Return several values as a list; a single text is refused.
 
     Args:
         name: What errors call the argument.
@@ -63,8 +63,8 @@ def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
         what: What each of them is, in the plural.
 
     Raises:
-        TypeError: if they cannot be iterated over.
-        UsageError: if they are one text.
+        TypeError: if the value cannot be iterated over.
+        UsageError: if the value is a single text.
     """
     if isinstance(values, (str, bytes, bytearray, memoryview)):
         raise UsageError(
@@ -83,8 +83,8 @@ def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tu
     (('<s>',), 'all')
 
     Raises:
-        TypeError: if it is neither ``"all"`` nor several str.
-        UsageError: if it is the text of one token.
+        TypeError: if the value is neither ``"all"`` nor several str.
+        UsageError: if the value is the text of one token.
     """
     if isinstance(specials, str):
         if specials == "all":
@@ -110,8 +110,8 @@ def losses_of(allow_loss: Iterable[str]) -> frozenset[str]:
     frozenset({'name'})
 
     Raises:
-        TypeError: if it is not several str.
-        UsageError: if it is the name of one loss.
+        TypeError: if the value is not several str.
+        UsageError: if the value is the name of one loss.
     """
     if isinstance(allow_loss, str):
         raise UsageError(
@@ -134,8 +134,8 @@ def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 
     """Return a number that is an int, or can be one without loss, and is in range.
 
     Raises:
-        TypeError: if it is not a whole number.
-        UsageError: if it is out of range.
+        TypeError: if the value is not a whole number.
+        UsageError: if the number is out of range.
     """
     if type(value) is not int:
         try:
@@ -150,11 +150,11 @@ def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 
 
 
 def one_of(name: str, value: str, known: Sequence[str]) -> None:
-    """Make sure that an argument has one of some values.
+    """Check that an argument has one of the given values.
 
     Raises:
-        TypeError: if it is not a str.
-        UsageError: if it is another str.
+        TypeError: if the value is not a str.
+        UsageError: if the value is another str.
     """
     if not isinstance(value, str):
         raise wrong_type(name, "a str", value)
@@ -203,8 +203,8 @@ def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
     """Pack ids as u32, naming the first that does not fit; an array of u32 is given as it is.
 
     Raises:
-        TypeError: if they are a text, or cannot be iterated over.
-        InputError: if one is not an id.
+        TypeError: if the ids are a text, or cannot be iterated over.
+        InputError: if a value is not an id.
     """
     if not isinstance(ids, (list, tuple)):
         if isinstance(ids, (str, bytes, bytearray)):

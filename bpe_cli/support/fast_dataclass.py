@@ -1,4 +1,4 @@
-"""Classes of values, as ``dataclasses`` makes them, for the modules that every run imports.
+"""Make frozen and other data classes as ``dataclasses`` does, faster, for the modules that every run imports.
 
 ``dataclasses`` compiles six functions for every class, and brings ``inspect`` along: half of the time of a run that
 encodes one line. What stands here is the part of it that those modules need, with functions that are written once and

@@ -1,4 +1,4 @@
-"""Modules by name, each imported when it is first looked at."""
+"""Modules that are imported when they are first used, by name."""
 
 from __future__ import annotations
 

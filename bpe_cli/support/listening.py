@@ -1,4 +1,4 @@
-"""Hear how a job goes on, without a terminal: what is being done, how far it is, what the caller should know."""
+"""Listeners: they follow a job without a terminal: what is being done, how far it is, what the caller should know."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def by_totals(advance: Callable[[int], None]) -> Callable[[int, int], None]:
 
 
 def heard(listener: Listener) -> Listener:
-    """Return a listener that a caller gave, made sure that it is one.
+    """Check that a caller's value is a listener, and return it.
 
     Raises:
-        TypeError: if it lacks a method.
+        TypeError: if the value lacks a method.
     """
     if not all(callable(getattr(listener, name, None)) for name in ("task", "note")):
         raise TypeError(f"listener must have the methods task and note, and {type(listener).__name__} has not")

@@ -1,4 +1,4 @@
-"""Put what messages name into words the same way everywhere, and several errors into one."""
+"""Word messages the same way everywhere, and combine several errors into one."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class Failures:
         """Fail if an attempt did: with its error, or with one that names them all.
 
         Raises:
-            BpeError: if one failed; of the kind of the first.
+            BpeError: if an attempt failed; the error is of the kind of the first.
         """
         if not self._errors:
             return
@@ -190,7 +190,7 @@ def every(attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Resu
     """Return the results of attempts that must all succeed.
 
     Raises:
-        BpeError: if one failed; the message names all that did.
+        BpeError: if an attempt failed; the message names all that did.
     """
     failures = Failures()
     results = failures.of(attempt, names)

@@ -1,4 +1,4 @@
-"""Work on items on several threads and finish them in order, a few at a time.
+"""Process items on several threads and finish them in order.
 
 The core lets go of the interpreter's lock while it works, so a thread that works on one block does not
 hinder one that reads the next or writes the last: with as many workers as processors none of these waits

@@ -143,7 +143,7 @@ def check_size(patterns: Iterable[str]) -> None:
     """Refuse expressions that would take too much memory once they are compiled.
 
     Raises:
-        UsageError: if one is too long, or all of them together are too large.
+        UsageError: if an expression is too long, or all of them together are too large.
     """
     size = 0
     for pattern in patterns:

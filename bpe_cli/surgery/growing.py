@@ -1,4 +1,4 @@
-"""Make a tokenizer larger: by tokens that are given, by training that goes on, by another tokenizer's.
+"""Make a tokenizer larger: by given tokens, by further training, by another tokenizer's tokens.
 
 ``extend``: the corpus is cut by the tokenizer's own stages and segmented by its own merges; what is learnt from there
 on comes behind all merges that there are, so a text's tokens only change where new ones are made of them. Going on from
@@ -113,7 +113,7 @@ def extend(
     Raises:
         UsageError: if there are as many tokens already, or more than fit.
         TrainingError: if the corpus has no text, or it spells out a special token again and again.
-        FormatError: if the model does not merge, or by ranks of which no list of merges can be made.
+        FormatError: if the model does not merge, or merges by ranks that no list of merges can replace.
         InputError: if the model has no token for a byte of the corpus.
     """
     if isinstance(tokenizer.model, RankBpe):  # whose merges depend on which tokens there are
@@ -200,13 +200,13 @@ def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
 
 
 def merge(first: Tokenizer, second: Tokenizer) -> Operation:
-    """Return the first tokenizer the tokens of the second that it lacks, with ids after all of its own.
+    """Return the first tokenizer with the tokens of the second that it lacks; their ids follow its own.
 
     Stages, the unknown token and everything else are the first's. ``other_to_new`` has None for the
     second's tokens that are left out. ``made_of`` is what the first made of a new token's text.
 
     Raises:
-        FormatError: if they do not merge the same symbols, or by ranks of which no list of merges can be made.
+        FormatError: if the two do not merge the same symbols, or merge by ranks that no list of merges can replace.
         UsageError: if there are more tokens than fit.
     """
     first, second = first.without_dead_merges(), second.without_dead_merges()

@@ -1,4 +1,4 @@
-"""Merges that can be taken away one at a time, and what they make of a piece.
+"""Merges that can be removed one at a time, and the tokens that they make of a piece.
 
 The core compiles a model once and runs it fast; here a model changes with every token that goes, so a
 piece is merged in Python instead, which does the same (the tests hold it to the core).

@@ -1,4 +1,4 @@
-"""What every change to a tokenizer gives and needs: the new tokenizer, which ids became which, counts of pieces."""
+"""The result of a change to a tokenizer: the new tokenizer and the map of ids; and counts of pieces for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a vocabulary smaller by what a corpus uses least.
+"""Make a vocabulary smaller by removing the tokens that a corpus uses least.
 
 Models that merge lose leaves of the merge tree, one after the other: a token that no merge uses as a
 part. So a token that is left is still reached by the merges that reached it, and nothing else changes
@@ -47,7 +47,7 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
 
     Raises:
         UsageError: if there are not more tokens than that.
-        TrainingError: So few are not possible, or the corpus has no text.
+        TrainingError: if so few tokens are not possible, or the corpus has no text.
         FormatError: if the model cannot be pruned so that every token stays reachable.
         InputError: if the model has no token for a byte of the corpus.
     """

@@ -1,4 +1,4 @@
-"""Learn tokens by leaving out the least needed, and find the best segmentations of a word over its lattice.
+"""Learn tokens by dropping the least needed, and find the best segmentations of a word over its lattice.
 
 Kudo 2018 (arXiv:1804.10959). The trainer is the one of Hugging Face's course and of the tutorials after
 it: a token's probability is its share of all substring counts, and each round drops the tokens without

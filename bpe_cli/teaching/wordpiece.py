@@ -186,7 +186,7 @@ def train(
         prefix: Written before symbols inside a word.
 
     Raises:
-        ValueError: ``tie`` is unknown.
+        ValueError: if ``tie`` is unknown.
 
     >>> training = train({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, 9)
     >>> training.tokens()

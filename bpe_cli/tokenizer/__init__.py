@@ -1,4 +1,4 @@
-"""The tokenizer: one frozen value of stages, tokens and special tokens, and what it can do.
+"""The tokenizer: one frozen value of stages, tokens and special tokens, with its methods.
 
 It compares by value, has no ``train()``, and compiles itself for the core when first used.
 """

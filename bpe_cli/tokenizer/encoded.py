@@ -1,4 +1,4 @@
-"""What encoding returns besides lists of ids, in columns and without an object for each token.
+"""The results of encoding besides lists of ids: in columns, without an object for each token.
 
 The ids of many texts in one buffer; where the tokens and the pieces of one text lie in it, and where it can be cut in
 parts; and the vocabulary as a mapping.

@@ -1,4 +1,4 @@
-"""Merge the symbols of one piece, and tell every merge: for what the core does not do.
+"""Merge the symbols of one piece and yield every merge: for what the core does not do.
 
 The core compiles a model once and runs it fast. Here stands the loop for a model that changes with every token that
 goes, for the parts that a single token comes of, and for who wants to see each merge. Source: google/sentencepiece

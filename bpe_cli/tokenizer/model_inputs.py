@@ -116,7 +116,7 @@ def windows(length: int, size: int, stride: int, direction: Direction = "right")
     [(3, 7), (0, 3)]
 
     Raises:
-        UsageError: ``stride`` is not smaller than ``size``.
+        UsageError: if ``stride`` is not smaller than ``size``.
     """
     if not 0 <= stride < size:
         raise UsageError(

@@ -175,7 +175,7 @@ def named(name: str) -> Tokenizer:
     [(b'<|endoftext|>', 50256)]
 
     Raises:
-        UsageError: if there is none of this name.
+        UsageError: if there is no encoding or model of this name.
     """
     tokenizer = find(name)
     if tokenizer is None:

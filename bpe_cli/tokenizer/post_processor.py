@@ -1,4 +1,4 @@
-"""What stands around a document: what a post-processor puts there, and what begins and ends a text.
+"""Post-processors: the tokens that they put around a document, and what begins and ends a text.
 
 A post-processor, a component of Hugging Face's, never looks at what it surrounds. So all there is to know of one is its
 *layout*: which ids come before, between and after one or two texts, and of what type each part is (``layout``).

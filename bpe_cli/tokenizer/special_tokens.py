@@ -1,4 +1,4 @@
-"""Special tokens: which are looked for in text, and which tokens text never becomes unless somebody asks.
+"""Special tokens: which are matched in text, and which never come from text unless asked for.
 
 The latter are *withheld*: special tokens, and the unknown one, which stands for what has no token. A vocabulary may
 hold their texts all the same, and merges may spell them out: of ``</ s`` and ``>`` comes ``</s>``. So text is matched
@@ -260,7 +260,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
     Raises:
         UsageError: if there is no such token.
         InputError: if half a character stands in its name.
-        TypeError: if it is neither a str nor an int.
+        TypeError: if the value is neither a str nor an int.
     """
     if not isinstance(name, (str, int)):
         raise wrong_type(side, "a str or an int", name)
@@ -285,7 +285,7 @@ def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
     """Return the id of the token that the tokenizer itself declares.
 
     Raises:
-        UsageError: if it declares none.
+        UsageError: if the tokenizer declares no such token.
     """
     token_id = _declared(tokenizer, side)
     if token_id is not None:

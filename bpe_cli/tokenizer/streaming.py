@@ -1,4 +1,4 @@
-"""Decode ids as they come: give out text as soon as it is certain.
+"""Decode ids as they arrive: text is returned as soon as it is certain.
 
 Where tokens read as their bytes, only characters have to be waited for. With decoders, what the ids so
 far read as can be decoded again and again, but not from the first id on, or the time would be quadratic.

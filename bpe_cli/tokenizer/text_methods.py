@@ -1,4 +1,4 @@
-"""What a program calls on a tokenizer: text to ids and back, in the words of tiktoken and tokenizers.
+"""The methods of a tokenizer: text to ids and back, in the words of tiktoken and tokenizers.
 
 A class of its own, so that ``tokenizer.py`` holds the value and its engine, and this file what people call.
 

@@ -99,10 +99,10 @@ def trainer_of(algorithm: str, compat: str | None = None) -> Trainer[Any]:
 
 
 def trainer_for(options: Options) -> Trainer[Any]:
-    """Return whose options these are.
+    """Return the trainer that these options belong to.
 
     Raises:
-        TypeError: if they are nobody's.
+        TypeError: if the options belong to no trainer.
     """
     for trainer in TRAINERS.values():
         if isinstance(options, trainer.Options):

@@ -1,4 +1,4 @@
-"""What all trainers share: their interface, their options, how documents are chosen, and what training gives."""
+"""The interface and options that all trainers share, how documents are chosen, and what training returns."""
 
 from __future__ import annotations
 
@@ -194,10 +194,10 @@ class Trainer(ABC, Generic[Chosen]):
 
     @abstractmethod
     def untrained(self, options: Chosen) -> Tokenizer:
-        """Return a tokenizer of the same kind with next to nothing in it: to see early whether it could be written.
+        """Return an almost empty tokenizer of the same kind, to see early whether it could be written.
 
         Raises:
-            TrainingError: if it is clear already that there is no room in the vocabulary.
+            TrainingError: if it is already clear that the vocabulary has no room.
         """
 
     @abstractmethod
@@ -223,7 +223,7 @@ def check_special_tokens(contents: Sequence[str]) -> None:
     """Make sure that special tokens have texts, each its own.
 
     Raises:
-        UsageError: if one has none, or is given twice, or there is one text in place of a list of them.
+        UsageError: if a text is empty or given twice, or is given in place of a list of texts.
     """
     check_list("special_tokens", contents)
     if "" in contents:
@@ -237,7 +237,7 @@ def check_numbers(options: Options) -> None:
     """Make sure that the core has room for the numbers of an algorithm's options.
 
     Raises:
-        UsageError: if one is below 0 (an id: below -1, which is for none) or too large, or not a number at all.
+        UsageError: if a number is below 0 (an id: below -1, which stands for no id) or too large, or is not a number.
     """
     for each in fields(options):
         value = getattr(options, each.name)

@@ -1,4 +1,4 @@
-"""Make, read and rewrite the counts of pieces that trainers learn from, and choose an alphabet by them.
+"""Make, read and rewrite the counts of pieces that trainers learn from, and choose an alphabet from them.
 
 Marks (MorphBPE, arXiv:2502.00894) stand for places that the user names, inside the words of a corpus. They only
 change what is learnt. Encoding knows nothing of them: a merge that was learnt elsewhere may cross such a place.

@@ -1,4 +1,4 @@
-"""Number the most frequent pieces: by count, falling, and of equals the one of lower bytes first.
+"""Number the most frequent pieces by falling count; of equal counts the one of lower bytes comes first.
 
 What the trainers of characters, n-grams and words (``unmerged``) have in common, and of dictionaries in part.
 """

@@ -1,4 +1,4 @@
-"""Describe what SentencePiece's trainers are to do, and which pieces there are before any training."""
+"""The options of SentencePiece's trainers, and the pieces that exist before any training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make vocabularies without merging anything: of characters, n-grams, words, or of the 256 bytes.
+"""Make vocabularies without merging: of characters, n-grams, words, or the 256 bytes.
 
 A word is what no rule cuts further, looked up as Hugging Face's ``WordLevel`` does. Of bytes there is nothing to learn:
 ByT5 (Xue et al., arXiv:2105.13626) puts three special tokens first, so that a byte's id is its value plus 3; bGPT

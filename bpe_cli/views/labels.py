@@ -1,4 +1,4 @@
-"""Write numbers and the names of tokenizers, and state how much is shown unless all is asked for.
+"""Format numbers and the names of tokenizers, and define how much is shown unless all is asked for.
 
 A name is written short: as many of the last parts of its path as tell it from the others.
 """

@@ -1,4 +1,4 @@
-"""Set tokens in lines of a width without losing or adding anything: what rich's wrapping does to spaces.
+"""Wrap tokens into lines of a width without losing or adding anything, as rich's wrapping would do to spaces.
 
 ``Writer`` sets them one after the other; ``interlinear`` sets what belongs to each under it, in columns that are
 aligned and wrapped together. Neighbours differ in colour; without colour bars stand between them. What is wider than a

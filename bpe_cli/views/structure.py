@@ -1,4 +1,4 @@
-"""Show how a vocabulary is built and which tokens text can become: it reads without colour and in 80 columns."""
+"""Show how a vocabulary is built and which tokens text can become, without colour and in 80 columns."""
 
 from __future__ import annotations
 

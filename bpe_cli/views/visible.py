@@ -1,4 +1,4 @@
-r"""Write any text so that everything in it can be seen, nothing in it moves the cursor, and it keeps its place.
+r"""Write any text so that everything in it is visible, nothing in it moves the cursor, and it keeps its place.
 
 White space gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
 becomes ``<U+200B>``. Where such a mark stands in the text itself, a backslash comes before it (and

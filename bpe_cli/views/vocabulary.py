@@ -1,4 +1,4 @@
-"""Show the report on a tokenizer as tables that read without colour and in 80 columns, and all about one token."""
+"""Show the report on a tokenizer as tables, without colour and in 80 columns, and everything about one token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Infer from a BERT vocabulary alone in which spelling words are looked up in it.
+"""Infer from a BERT vocabulary alone how words are normalized before they are looked up in it.
 
 A token can be met only if normalized text can contain it. If no token of a word has an upper-case letter,
 text has to be lower-cased, or every word with a capital is unknown; if some have one, text must not be, or those

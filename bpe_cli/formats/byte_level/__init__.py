@@ -1,4 +1,4 @@
-"""What the two formats of GPT-2's family share: a byte-level vocabulary in visible characters.
+"""The code that the formats of GPT-2's family share: a byte-level vocabulary in visible characters.
 
 A token is written with one character per byte (``spelling``), a merge as its two parts; which
 merge comes first is its priority. Special tokens may stand among the ordinary ones, or after them.

@@ -1,4 +1,4 @@
-"""Translate between the two ways to say what BPE merges first: scores of pieces, and a list of pairs.
+"""Translate between the two ways to order BPE merges: by scores of pieces, and by a list of pairs.
 
 By scores (SentencePiece) any two neighbours may merge whose concatenation is a piece; by merges
 (Hugging Face) only the pairs of a list. What makes the two exchangeable:

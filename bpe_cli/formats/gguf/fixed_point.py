@@ -1,4 +1,4 @@
-"""Make PLaMo 2's unigram model of GGUF metadata, and write it: scores rounded, added from the end of a text.
+"""Read and write PLaMo 2's unigram model in GGUF metadata: scores rounded, added from the end of a text.
 
 Source: ``llm_tokenizer_plamo2`` (src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36), and
 ``_set_vocab_plamo`` (conversion/base.py) for the ids that no token has.

@@ -1,4 +1,4 @@
-r"""Name what ``tokenizer.ggml.pre`` stands for in GGUF files: splits of bytes, and BPE over characters.
+r"""The meaning of each name in ``tokenizer.ggml.pre`` of GGUF files: splits of bytes, and BPE over characters.
 
 Source: ``llama_vocab::impl::load`` and ``llm_tokenizer_bpe`` of llama.cpp (src/llama-vocab.cpp), and the
 functions of src/unicode.cpp that stand in for expressions, as vendored in llama-cpp-python 0.3.36.

@@ -1,4 +1,4 @@
-"""Make a tokenizer of GGUF metadata: what the keys mean to llama.cpp, whose words these are.
+"""Make a tokenizer from GGUF metadata, reading the keys as llama.cpp does.
 
 Source: ``llama_vocab::impl::tokenize`` and the sessions it calls (src/llama-vocab.cpp as vendored in
 llama-cpp-python 0.3.36).

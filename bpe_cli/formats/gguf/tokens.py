@@ -1,4 +1,4 @@
-"""Read what all tokenizers in GGUF files share: tokens with their types, roles, and what is put around texts.
+"""Read what all tokenizers in GGUF files share: tokens with their types, roles, and the tokens around a text.
 
 Source: ``llama_vocab::impl::load`` (src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36); what a file
 leaves out is what llama.cpp takes then.

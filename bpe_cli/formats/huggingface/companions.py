@@ -1,4 +1,4 @@
-"""Read what Hugging Face's ``transformers`` lays beside a tokenizer file: names, roles, chat templates, settings.
+"""Read the files that ``transformers`` writes beside a tokenizer file: names, roles, chat templates, settings.
 
 ``tokenizer_config.json``, ``special_tokens_map.json`` and ``added_tokens.json`` say which tokens are
 special, what for, and under which ids; chat templates stand in the first of them or in files of their own,

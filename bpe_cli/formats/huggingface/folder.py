@@ -1,4 +1,4 @@
-"""Write a folder as Hugging Face's ``save_pretrained`` lays it, and read it: ``tokenizer.json`` and companions.
+"""Write and read a folder as Hugging Face's ``save_pretrained`` lays it out: ``tokenizer.json`` and companions.
 
 The tokenizer is in ``tokenizer.json``; ``tokenizer_config.json`` and ``special_tokens_map.json`` say what
 its special tokens are for, and how a chat is written down. Settings that came from such a folder and are

@@ -1,4 +1,4 @@
-"""Prove a conversion before a file appears: what was written is read back, and has to do the same.
+"""Verify a conversion before a file appears: what was written is read back, and has to do the same.
 
 Two tokenizers whose parts are equal do the same to every text. Where parts differ, as ranks and merges do, both
 encode the texts of ``comparing``, with and without special tokens asked for, and decode what comes out. What the caller
@@ -48,7 +48,8 @@ def prove(
         allow_loss: What the files may lack, by the names of ``features.LOSSES``.
 
     Raises:
-        FormatError: if they cannot be read, cannot be run, or give other ids or another text; the message has the first
+        FormatError: if the files cannot be read, their tokenizer cannot be run, or they give other ids or another
+            text; the message has the first
             text that does, and what both make of it.
         OutputError: if there is no place for a temporary file.
     """
@@ -81,7 +82,7 @@ def read_back(files: Mapping[str, bytes], file_name: str, load: Load) -> Tokeniz
     """Read files that are not there yet, in a folder of their own.
 
     Raises:
-        FormatError: if they cannot be read.
+        FormatError: if the files cannot be read.
         OutputError: if there is no place for a temporary folder.
     """
     try:

@@ -1,4 +1,4 @@
-"""Hold two tokenizers against each other: the same ids, and the same text of them, on given texts."""
+"""Compare two tokenizers on given texts: the ids that they make, and the text decoded from these."""
 
 from __future__ import annotations
 

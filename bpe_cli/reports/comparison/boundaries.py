@@ -1,4 +1,4 @@
-"""Align cuts of one text by merging sorted lists of byte offsets: linear in the number of tokens.
+"""Align the token boundaries of one text by merging sorted lists of byte offsets, in linear time.
 
 A boundary is a byte offset of the text at which a token ends; the end of the text is none.
 """

@@ -1,4 +1,4 @@
-"""Conditions on a comparison, for CI: ``bytes_per_token < 4``, ``any: unknown_share > 0.1%``.
+"""Check conditions on a comparison, for CI: ``bytes_per_token < 4``, ``any: unknown_share > 0.1%``.
 
 The grammar, with white space where one likes::
 
@@ -100,7 +100,7 @@ class Condition:
         """Read a condition (see the module's grammar).
 
         Raises:
-            UsageError: if it is something else, there is no such metric, or the number fits none.
+            UsageError: if the text is not a condition, there is no such metric, or the number does not fit it.
         """
         match = _FORM.fullmatch(text)
         if match is None:
@@ -163,7 +163,7 @@ def number_of(digits: str, percent: bool, text: str) -> float:
     """Read a number, or one in per cent, to the nearest float.
 
     Raises:
-        UsageError: if it is too large for one.
+        UsageError: if the number is too large for a float.
     """
     number = float(Decimal(digits) / 100 if percent else Decimal(digits))
     if number == float("inf"):
@@ -225,7 +225,7 @@ class Limit:
         """Read ``[SCOPE:] NUMBER%``.
 
         Raises:
-            UsageError: if it is something else.
+            UsageError: if the text is not of this form.
         """
         match = re.fullmatch(rf"\s*(?:(.*):)?\s*({NUMBER})\s*%\s*", text, re.ASCII | re.DOTALL)
         if match is None:
@@ -233,12 +233,12 @@ class Limit:
         return cls(number_of(match[2], True, text), (match[1] or ANY).strip(), text)
 
     def check(self, changes: Changes) -> Check:
-        """Find what has become worse by more than that, or cannot be told to be within it; the worst first.
+        """Find the changes that are worse than the limit, or not certain to be within it; the worst first.
 
         Where neither side has a value, nothing could have become worse.
 
         Raises:
-            InputError: All inputs together are asked for, and they are not those of then.
+            InputError: if the total of all inputs is asked for, and they are not the inputs of the stored report.
         """
         if self.scope == TOTAL and not changes.same_inputs:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Hold a comparison as frozen values, and name what can be asked of its measures.
+"""The values of a comparison, frozen, and the metrics that can be asked of it.
 
 ``METRICS`` is the one list that tables, files, conditions and the documentation read.
 """
@@ -266,7 +266,7 @@ def metric_named(name: str) -> Metric:
     ('fertility', 'fertility', 'failed_round_trips')
 
     Raises:
-        UsageError: if there is none of that name; the hint has those that are near, or all.
+        UsageError: if there is no metric of that name; the hint lists similar ones, or all.
     """
     by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
     named = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
@@ -283,7 +283,7 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
     """Return metrics in the order in which they are asked for, each once; ``all`` is all but speed.
 
     Raises:
-        UsageError: if there is none of such a name.
+        UsageError: if there is no metric of one of the names.
     """
     without_speed = [metric for metric in METRICS.values() if metric.kind != "speed"]
     chosen = every(lambda name: without_speed if name == ALL else [metric_named(name)], names)

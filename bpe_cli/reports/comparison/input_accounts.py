@@ -1,4 +1,4 @@
-"""Read each input once for several readers, and keep account of what was read."""
+"""Read each input once for several readers, and keep track of what was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure what a tokenizer makes of texts, and how sure a difference between tokenizers is.
+"""Measure how a tokenizer encodes texts, and how certain a difference between tokenizers is.
 
 A *word* is a stretch without white space (Unicode's White_Space), in every script: Chinese, Japanese and Thai
 write few of them, so numbers per word mean little there.

@@ -1,4 +1,4 @@
-"""Compare vocabularies by what their tokens stand for: bytes of text, however a model spells them."""
+"""Compare vocabularies by the bytes of text that their tokens stand for, however a model spells them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure what code costs: indentation by levels, tabs against spaces, operators, white space."""
+"""Measure how many tokens code needs: indentation by levels, tabs against spaces, operators, white space."""
 
 from __future__ import annotations
 

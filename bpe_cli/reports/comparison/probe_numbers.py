@@ -1,4 +1,4 @@
-"""Measure how numbers are cut: how many tokens, where, and whether all of a length alike."""
+"""Measure how numbers are cut: into how many tokens, where, and whether all of a length alike."""
 
 from __future__ import annotations
 

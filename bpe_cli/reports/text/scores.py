@@ -1,4 +1,4 @@
-"""Find the score that a model gave each token of a text, and rank the segmentations of a text by their probability.
+"""Look up the score that a model gives each token of a text, and rank segmentations by their probability.
 
 Of a unigram model a score is the natural logarithm of the token's probability, and ranks segmentations (Kudo,
 arXiv:1804.10959); of SentencePiece's BPE, a number that only orders merges.

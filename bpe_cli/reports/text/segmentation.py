@@ -1,4 +1,4 @@
-"""Describe token by token what a tokenizer makes of one text.
+"""Describe token by token how a tokenizer encodes one text.
 
 Offsets are bytes of the text, and characters of the text as decoded with ``surrogateescape``: a byte
 that is not part of well-formed UTF-8 is a character of its own.

@@ -1,4 +1,4 @@
-"""Describe what each stage makes of one text: normalizers, pre-tokenizer, model, post-processor and decoder.
+"""Describe what each stage does to one text: normalizers, pre-tokenizer, model, post-processor and decoder.
 
 Offsets are bytes of the text as it was given, whatever was made of it on the way.
 """
@@ -106,7 +106,7 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
 
     Raises:
         InputError: if the text is too long.
-        UsageError: Added tokens are found in normalized text, so that the stages cannot be told apart.
+        UsageError: if added tokens are matched in normalized text, so that the stages cannot be told apart.
         FormatError: if the post-processor is broken.
     """
     refuse_long(text)

@@ -1,4 +1,4 @@
-"""Warn of what in a text costs a debugging day: what is lost, split oddly, or not what it looks like.
+"""Warn of common pitfalls in a text: what is lost, split oddly, or not what it looks like.
 
 Each check looks at the text or its tokens once, and says of each kind of trouble where it first is and how
 often; ordinary text gives no warning. Checks that need nothing but the text are in ``characters``.

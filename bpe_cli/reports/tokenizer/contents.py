@@ -1,4 +1,4 @@
-"""Read what the ordinary tokens of a tokenizer stand for: what every other part of the health report counts.
+"""Read what the ordinary tokens of a tokenizer stand for: the basis of every other part of the health report.
 
 Also what several of those parts need: white space, lengths in few bins, and tokens that are equal but for case or a
 space before them.

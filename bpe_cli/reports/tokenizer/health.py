@@ -1,4 +1,4 @@
-"""Examine a tokenizer by itself: all that is measured of it, and in sentences what is good and what to look at."""
+"""Examine a tokenizer by itself: everything measured of it, and a summary of what is good and what to look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find tokens by what a user calls them, and look up all that is known of one.
+"""Find tokens by the names that a user gives them, and look up everything known of one.
 
 A user calls a token by its id, its text, how it is written in the file, or its bytes.
 """

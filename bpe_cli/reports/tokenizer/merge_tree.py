@@ -1,4 +1,4 @@
-"""Work out the merge tree of a vocabulary: of which two tokens each token is made.
+"""Build the merge tree of a vocabulary: the two tokens that each token is made of.
 
 Whatever stands around a token's text while it is put together has no part in it, so it comes of the same two
 parts wherever it does (``rank_merges.py`` has the argument). Where only one merge makes a token, that is the

@@ -1,4 +1,4 @@
-"""Count tokens that are odd by themselves: cut characters, ones that nobody sees, and runs of one thing."""
+"""Count odd tokens: those that cut characters, hold invisible ones, or repeat one thing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs a tokenizer: one interface, and the values that go through it.
+"""The engine that runs a tokenizer: one interface, and the values that go through it.
 
 There are two engines: ``plain`` for byte-level BPE whose text is only split, and ``staged`` for all
 others. Both are compiled of the parts of a tokenizer, know no ``Tokenizer``, and answer in the same words, so nobody
@@ -71,10 +71,10 @@ class Sampling:
 
 
 def sampling_of(sampling: object) -> Sampling | None:
-    """Return a sampling that a caller gave, made sure that it is one.
+    """Check that a caller's value is a ``Sampling``, and return it.
 
     Raises:
-        TypeError: if it is something else.
+        TypeError: if the value is not a ``Sampling``.
     """
     if sampling is None or isinstance(sampling, Sampling):
         return sampling

@@ -1,4 +1,4 @@
-"""The short way: byte-level BPE whose text is only split, by the core's ``Engine``.
+"""The short path: byte-level BPE whose text is only split, run by the core's ``Engine``.
 
 What it does not do itself (sampling, spans of tokens that take white space along) goes through all stages.
 """

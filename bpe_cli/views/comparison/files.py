@@ -1,4 +1,4 @@
-r"""Write a comparison for programs and pull requests: as CSV, as plain JSON with a ``schema`` field, as Markdown.
+r"""Write a comparison for programs and pull requests: as CSV, as JSON with a ``schema`` field, as Markdown.
 
 The CSV is that of RFC 4180, in UTF-8, with lines that end in CR LF: a row per input and tokenizer and, last, a row of
 all inputs together per tokenizer, whose input is ``total``. Numbers are written as Python reads them back, and nothing

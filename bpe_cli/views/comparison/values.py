@@ -1,4 +1,4 @@
-"""Write the values of metrics, how sure they are, and what has changed since a stored comparison or from a baseline."""
+"""Format the values of metrics, their certainty, and changes since a stored comparison or from a baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Write any text as markup in which nothing acts: every text of a page goes through ``escape`` or ``marked``.
+r"""Escape any text so that nothing in it is executed: every text of a page goes through ``escape`` or ``marked``.
 
 A browser gives back from ``marked`` exactly the text (when it is copied, say), but for what HTML cannot hold: NUL and
 bytes that are not UTF-8, the surrogates among these too. Nor does a page hold the controls U+0080 to U+009F: no

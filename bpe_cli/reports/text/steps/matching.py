@@ -1,4 +1,4 @@
-"""Record how a piece is cut by its longest tokens, from the left or anywhere, and what is looked up as it is."""
+"""Record how a piece is cut into its longest tokens, from the left or anywhere, or looked up as a whole."""
 
 from __future__ import annotations
 

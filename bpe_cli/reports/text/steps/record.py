@@ -1,4 +1,4 @@
-"""Record a text from piece to piece, and check that the steps end at the tokens that the tokenizer makes."""
+"""Record the steps of a text piece by piece, and check that they end at the tokens that the tokenizer makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examine which tokens text can become: layer by layer, each layer for what the last one left."""
+"""Examine which tokens text can become, layer by layer: each layer takes the tokens that the last one left."""
 
 from __future__ import annotations
 

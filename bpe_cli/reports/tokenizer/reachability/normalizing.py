@@ -1,4 +1,4 @@
-"""Prove that no normalized text holds a token's text, and find texts for what a model gives where it knows no better.
+"""Prove that no normalized text holds a token's text, and find texts that become unknown or byte tokens.
 
 A normalizer that rewrites each character for itself, and what it has written no further (lower case, leaving
 accents out), never writes a character that it would rewrite: neither does the whole, if what follows only leaves
