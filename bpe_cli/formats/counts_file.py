@@ -56,7 +56,7 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
 
 
 def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
-    """Read counts, holding them against their checksum first."""
+    """Read counts, after checking their checksum."""
     import hashlib
 
     try:

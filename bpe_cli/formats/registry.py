@@ -79,7 +79,7 @@ def format_of_name(output: str) -> str:
 
 
 class Format(Protocol):
-    """What a format's module has."""
+    """The interface of a format's module."""
 
     @property
     def FILES(self) -> tuple[str, ...]:  # noqa: N802  # a constant in the modules, as are the next two
@@ -97,7 +97,7 @@ class Format(Protocol):
         """Return, from the first bytes, whether a file has this format; if several say so, the first of ``FORMATS``."""
 
     def load(self, path: Path, pattern: str | None = None) -> Tokenizer:
-        """Read a tokenizer, with what the format's writers lay beside its file.
+        """Read a tokenizer, with the companion files that the format's writers add.
 
         Raises:
             InputError: if a file is missing or cannot be read.
@@ -116,7 +116,7 @@ class Format(Protocol):
 
 @runtime_checkable
 class FormatOfSeveral(Format, Protocol):
-    """What the module of a format of several files has besides."""
+    """The interface of the module of a format of several files."""
 
     def belongs(self, path: Path) -> bool:
         """Return, from what lies beside a file, whether it is one of them: that counts more than the order."""

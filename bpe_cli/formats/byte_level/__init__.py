@@ -164,7 +164,7 @@ def write_vocabulary(
 
 
 def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
-    """Leave out the stages that only ``tokenizer.json`` can say of a byte-level tokenizer.
+    """Leave out the stages of a byte-level tokenizer that only ``tokenizer.json`` can state.
 
     ``features.losses`` names them; what is left is splits, and perhaps a space before the text.
     """

@@ -80,7 +80,7 @@ def _config(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _keep_special(config: dict[str, Any], texts: set[str]) -> None:
-    """Leave out of the lists of special tokens those that the tokenizer has no longer, or has as roles."""
+    """Drop from the lists of special tokens those that the tokenizer no longer has, or has as roles."""
     for key in companions.LISTS:
         listed = config.get(key)
         if isinstance(listed, list):
