@@ -99,7 +99,7 @@ class ChatEncoder:
         )
 
     def occurrences(self, text: Traced) -> Iterator[Occurrence]:
-        """Find the texts of special tokens, whoever wrote them; in the template's text, before any other."""
+        """Find the texts of special tokens, whoever wrote them; those of the template take precedence."""
         finder = self._finder
         if finder is None:
             return
@@ -162,7 +162,7 @@ class ChatEncoder:
 
 
 def _mark(token: SpecialToken) -> bytes:
-    """Return what stands for a special token that the template wrote: no UTF-8 text has a byte FF."""
+    """Return the mark of a special token that the template wrote: no UTF-8 text has a byte FF."""
     return b"<\xff%d\xff>" % token.token_id
 
 
@@ -175,7 +175,7 @@ def _runs(text: Traced) -> tuple[list[int], list[int]]:
 
 
 def _matcher(tokens: list[SpecialToken], flag: int = 0) -> _core.SpecialMatcher | None:
-    """Return what finds tokens in text that is not normalized, all of them by the same flag; None without tokens."""
+    """Return the matcher of tokens in text that is not normalized, all with the same flag; None without tokens."""
     if not tokens:
         return None
     return _core.SpecialMatcher(
@@ -248,7 +248,7 @@ def _conversation(messages: object, tools: object, documents: object, arguments:
 
 
 def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:
-    """Return what renders conversations, and the tokenizer with the special tokens that it needs.
+    """Return the renderer of conversations, and the tokenizer with the special tokens that it needs.
 
     Raises:
         UsageError: if there is no such template, or the tokenizer does not fit it.

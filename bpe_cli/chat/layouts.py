@@ -36,7 +36,7 @@ class Layout:
     added: Mapping[str, int] = field(default_factory=dict)
 
     def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
-        """Return the text of a conversation, and what of it is the layout's.
+        """Return the text of a conversation, and which parts of it the layout wrote.
 
         Raises:
             InputError: if the layout has no place for something in it; the message says where.
@@ -92,7 +92,7 @@ def _write_separated(writer: Writer, conversation: Conversation, prompt: bool) -
 
 
 def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
-    """Write instructions and answers; what the system says is put before the last instruction.
+    """Write instructions and answers; the system message is put before the last instruction.
 
     The end of an instruction opens the model's turn in any case.
     """
@@ -126,7 +126,7 @@ def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
 
 
 def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, Mapping[str, str]]]:
-    """Return each message with its place; what a layout for text alone cannot write is an error.
+    """Return each message with its place, refusing what a layout for text alone cannot write.
 
     Raises:
         InputError: if there are tools, calls of them, or names.
@@ -184,7 +184,7 @@ def write_harmony(writer: Writer, conversation: Conversation, prompt: bool) -> N
 
 
 def _kept(messages: tuple[Mapping[str, Any], ...]) -> list[int]:
-    """Leave out what was thought before the first final answer, once the last turn is a final answer."""
+    """Leave out the reasoning before the first final answer, once the last turn is a final answer."""
     channels = [message.get("channel") for message in messages]
     last = max((n for n, message in enumerate(messages) if message["role"] == "assistant"), default=None)
     first_final = channels.index("final") if last is not None and channels[last] == "final" else 0
@@ -248,7 +248,7 @@ def _content(content: Any, where: str) -> str:
 
 
 def _system(part: Mapping[str, Any], where: str) -> str:
-    """Spell out who the model is and how it is to answer; what is not said has harmony's usual value."""
+    """Describe who the model is and how it is to answer, with harmony's usual values as defaults."""
     usual = {"model_identity": _IDENTITY, "knowledge_cutoff": "2024-06", "reasoning_effort": "Medium"}
     said = {key: _string({**usual, **part}, key, where) for key in (*usual, "conversation_start_date")}
     head = [

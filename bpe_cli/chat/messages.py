@@ -18,7 +18,7 @@ MAX_DEPTH = 64
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages, and what is said beside them.
+    """Messages, with the tools, documents and settings beside them.
 
     Attributes:
         messages: As they are in the JSON, each an object with a ``role``.

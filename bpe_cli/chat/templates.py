@@ -117,7 +117,7 @@ class ChatTemplate:
 
 
 def _plain(error: Exception) -> str:
-    """Return a message of Jinja's, which knows nothing of how strings are traced here."""
+    """Return one of Jinja's messages without the traces of strings."""
     return str(error).replace(f"{Traced.__module__}.{Traced.__qualname__} object", "str object")
 
 

@@ -114,7 +114,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class CompareOutput:
-    """What is asked for, read and checked before the work begins.
+    """The requested output, read and checked before the work begins.
 
     Attributes:
         form: How the report is written.
@@ -220,7 +220,7 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
 
 
 def _metrics(output: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
-    """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
+    """Return the metrics to show: no ratio of a single tokenizer to itself, unless metrics were asked for."""
     from bpe_cli.reports.comparison.comparison import USUAL
 
     usual = tuple(metric.name for metric in output.metrics if metric.kind != "speed") == USUAL

@@ -41,7 +41,7 @@ class Held:
 
     @property
     def losses(self) -> frozenset[str]:
-        """The words of --allow-loss."""
+        """The losses that --allow-loss names."""
         return frozenset(word.strip() for word in self.allow_loss.split(",") if word.strip())
 
 

@@ -101,7 +101,7 @@ class Written:
 
     @property
     def more(self) -> set[str]:
-        """The words of --with."""
+        """What --with adds to the output."""
         return {word.strip() for word in self.with_.split(",") if word.strip()}
 
 
@@ -329,7 +329,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
 def _check_idle(
     to: str | None, applied: Applied, written: Written, conversations: Conversations, subwords: Subwords
 ) -> None:
-    """Make sure that no option is given that has no effect."""
+    """Check that every given option has an effect."""
     if not conversations.chat:
         if conversations != Conversations():
             raise UsageError(

@@ -96,7 +96,7 @@ class Backend:
         return Backend, (self.theirs,)
 
     def ours(self) -> Tokenizer:
-        """Return our tokenizer, made of what theirs is now.
+        """Return our tokenizer, made from the present state of theirs.
 
         Raises:
             FormatError: if the tokenizer has a part that we do not know.

@@ -29,7 +29,7 @@ class Kind:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is text, or what nobody can tell from it."""
+        """Whether it is text, or cannot be told apart from text."""
         return self == TEXT
 
 

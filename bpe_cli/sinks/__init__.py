@@ -70,7 +70,7 @@ def record_of(to: str, path: str | None) -> str | None:
 
 
 def check_outputs(to: str, path: str) -> None:
-    """Make sure, before the work begins, that a sink's files can be written, and are called as what they are.
+    """Check before the work begins that a sink's files can be written, and that their names fit their contents.
 
     Raises:
         OutputError: if a file cannot be written.

@@ -71,7 +71,7 @@ class Draft:
             raise self._failure(error) from error
 
     def withdraw(self) -> None:
-        """Take the older file away, if there is one."""
+        """Remove the older file, if there is one."""
         try:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._target)
@@ -200,7 +200,7 @@ def status_of(target: str, name: str) -> os.stat_result | None:
 
 
 def sync_folder(folder: str) -> None:
-    """Make a rename last; not every system can."""
+    """Make a rename durable, where the system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -217,7 +217,7 @@ def sync_folder(folder: str) -> None:
 
 
 class Unfinished:
-    """List files by path; in a ``with`` block nobody ends the process.
+    """The unfinished files by path; in a ``with`` block the process is not ended.
 
     >>> unfinished = Unfinished()
     >>> with unfinished:

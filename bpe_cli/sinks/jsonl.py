@@ -159,7 +159,7 @@ class SpanFinder:
 
 
 class StagedSpanFinder:
-    """Find where tokens lie in their document when text is rewritten on the way to them: encode it again."""
+    """Find where tokens lie in their document if the text is rewritten before encoding: it is encoded again."""
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials) -> None:
         self._tokenizer = tokenizer

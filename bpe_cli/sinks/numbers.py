@@ -92,7 +92,7 @@ class BinSink(Sink):
 
 
 def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOptions) -> bool:
-    """Return whether text may become a token: any but a special one that nobody has asked for."""
+    """Return whether text may become a token: any except a special token that was not asked for."""
     token = None if token_id is None else tokenizer.special_ids.get(token_id)
     if token is None or not token.special or options.specials == "all":
         return True
@@ -185,7 +185,7 @@ NPY_MAGIC = b"\x93NUMPY"
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """How a number lies in a file."""
+    """The layout of a number in a file."""
 
     width: int
     signed: bool = False

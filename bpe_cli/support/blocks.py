@@ -41,7 +41,7 @@ class Block:
 
     @property
     def begun(self) -> int:
-        """How many documents begin in it: the last of those it has parts of."""
+        """The number of documents that begin before the end of the block."""
         return len(self.ends) - self.continued
 
     @property

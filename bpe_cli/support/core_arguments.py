@@ -77,7 +77,7 @@ def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
 
 
 def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tuple[str, ...]:
-    """Return which special tokens are meant: all, or those with these contents.
+    """Check a choice of special tokens: all, or those with these contents.
 
     >>> specials_of(["<s>"]), specials_of("all")
     (('<s>',), 'all')
@@ -104,7 +104,7 @@ def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tu
 
 
 def losses_of(allow_loss: Iterable[str]) -> frozenset[str]:
-    """Return what a format need not hold.
+    """Check the names of losses that a format need not hold.
 
     >>> losses_of(["name"])
     frozenset({'name'})
@@ -131,7 +131,7 @@ def _several(values: object) -> bool:
 
 
 def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 1) -> int:
-    """Return a number that is an int, or can be one without loss, and is in range.
+    """Return a number in range that is an int, or can be converted to one without loss.
 
     Raises:
         TypeError: if the value is not a whole number.
@@ -163,7 +163,7 @@ def one_of(name: str, value: str, known: Sequence[str]) -> None:
 
 
 def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageError:
-    """State which names are no special tokens, and which there are."""
+    """Make the error for names that are not special tokens; it lists those that are."""
     known = [content.decode("utf-8", "replace") for content in contents]
     near = [other for name in names for other in nearest(name, known, cutoff=0.4)]
     some = list(dict.fromkeys(near or known))[:3]
@@ -175,7 +175,7 @@ def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageE
 
 
 def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:
-    """State which byte has no token, and where it stands; ``offset`` is that of ``data`` in the block."""
+    """Make the error for a byte without a token, and its place; ``offset`` is that of ``data`` in the block."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
@@ -188,7 +188,7 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
 
 
 def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
-    """State which character has no token, of a tokenizer whose tokens are text."""
+    """Make the error for a character without a token, of a tokenizer whose tokens are text."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
@@ -200,7 +200,7 @@ def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
 
 
 def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
-    """Pack ids as u32, naming the first that does not fit; an array of u32 is given as it is.
+    """Pack ids as u32, naming the first that does not fit; an array of u32 is returned unchanged.
 
     Raises:
         TypeError: if the ids are a text, or cannot be iterated over.

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Listener(Protocol):
-    """Hear of a job; the command line draws bars and writes notes of it."""
+    """The interface of listeners to a job; the command line's draws bars and writes notes."""
 
     def task(self, what: str, total: int | None, unit: str = "B") -> AbstractContextManager[Callable[[int], None]]:
         """Follow a task while the context is open.
@@ -24,20 +24,20 @@ class Listener(Protocol):
         ...
 
     def note(self, message: str) -> None:
-        """Hear a sentence that the caller might not expect."""
+        """Receive a sentence about something that the caller might not expect."""
         ...
 
 
 class Silence:
-    """Hear nothing."""
+    """Ignore everything."""
 
     @contextmanager
     def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
-        """Follow nothing."""
+        """Ignore a task."""
         yield lambda _: None
 
     def note(self, message: str) -> None:
-        """Hear nothing."""
+        """Ignore everything."""
 
 
 SILENCE = Silence()

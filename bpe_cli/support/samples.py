@@ -20,7 +20,7 @@ PLACE = Path(__file__).with_name("samples.jsonl")
 
 
 def pack(corpora: Path) -> str:
-    """Return what ``samples.jsonl`` has to hold: an object per file, its name and its text.
+    """Return the contents of ``samples.jsonl``: an object per file, with its name and its text.
 
     Args:
         corpora: The folder ``corpora/`` of the repository.

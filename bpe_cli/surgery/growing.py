@@ -188,7 +188,7 @@ def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[byt
 
 
 def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
-    """Make sure that no text becomes a token that reads like a special one."""
+    """Check that no new token has the text of a special one."""
     contents = {token.content for token in tokenizer.special_tokens}
     for token in tokens:
         if token in contents:
@@ -311,7 +311,7 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
 
 
 def _unreachable(ours: _Merging, further: _Triples, texts: list[bytes], size: int) -> list[int]:
-    """Return the new tokens, ascending, that their own symbols do not become when all merges are applied."""
+    """Return the new tokens, ascending, that their own symbols do not merge to when all merges are applied."""
     if ours.ignore_merges:
         return []  # a piece that is a token becomes it, whatever the merges say
     rules = MergeRules([*ours.merges, *further])
@@ -323,7 +323,7 @@ def _unreachable(ours: _Merging, further: _Triples, texts: list[bytes], size: in
 def _special_tokens(
     first: Tokenizer, second: Tokenizer, old_size: int, following: int, other_to_new: dict[int, int | None]
 ) -> list[SpecialToken]:
-    """Return the second's special tokens that the first lacks, with new ids; fills in what became of the others."""
+    """Return the second's special tokens that the first lacks, with new ids, and record the ids of the others."""
     known = {token.content: token.token_id for token in first.special_tokens}
     further = []
     for token in second.special_tokens:
@@ -360,7 +360,7 @@ def _longer(model: _Merging, size: int, texts: Iterable[bytes], merges: Merges) 
 
 
 def _as_before(before: Model, longer: _Merging, whose: str) -> tuple[Model, list[str]]:
-    """Return a model with ranks if it had them before, and a note if no ranks do the same."""
+    """Return a model with ranks if it had ranks before, and a note if no ranks do the same."""
     if not (isinstance(before, RankBpe) and isinstance(longer, MergeBpe)):
         return longer, []
     ranks = as_ranks(longer)
