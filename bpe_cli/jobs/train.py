@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrainJob:
-    """State what is trained on what, and what is kept of it.
+    """What is trained on what, and what is kept of it.
 
     Attributes:
         options: What to train; they choose the algorithm.
@@ -60,7 +60,7 @@ class TrainJob:
 
 @dataclass(frozen=True, slots=True)
 class TrainedFile:
-    """State what was trained, and on how much.
+    """What was trained, and on how much.
 
     Attributes:
         pieces: How many pieces the corpus has.
@@ -236,7 +236,7 @@ def train(
 
 
 def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
-    """Return the first of a corpus, and all of it."""
+    """Return the first text of a corpus, and an iterator over all of it."""
     if isinstance(corpus, (str, bytes, bytearray, memoryview)):
         raise TypeError(
             "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
@@ -300,7 +300,7 @@ def check_compat(algorithm: str, compat: str | None) -> None:
 
 
 def checked(options: Options) -> Options:
-    """Return options of which the numbers have room in the core, and the stages can be run.
+    """Return options after checking that their numbers fit the core and their stages can be run.
 
     Raises:
         UsageError: if a number is too large, or an expression does not compile.
@@ -311,7 +311,7 @@ def checked(options: Options) -> Options:
 
 
 def options_for(algorithm: str, given: dict[str, Any]) -> Options:
-    """Make an algorithm's options of keywords, as ``train`` takes them.
+    """Make an algorithm's options from keywords, as ``train`` takes them.
 
     Raises:
         UsageError: if there is no such algorithm or option, or a value is not of its kind.
@@ -341,7 +341,7 @@ def options_for(algorithm: str, given: dict[str, Any]) -> Options:
 
 
 def _split_by(pattern: object) -> tuple[object, ...]:
-    """Return the pre-tokenizer that a pattern is, where there is no option for patterns."""
+    """Return the pre-tokenizer for a pattern, for algorithms without an option for patterns."""
     from bpe_cli.stages import Split
 
     expression = _of_kind("pattern", pattern, str | None)
