@@ -52,7 +52,7 @@ _ROUNDING = 1e-12  # of a quotient of floats: 101 of 100 is 1% more, not more th
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """State where a check found what it was asked to find.
+    """A place where a check failed.
 
     Attributes:
         source: The input's name; None for all inputs together.
@@ -69,7 +69,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check came to."""
+    """The result of a check."""
 
     option: str
     value: str
@@ -126,12 +126,12 @@ class Condition:
         return f"{self.metric.name} {self.comparison} {number}"
 
     def holds(self, measure: Measure) -> bool:
-        """Return whether it is true of a measure; of one without a value nothing is."""
+        """Return whether the condition is true of a measure; it is false without a value."""
         value = self.metric.of(measure)
         return value is not None and _COMPARE[self.comparison](value, self.number)
 
     def check(self, report: Comparison) -> Check:
-        """Find all of which it is true, or of which it cannot be told.
+        """Find the measures for which the condition is true or cannot be decided.
 
         A measure without a value fails: the condition would pass on nothing at all. With ``any`` that is so of all
         inputs together only: a corpus may have an empty file.
@@ -172,7 +172,7 @@ def number_of(digits: str, percent: bool, text: str) -> float:
 
 
 def amount(value: float, percent: bool) -> str:
-    """Write a value for a sentence.
+    """Format a value for a sentence.
 
     >>> amount(1234567, False), amount(3.21456789, False), amount(0.00125, True)
     ('1,234,567', '3.21457', '0.125%')
@@ -183,14 +183,14 @@ def amount(value: float, percent: bool) -> str:
 
 
 def in_scope(scope: str, source: str | None) -> bool:
-    """Return whether a scope means an input, or all together (None)."""
+    """Return whether a scope covers an input, or all inputs together (None)."""
     if scope in (ANY, TOTAL):
         return scope == ANY or source is None
     return scope == source
 
 
 def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
-    """Make sure that there is what a scope means.
+    """Check that a scope covers something.
 
     Raises:
         UsageError: if no input has that name.
@@ -205,7 +205,7 @@ def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """State by how much something may have become worse.
+    """A limit on how much a metric may have become worse.
 
     Attributes:
         most: As a part of the value before.
@@ -264,7 +264,7 @@ def badness(change: Change) -> tuple[bool, float]:
 
 
 def sentence(change: Change) -> str:
-    """Write a change: from what to what, by how much, and whether that is more than noise.
+    """Describe a change: the values before and after, the difference, and whether that is more than noise.
 
     >>> from bpe_cli.reports.comparison.comparison import METRICS
     >>> sentence(Change(METRICS["tokens"], "a", None, 200, 203))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the numbers of a comparison depend on besides tokenizers and texts.
+    """The settings on which the numbers of a comparison depend, besides tokenizers and texts.
 
     Attributes:
         documents: What a document is: a whole input, a line, or a field of a line of JSON.
@@ -113,7 +113,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """What nobody's own texts ask evenly; None for what was not asked."""
+    """The results of probes, which do not depend on the user's texts; None for those that were not asked for."""
 
     languages: LanguageProbe | None = None
     code: CodeProbe | None = None
@@ -177,7 +177,7 @@ class Metric:
     flattered: bool = False
 
     def doubtful(self, measure: Measure) -> bool:
-        """Return whether its value is no merit: the text it is made of was lost."""
+        """Return whether its value must not count as good, since text was lost."""
         return self.flattered and measure.loses_text
 
 
@@ -291,7 +291,7 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
 
 
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
-    """Return the numbers of the tokenizers with the best value: none where nothing tells them apart.
+    """Return the indexes of the tokenizers with the best value; none if all values are alike.
 
     One that loses text is no contender in what that flatters (``Metric.flattered``).
 
@@ -307,7 +307,7 @@ def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
 
 
 def differences_of(row: Row) -> Sequence[Difference | None]:
-    """Return one for each tokenizer, also where a row was made without."""
+    """Return a difference for each tokenizer, None where the row has none."""
     return row.differences or (None,) * len(row.measures)
 
 

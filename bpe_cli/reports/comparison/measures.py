@@ -160,7 +160,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a tokenizer's number of tokens stands to the baseline's, and how sure that is.
+    """The ratio of a tokenizer's number of tokens to the baseline's, and how certain it is.
 
     Attributes:
         ratio: Tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums.

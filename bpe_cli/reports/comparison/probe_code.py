@@ -94,7 +94,7 @@ class CodeProbe:
 def probe_code(
     tokenizers: Sequence[Tokenizer], files: Mapping[str, bytes], *, source: str = "code", threads: int = 1
 ) -> CodeProbe:
-    """Ask what code costs."""
+    """Measure how many tokens code costs."""
     texts = list(files.values())
     again = [[reindented(text, unit) for text in texts] for unit in INDENTS.values()]
     results = []

@@ -186,7 +186,7 @@ def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segme
 
 
 class TextReader:
-    """Segment texts: what there is to know of the tokenizer is found out once."""
+    """Segment several texts with one tokenizer, whose properties are looked up once."""
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
         """Prepare; ``specials`` are looked for in the texts."""
@@ -250,7 +250,7 @@ class TextReader:
         )
 
     def _shared(self, placed: Placed, detailed: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
-        """Return the clusters that the first tokens share, and after how many tokens the group of the last one ends."""
+        """Return the clusters that the first tokens share, and how many tokens the last one's group ends after."""
         if not self._joined:
             return [], detailed
         ahead = _AHEAD

@@ -69,7 +69,7 @@ def warn(
 
 
 class Watch:
-    """Look at texts: what there is to know of the tokenizer is found out once."""
+    """Warn of several texts with one tokenizer, whose properties are looked up once."""
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
         """Prepare; ``specials`` were looked for in the texts."""

@@ -227,7 +227,7 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """Whether a tokenizer is healthy.
+    """The health report on a tokenizer.
 
     Attributes:
         corpus: Which of them a corpus uses; None without a corpus.

@@ -51,7 +51,7 @@ def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Lim
 
 
 def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | None = None) -> Callable[[bytes], Steps]:
-    """Return what tells the steps of texts, as ``tell`` does, with its tables laid out once."""
+    """Return a function that records the steps of texts as ``tell`` does, with its tables made once."""
     limits = limits or Limits()
     pieces = Pieces(tokenizer, specials)
     names = Names(tokenizer)
@@ -92,7 +92,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
 
 
 class _Teller:
-    """Tells the pieces of one text, and remembers those it has told."""
+    """Record the pieces of one text, each different piece once."""
 
     def __init__(self, tokenizer: Tokenizer, names: Names, walker: Walker) -> None:
         self._tokenizer = tokenizer
