@@ -50,7 +50,7 @@ def name(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _remarkable() -> regex.Pattern[str]:
-    """Compile what cannot stand in a page as it is.
+    """Compile the pattern of characters that a page must not have unescaped.
 
     A joiner between two emoji is no mark of its own, or there would be no families; and no character carries more
     than eight combining marks, which would cover the lines above.
@@ -64,7 +64,7 @@ def _remarkable() -> regex.Pattern[str]:
 
 
 def marked(text: str) -> str:
-    r"""Write a stretch of text, decoded with ``surrogateescape``, with marks for what is not seen.
+    r"""Write a stretch of text, decoded with ``surrogateescape``, with marks for invisible characters.
 
     >>> marked("a<b")
     'a&lt;b'
