@@ -140,7 +140,7 @@ def encode_files(
 def _conversations(
     chat: bool | str, generation_prompt: bool | None, tools: str | os.PathLike[str] | None, date: datetime.date | None
 ) -> ChatOptions | None:
-    """Return how conversations become text; None if the documents are none.
+    """Return how conversations become text; None if the documents are not conversations.
 
     Raises:
         UsageError: if something is said of conversations, and there are none.

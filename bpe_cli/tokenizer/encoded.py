@@ -238,7 +238,7 @@ class PieceSpans:
 
 
 def well_formed(text: bytes) -> bytes:
-    r"""Put question marks for the bytes of a text that are not part of well-formed UTF-8.
+    r"""Replace the bytes of a text that are not part of well-formed UTF-8 by question marks.
 
     Then exactly the bytes inside a character (not its first) look like continuation bytes.
 

@@ -72,7 +72,7 @@ class StreamDecoder:
 
 
 class CharacterStream:
-    r"""Make text of bytes as they come, never splitting a character.
+    r"""Decode bytes as they arrive, never splitting a character.
 
     >>> stream = CharacterStream()
     >>> [stream.feed(data) for data in (b"\xe4\xbd", b"\xa0\xe4")], stream.finish()
@@ -115,7 +115,7 @@ class CharacterStream:
 
 
 class _Window:
-    """Decode ids one by one with decoders, and give the bytes that are certain."""
+    """Decode ids one by one with decoders, and return the bytes that are certain."""
 
     def __init__(self, decode: Callable[[Sequence[int]], bytes]) -> None:
         self._decode = decode
@@ -160,7 +160,7 @@ class _Window:
 
 
 def _unfinished(data: bytes) -> int:
-    """Count the bytes at the end that more bytes may make a character of.
+    """Count the bytes at the end that further bytes may complete to a character.
 
     >>> [_unfinished(data) for data in (b"a", b"a\\xe4\\xbd", b"\\xe4\\xbd\\xa0", b"\\xff", b"\\xed\\xa0")]
     [0, 2, 0, 0, 0]

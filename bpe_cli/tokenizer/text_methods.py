@@ -726,7 +726,7 @@ def _threads(threads: int | None) -> int:
 
 
 def _room(max_tokens: int, edges: Edges) -> int:
-    """Return how many ids of a text there is room for between what is put around it.
+    """Return how many ids of a text fit between the tokens that are put around it.
 
     Raises:
         UsageError: if there is no room even for that.
