@@ -81,7 +81,7 @@ def encode(word: str, model: Mapping[str, float], start_cost: float = 1.0) -> tu
 
 
 def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:
-    """Add up what the best segmentations of all words cost.
+    """Return the sum of the costs of the best segmentations of all words.
 
     >>> corpus_cost({"ab": 2}, {"a": 1.0, "b": 1.0})
     6.0
