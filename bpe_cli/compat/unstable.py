@@ -16,7 +16,7 @@ from bpe_cli.tokenizer import Tokenizer
 
 
 class Encoding(Protocol):
-    """Declare what is used of ``compat.tiktoken.Encoding``."""
+    """The part of ``compat.tiktoken.Encoding`` that is used here."""
 
     _pat_str: str
     _tokenizer: Tokenizer

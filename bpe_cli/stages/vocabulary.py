@@ -71,7 +71,7 @@ class Vocabulary:
         return vocabulary
 
     def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[object, ...]]:
-        """Pickle an embedded table by its name alone, and without cached values."""
+        """Pickle without cached values; an embedded table goes by its name alone."""
         if self.embedded is not None:
             return Vocabulary.from_embedded, (self.embedded,)
         return Vocabulary, self._table

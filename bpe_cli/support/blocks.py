@@ -41,12 +41,12 @@ class Block:
 
     @property
     def begun(self) -> int:
-        """The number of documents that begin before the end of the block."""
+        """How many documents begin in it; they are the last of its parts."""
         return len(self.ends) - self.continued
 
     @property
     def ended(self) -> int:
-        """How many documents end in it: the first of those it has parts of."""
+        """How many documents end in it; they are the first of its parts."""
         return len(self.ends) - self.unfinished
 
     @property
