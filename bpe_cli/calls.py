@@ -140,12 +140,7 @@ def encode_files(
 def _conversations(
     chat: bool | str, generation_prompt: bool | None, tools: str | os.PathLike[str] | None, date: datetime.date | None
 ) -> ChatOptions | None:
-    """Return how conversations become text; None if the documents are not conversations.
-
-    Raises:
-        UsageError: if something is said of conversations, and there are none.
-        TypeError: if an argument is of a wrong type.
-    """
+    """Return how conversations become text; None if the documents are not conversations."""
     if not isinstance(chat, (bool, str)):
         raise wrong_type("chat", "a bool or a str", chat)
     if generation_prompt is not None and not isinstance(generation_prompt, bool):
@@ -542,12 +537,7 @@ def _output(output: Destination) -> Destination:
 
 
 def _paths(files: Files) -> tuple[str, ...]:
-    """Return the names of files; there is at least one, as none would mean stdin.
-
-    Raises:
-        UsageError: if there are no names.
-        TypeError: if they are not names of files.
-    """
+    """Return the names of files; there is at least one, as none would mean stdin."""
     several = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
     if not several:
         raise UsageError("files is empty, and there is nothing to read")
@@ -568,12 +558,7 @@ def _documents(documents: Documents, field: str, **where: Any) -> Source:
 
 
 def _source(texts: Texts, documents: Documents, field: str) -> Source:
-    """Return where texts come from: themselves, or files.
-
-    Raises:
-        InputError: if one of several texts is not UTF-8.
-        TypeError: if the source is neither texts nor paths.
-    """
+    """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         return _documents(documents, field, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape"))
     if isinstance(texts, os.PathLike):

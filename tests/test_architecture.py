@@ -294,9 +294,9 @@ def shipped_rust(text: str) -> str:
 
 
 def is_test_module(path: Path) -> bool:
-    """Return whether a file's neighbour takes it in for tests alone."""
+    """Return whether a file's neighbour takes it in for tests alone, those of the fuzzer among them."""
     declared = re.compile(
-        r"#\[cfg\((?:test|all\(test, [^\]]*\))\)\]\s*"
+        r"#\[cfg\((?:test|any\(test, fuzzing\)|all\(test, [^\]]*\))\)\]\s*"
         rf'(?:#\[path = "{re.escape(path.name)}"\]\s*mod tests;|mod {re.escape(path.stem)};)'
     )
     return any(declared.search(other.read_text(encoding="utf-8")) for other in path.parent.glob("*.rs"))

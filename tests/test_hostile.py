@@ -236,10 +236,17 @@ def test_counts_beyond_32_bits():
 def test_counts_beyond_64_bits_are_refused():
     counts = bbpe.new_counts()
     counts.add_pieces(b"ab", array("Q", [2]), array("Q", [2**62]))
-    with pytest.raises(ValueError, match=r"^a count passes 2\^64$"):
+    with pytest.raises(ValueError, match=r"^the counted bytes pass 2\^64 in total$"):
         counts.add_pieces(b"cd", array("Q", [2]), array("Q", [2**63]))
-    with pytest.raises(ValueError, match=r"^a count passes 2\^64$"):
+    with pytest.raises(ValueError, match=r"^the counted bytes pass 2\^64 in total$"):
         counts.merge(_core.Counts.load(b"\x02" + b"\xff" * 9 + b"\x01" + b"xy", 1 << 20))
+
+    counts = bbpe.new_counts()
+    counts.add_pieces(b"a", array("Q", [1]), array("Q", [2**63]))
+    with pytest.raises(ValueError, match=r"^the counts of all pieces together pass 2\^64$"):
+        counts.add_pieces(b"b", array("Q", [1]), array("Q", [2**63]))
+    with pytest.raises(ValueError, match=r"^the tokens of a document pass 2\^64$"):
+        _core.write_counts(array("Q", [1]), 2**64 - 1, True)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

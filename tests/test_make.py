@@ -51,3 +51,8 @@ def test_a_new_rust_goes_to_work(tmp_path, lowest, more):
     done = make_with_cargo(tmp_path, f"cargo {lowest}{more} (7fe40dc8c 2099-04-27)")
     assert done.returncode == 0, done.stderr
     assert "ran test" in done.stdout
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "CONTRIBUTING.md", "core/README.md"])
+def test_pages_state_the_same_version(lowest, page):
+    assert f"Rust {lowest} or newer" in (ROOT / page).read_text(encoding="utf-8").replace("\n", " ")

@@ -221,12 +221,7 @@ def apply_chat_template(
 
 
 def _conversation(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
-    """Check a conversation like one from a file, by way of its JSON.
-
-    Raises:
-        InputError: if the value is not a conversation.
-        TypeError: if something in it has no form in JSON.
-    """
+    """Check a conversation like one from a file, by way of its JSON."""
     if isinstance(messages, Mapping):
         raise wrong_type("messages", "a list of dicts with a role and a content", messages)
     given = {
@@ -248,11 +243,7 @@ def _conversation(messages: object, tools: object, documents: object, arguments:
 
 
 def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:
-    """Return the renderer of conversations, and the tokenizer with the special tokens that it needs.
-
-    Raises:
-        UsageError: if there is no such template, or the tokenizer does not fit it.
-    """
+    """Return the renderer of conversations, and the tokenizer with the special tokens that it needs."""
     own = dict(tokenizer.usage.chat_templates)
     if template is None:
         named = layout_of_model(tokenizer.name) if tokenizer.name else None

@@ -126,11 +126,7 @@ def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
 
 
 def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, Mapping[str, str]]]:
-    """Return each message with its place, refusing what a layout for text alone cannot write.
-
-    Raises:
-        InputError: if there are tools, calls of them, or names.
-    """
+    """Return each message with its place, refusing what a layout for text alone cannot write."""
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):
             raise InputError(f"{conversation.where}: the layout {layout} has no place for {name}", hint=_OWN)

@@ -417,11 +417,7 @@ class Encoding:
         return self._ids(_utf8(text, strict=strict), self._matcher(allowed))
 
     def _refuse(self, text: Any, disallowed: Iterable[Any]) -> None:
-        """Raise an error for a disallowed special token in a text.
-
-        Raises:
-            ValueError: if the text holds a disallowed special token.
-        """
+        """Raise an error for a disallowed special token in a text."""
         names = disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed)
         usual = isinstance(text, str) and "" not in names and all(isinstance(name, str) for name in names)
         if usual and (not names or _finder(names).find(text.encode("utf-8", "surrogatepass")) is None):

@@ -1,6 +1,11 @@
 """Choose what splits text: the core for patterns that it knows, the ``regex`` module for any other.
 
 ``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold the scanners to it.
+
+There are two dialects, and a pattern's home decides which one it is in. A tokenizer without stages, such as a rank file
+or what ``bbpe`` trains, has patterns as tiktoken has them, in the dialect of the ``regex`` module: this module runs
+them. The stages of Hugging Face's files have those of their engine, and the core runs them
+(``core/src/text/pattern.rs``). Both refuse what searches backwards.
 """
 
 from __future__ import annotations
@@ -57,7 +62,7 @@ class RegexSplitter:
     def __init__(self, patterns: Sequence[str]) -> None:
         import regex  # imported here: it costs 20 ms that a known pattern need not pay
 
-        from bpe_cli.support.regex_size import check_size
+        from bpe_cli.support.regex_size import check_size, keeps_out_around
 
         check_size(patterns)
         self._expressions = []
@@ -74,6 +79,12 @@ class RegexSplitter:
                 raise UsageError(
                     f"the pattern {show_pattern(pattern)} searches backwards, and text is split from its beginning",
                     hint="leave the flag (?r) out",
+                )
+            if keeps_out_around(pattern):
+                raise UsageError(
+                    rf"the pattern {show_pattern(pattern)} has a \K inside a look-around, where a match could begin "
+                    "before the one before it ends",
+                    hint=r"put \K outside of (?=...), (?!...), (?<=...) and (?<!...)",
                 )
 
     def split(self, data: bytes | memoryview) -> array[int]:
@@ -98,16 +109,22 @@ class RegexSplitter:
 
 
 def _cut(expression: object, text: str) -> list[str]:
-    """Return the matches and the stretches between them, without empty ones."""
+    """Return the matches and the stretches between them, without empty ones.
+
+    Raises:
+        UsageError: if a match begins before the last one ended, or ends before it begins.
+    """
     parts = []
     position = 0
     for match in expression.finditer(text):  # type: ignore[attr-defined]  # regex ships no types
         start, end = match.span()
+        if not position <= start <= end:
+            raise UsageError(f"the pattern {show_pattern(match.re.pattern)} goes backwards in this text")
         if start > position:
             parts.append(text[position:start])
         if end > start:
             parts.append(text[start:end])
-        position = max(position, end)
+        position = end
     if position < len(text):
         parts.append(text[position:])
     return parts

@@ -159,6 +159,39 @@ def check_size(patterns: Iterable[str]) -> None:
             )
 
 
+def keeps_out_around(pattern: str) -> bool:
+    r"""Return whether an expression sets the start of its match, by ``\K``, inside a look-around.
+
+    Such a match can begin before the last one ended, or end before it begins: the ``regex`` module then finds the
+    same again and again. Where it cannot be told what stands in what, the answer is yes.
+
+    >>> keeps_out_around(r"a|(?<=\Ka)b"), keeps_out_around(r"a\Kb(?=c)"), keeps_out_around(r"(?=[K]\\K)")
+    (True, False, False)
+    """
+    if r"\K" not in pattern:
+        return False
+    looks = [False]
+    kept = unclear = False
+    for part in _PARTS.finditer(pattern):
+        text = part[0]
+        match part.lastgroup:
+            case "look" | "group":
+                looks.append(looks[-1] or part.lastgroup == "look")
+            case "end" if len(looks) > 1:
+                looks.pop()
+            case "escape" if text == r"\K":
+                if looks[-1]:
+                    return True
+                kept = True
+            case "nothing" if text.startswith("(?="):
+                pass
+            case "nothing" | "end":  # a call, an option or a comment; an end too many
+                unclear = True
+            case "other" if text == "(":
+                unclear = True
+    return kept and (unclear or _OTHER_SYNTAX.search(pattern) is not None) and "(?" in pattern
+
+
 def _counts(repeat: re.Match[str]) -> tuple[int, int]:
     """Return the lower and upper count of a repeat; no engine expands one without a limit."""
     text = repeat[0]

@@ -365,11 +365,7 @@ def _longest_match(
     left_to_right: bool,
     frequencies: Mapping[bytes, int] | None,
 ) -> LongestMatch:
-    """Return the model that applies a BPE vocabulary by its longest tokens instead of by merges.
-
-    Raises:
-        UsageError: if this is not BPE over characters, or lacks a token that has a frequency.
-    """
+    """Return the model that applies a BPE vocabulary by its longest tokens instead of by merges."""
     if not isinstance(model, CharacterBpe):
         raise UsageError(
             f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",

@@ -282,11 +282,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
 
 
 def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
-    """Return the id of the token that the tokenizer itself declares.
-
-    Raises:
-        UsageError: if the tokenizer declares no such token.
-    """
+    """Return the id of the token that the tokenizer itself declares."""
     token_id = _declared(tokenizer, side)
     if token_id is not None:
         return token_id

@@ -306,11 +306,7 @@ class TextMethods:
         )  # fmt: skip
 
     def _filling(self, pad_id: int | None) -> tuple[int, int, str]:
-        """Return the id that fills, its type, and how it is written.
-
-        Raises:
-            UsageError: if nothing says which it is.
-        """
+        """Return the id that fills, its type, and how it is written."""
         usage = self._tokenizer.usage
         if pad_id is not None:
             pad_id = whole_number("pad_id", pad_id, most=(1 << 32) - 1)
@@ -726,11 +722,7 @@ def _threads(threads: int | None) -> int:
 
 
 def _room(max_tokens: int, edges: Edges) -> int:
-    """Return how many ids of a text fit between the tokens that are put around it.
-
-    Raises:
-        UsageError: if there is no room even for that.
-    """
+    """Return how many ids of a text fit between the tokens that are put around it."""
     room = whole_number("max_tokens", max_tokens) - len(edges)
     if room < 0:
         raise UsageError(f"max_tokens is {max_tokens:,}, and {len(edges):,} ids are put around the text")

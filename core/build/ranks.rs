@@ -3,6 +3,7 @@
 //! What is embedded is known by the sha256 of the `.tiktoken` file it was published as; the file is
 //! rebuilt here, and its sum must be the published one.
 
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -48,13 +49,27 @@ const PUBLISHED: [Published; 4] = [
 pub fn write_tables(out: &Path) {
     println!("cargo::rerun-if-changed=src/tables");
     println!("cargo::rerun-if-changed=src/error.rs");
-    let mut list = String::from("[\n");
+    // Where an entry lies depends on the order of a number's bytes, too: turning the bytes would not do.
+    let order = if cfg!(target_endian = "big") {
+        "big"
+    } else {
+        "little"
+    };
+    let target = env::var("CARGO_CFG_TARGET_ENDIAN").expect("cargo says it");
+    assert_eq!(
+        order, target,
+        "the rank tables are laid out in the byte order of the machine that builds: build on one of the target's"
+    );
+    // What reads them checks it again, in case that they are carried elsewhere.
+    let mut list = format!(
+        "{{ const _: () = assert!(cfg!(target_endian = \"{order}\"), \"the tables have another byte order\"); [\n"
+    );
     for published in &PUBLISHED {
         write_one(published, out);
         writeln!(list, "    embedded_table!(\"{}\"),", published.sha256)
             .expect("a String takes it");
     }
-    list.push(']');
+    list.push_str("] }");
     fs::write(out.join("embedded.rs"), list).expect("OUT_DIR is writable");
 }
 
@@ -92,30 +107,21 @@ fn write_one(published: &Published, out: &Path) {
         let path = out.join(format!("{}.{kind}", published.sha256));
         fs::write(path, content).expect("OUT_DIR is writable");
     };
-    // The target reads them where they lie, whatever the byte order of the machine that builds.
-    let little = std::env::var("CARGO_CFG_TARGET_ENDIAN").expect("cargo sets it") == "little";
+    // As this machine reads them; `write_tables` makes sure that the target does too.
     let u32s = |numbers: &[u32]| {
-        let bytes = |n: &u32| {
-            if little {
-                n.to_le_bytes()
-            } else {
-                n.to_be_bytes()
-            }
-        };
-        numbers.iter().flat_map(bytes).collect::<Vec<u8>>()
+        numbers
+            .iter()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect::<Vec<u8>>()
     };
     write("blob", tokens.blob());
     write("ends", &u32s(tokens.ends()));
     write("pieces", &u32s(pieces.slots()));
     let u64s = |numbers: &[u64]| {
-        let bytes = |n: &u64| {
-            if little {
-                n.to_le_bytes()
-            } else {
-                n.to_be_bytes()
-            }
-        };
-        numbers.iter().flat_map(bytes).collect::<Vec<u8>>()
+        numbers
+            .iter()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect::<Vec<u8>>()
     };
     write("pairs", &u64s(pairs.slots()));
     write("filter", &u64s(pairs.filter()));

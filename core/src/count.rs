@@ -149,18 +149,23 @@ impl Counts {
         }
         let totals = count
             .checked_mul(piece.len() as u64)
-            .and_then(|bytes| self.totals_with(count, bytes))
-            .ok_or_else(overflow)?;
+            .ok_or_else(too_many_bytes)
+            .and_then(|bytes| self.totals_with(count, bytes))?;
         let place = self.place_of(piece, hash)?;
         self.entries[place as usize].count += count;
         (self.total, self.total_bytes) = totals;
         Ok(())
     }
 
-    /// The totals when so many pieces with so many bytes are added; None if they pass 2^64.
-    fn totals_with(&self, pieces: u64, bytes: u64) -> Option<(u64, u64)> {
-        let total = self.total.checked_add(pieces)?;
-        Some((total, self.total_bytes.checked_add(bytes)?))
+    /// The totals when so many pieces with so many bytes are added.
+    ///
+    /// # Errors
+    /// Says which of them passes 2^64.
+    fn totals_with(&self, pieces: u64, bytes: u64) -> Result<(u64, u64)> {
+        let passes = || Error::Invalid("the counts of all pieces together pass 2^64".to_owned());
+        let total = self.total.checked_add(pieces).ok_or_else(passes)?;
+        let bytes = self.total_bytes.checked_add(bytes);
+        Ok((total, bytes.ok_or_else(too_many_bytes)?))
     }
 
     /// The place of a piece, which is taken in if it is new; its count is not touched.
@@ -356,8 +361,8 @@ impl Counts {
     }
 }
 
-fn overflow() -> Error {
-    Error::Invalid("a count passes 2^64".to_owned())
+fn too_many_bytes() -> Error {
+    Error::Invalid("the counted bytes pass 2^64 in total".to_owned())
 }
 
 #[inline]

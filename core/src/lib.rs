@@ -24,8 +24,10 @@ mod parallel;
 mod parts;
 pub mod pipeline;
 mod prefetch;
+mod prefixes;
 #[cfg(feature = "python")]
 mod py;
+pub mod room;
 pub mod special;
 pub mod split;
 pub mod stages;

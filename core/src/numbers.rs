@@ -1,8 +1,7 @@
 //! Numbers as bytes: packed for a binary file, in decimal for text.
 
-use std::mem::MaybeUninit;
-
 use crate::error::{Error, Result};
+use crate::room::Room;
 
 /// The most bytes that a number has in decimal.
 const LONGEST: usize = 20;
@@ -117,17 +116,27 @@ const PAIRS: [[u8; 2]; 100] = {
 
 /// Writes counts, a decimal number a line. The first has `carried` added; the last, if it goes on, is
 /// not written. Gives the sum of the counts, and what the next block's first has to carry.
+///
+/// # Errors
+/// When a document's tokens, or those of all documents together, pass 2^64.
 pub fn write_counts(
     counts: &[u64],
     carried: u64,
     unfinished: bool,
     out: &mut Vec<u8>,
-) -> (u64, u64) {
+) -> Result<(u64, u64)> {
+    let passes = |what: &str| Error::Invalid(format!("the tokens of {what} pass 2^64"));
+    let mut sum: u64 = 0;
     let mut open = carried;
     let last = counts.len().wrapping_sub(1);
     out.reserve(counts.len() * 8);
     for (place, &count) in counts.iter().enumerate() {
-        open += count;
+        sum = sum
+            .checked_add(count)
+            .ok_or_else(|| passes("all documents"))?;
+        open = open
+            .checked_add(count)
+            .ok_or_else(|| passes("a document"))?;
         if unfinished && place == last {
             break;
         }
@@ -144,43 +153,40 @@ pub fn write_counts(
         out.extend_from_slice(&digits[start..]);
         out.push(b'\n');
     }
-    (counts.iter().sum(), open)
+    Ok((sum, open))
 }
 
 /// Packs ids as little-endian numbers of 2 bytes (`narrow`) or 4, with `eot` behind each of the rows that
-/// end at `ends`; ids behind the last row have none. Writes all of `out`, which has just the room.
+/// end at `ends`; ids behind the last row have none. Fills all of `out`, which has just the room.
 ///
 /// # Errors
 /// [`Error::Invalid`] when the ends descend or run beyond the ids, when `out` is of another size, or an id
 /// is too large for 2 bytes.
-pub fn pack(
+pub fn pack<'a>(
     ids: &[u32],
     ends: &[u64],
     eot: Option<u32>,
     narrow: bool,
-    out: &mut [MaybeUninit<u8>],
-) -> Result<usize> {
+    mut out: Room<'a>,
+) -> Result<Room<'a>> {
     let width = if narrow { 2 } else { 4 };
     let eots = if eot.is_some() { ends.len() } else { 0 };
     if out.len() != (ids.len() + eots) * width {
         return Err(Error::Invalid("the room is not that of the numbers".into()));
     }
-    let (mut start, mut at) = (0, 0);
+    let mut start = 0;
     let mut all = eot.unwrap_or(0);
     let mut put = |items: &[u32]| {
-        let room = &mut out[at..at + items.len() * width];
-        at += room.len();
         for &id in items {
             all |= id;
         }
-        if narrow {
-            for (to, &id) in room.as_chunks_mut::<2>().0.iter_mut().zip(items) {
-                *to = (id as u16).to_le_bytes().map(MaybeUninit::new);
-            }
-        } else {
-            for (to, &id) in room.as_chunks_mut::<4>().0.iter_mut().zip(items) {
-                *to = id.to_le_bytes().map(MaybeUninit::new);
-            }
+        let fits = match narrow {
+            true => out.append_narrow(items),
+            false => out.append_wide(items),
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Invalid("the room is not that of the numbers".into())),
         }
     };
     if let Some(eot) = eot {
@@ -189,18 +195,18 @@ pub fn pack(
                 .ok()
                 .and_then(|end| ids.get(start..end))
                 .ok_or_else(|| Error::Invalid(format!("a row ends at {end}")))?;
-            put(row);
-            put(&[eot]);
+            put(row)?;
+            put(&[eot])?;
             start = end as usize;
         }
     }
-    put(&ids[start..]);
+    put(&ids[start..])?;
     if narrow && all > 0xFFFF {
         return Err(Error::Invalid(
             "an id over 65,535 does not fit into u16".into(),
         ));
     }
-    Ok(at)
+    Ok(out)
 }
 
 /// Checks that rows' ends ascend and close with the numbers.
@@ -226,6 +232,7 @@ pub fn widen(bytes: &[u8]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room;
     use proptest::prelude::*;
 
     const JSON: RowStyle<'_> = RowStyle {
@@ -242,16 +249,8 @@ mod tests {
 
     fn packed(ids: &[u32], ends: &[u64], eot: Option<u32>, narrow: bool) -> Result<Vec<u8>> {
         let eots = if eot.is_some() { ends.len() } else { 0 };
-        let mut out = vec![0; (ids.len() + eots) * if narrow { 2 } else { 4 }];
-        // The tests write over what is there already.
-        let mut room: Vec<MaybeUninit<u8>> = out.iter().map(|&b| MaybeUninit::new(b)).collect();
-        let written = pack(ids, ends, eot, narrow, &mut room)?;
-        assert_eq!(written, room.len());
-        for (to, from) in out.iter_mut().zip(room) {
-            // SAFETY: All of it was initialised above.
-            *to = unsafe { from.assume_init() };
-        }
-        Ok(out)
+        let length = (ids.len() + eots) * if narrow { 2 } else { 4 };
+        room::list_of_length(length, |room| pack(ids, ends, eot, narrow, room))
     }
 
     #[test]
@@ -299,11 +298,21 @@ mod tests {
     #[test]
     fn writes_counts() {
         let mut out = Vec::new();
-        assert_eq!(write_counts(&[3, 0, 5], 10, true, &mut out), (8, 5));
+        assert_eq!(write_counts(&[3, 0, 5], 10, true, &mut out), Ok((8, 5)));
         assert_eq!(out, b"13\n0\n");
-        assert_eq!(write_counts(&[u64::MAX], 0, false, &mut out), (u64::MAX, 0));
+        assert_eq!(
+            write_counts(&[u64::MAX], 0, false, &mut out),
+            Ok((u64::MAX, 0))
+        );
         assert_eq!(out, b"13\n0\n18446744073709551615\n");
-        assert_eq!(write_counts(&[], 4, false, &mut out), (0, 4));
+        assert_eq!(write_counts(&[], 4, false, &mut out), Ok((0, 4)));
+        for (counts, carried, what) in [
+            (&[u64::MAX, 1][..], 0, "all documents"),
+            (&[u64::MAX], 1, "a document"),
+        ] {
+            let error = write_counts(counts, carried, true, &mut out).unwrap_err();
+            assert_eq!(error.to_string(), format!("the tokens of {what} pass 2^64"));
+        }
     }
 
     #[test]

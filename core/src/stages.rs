@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::normalize::{self, Context, Normalizer};
+use crate::normalize::{self, AtSpace, Context, Normalizer};
 use crate::split::stage::{self, Pieces, PreTokenizer};
 use crate::text::Text;
 
@@ -115,9 +115,13 @@ impl Stages {
             .into_iter()
             .map(PreTokenizer::new)
             .collect::<Result<_>>()?;
-        let rewrites_alone = normalizers.iter().all(Normalizer::allows_cuts);
-        let cuts = rewrites_alone && stage::allow_cuts(&pre_tokenizers);
-        let marks = rewrites_alone && marked;
+        let mut at_space = normalizers.iter().map(Normalizer::at_space);
+        // What cuts text is asked what it does before a space; so it must still find one there.
+        let cuts =
+            at_space.clone().all(|at| at == AtSpace::Stays) && stage::allow_cuts(&pre_tokenizers);
+        // Normalizers that make marks and put something at the beginning, and nothing else: what one makes of the place
+        // no other one looks at.
+        let marks = marked && at_space.all(|at| at != AtSpace::Unknown);
         Ok(Self {
             normalizers,
             pre_tokenizers,
@@ -261,3 +265,7 @@ fn between_letters(text: &[u8]) -> usize {
         })
         .unwrap_or(0)
 }
+
+#[cfg(test)]
+#[path = "stages_tests.rs"]
+mod tests;

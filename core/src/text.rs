@@ -5,7 +5,14 @@
 //! the text as it was given, and are only kept when somebody will ask for them: on the way of bulk
 //! encoding, nobody does.
 
+pub mod pattern;
+pub mod subject;
+
 use std::ops::Range;
+
+/// The first of the letters that stand for stray bytes: U+14400 and the byte make a letter without
+/// case, of a script (Anatolian hieroglyphs) that no pattern singles out.
+pub(crate) const STRAY: u32 = 0x1_4400;
 
 /// A byte range in the original text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

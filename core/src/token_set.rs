@@ -1,11 +1,12 @@
 //! The tokens that one pass looks for in text; `special` says what becomes of them.
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
-use fancy_regex::Regex;
 
 use crate::error::{Error, Result};
 use crate::parallel::Segment;
+use crate::prefixes::Prefixes;
 use crate::special::{LSTRIP, RSTRIP, SINGLE_WORD};
+use crate::split::categories;
 use crate::text::read_char;
 
 /// A token that is looked for.
@@ -26,8 +27,9 @@ pub(crate) struct TokenSet {
     pub longest: usize,
     /// All flags of any token.
     pub flags: u8,
-    /// `\w`, if a token needs it.
-    word: Option<Regex>,
+    /// What is looked for, and what of it as a single word.
+    contents: Prefixes,
+    single_words: Prefixes,
 }
 
 impl TokenSet {
@@ -43,15 +45,17 @@ impl TokenSet {
             .build(tokens.iter().map(|token| &token.content))
             .map_err(|error| cannot(&error))?;
         let flags = tokens.iter().fold(0, |flags, token| flags | token.flags);
-        let word = match flags & SINGLE_WORD {
-            0 => None,
-            _ => Some(Regex::new(r"\w").map_err(|error| cannot(&error))?),
-        };
         Ok(Self {
             automaton: Some(automaton),
             longest: tokens.iter().map(|t| t.content.len()).max().unwrap_or(0),
             flags,
-            word,
+            contents: Prefixes::new(tokens.iter().map(|token| token.content.clone())),
+            single_words: Prefixes::new(
+                tokens
+                    .iter()
+                    .filter(|token| token.flags & SINGLE_WORD != 0)
+                    .map(|token| token.content.clone()),
+            ),
             tokens,
         })
     }
@@ -72,7 +76,7 @@ impl TokenSet {
                 let token = &self.tokens[found.pattern().as_usize()];
                 let (mut start, mut end) = (found.start(), found.end());
                 if token.flags != 0 {
-                    if token.flags & SINGLE_WORD != 0 && self.inside_word(text, start, end) {
+                    if token.flags & SINGLE_WORD != 0 && inside_word(text, start, end) {
                         continue;
                     }
                     if token.flags & LSTRIP != 0 {
@@ -108,21 +112,6 @@ impl TokenSet {
         Ok(())
     }
 
-    fn inside_word(&self, text: &[u8], start: usize, end: usize) -> bool {
-        let before = (start > 0).then(|| last_start(text, start));
-        let after = (end < text.len()).then_some(end);
-        before.into_iter().chain(after).any(|at| {
-            // A byte that is no part of UTF-8 is a letter, as for the pre-tokenizers.
-            read_char(text, at).0.is_none_or(|character| {
-                let mut utf8 = [0; 4];
-                let one = character.encode_utf8(&mut utf8);
-                self.word
-                    .as_ref()
-                    .is_some_and(|word| word.is_match(one).unwrap_or(false))
-            })
-        })
-    }
-
     pub(crate) fn reaches_cut(&self, text: &[u8], cut: usize) -> bool {
         if self.flags & (LSTRIP | RSTRIP | SINGLE_WORD) != 0 && cut > 0 {
             let last = last_start(text, cut);
@@ -132,15 +121,22 @@ impl TokenSet {
                 return true;
             }
         }
-        self.tokens.iter().any(|token| {
-            let length = token.content.len();
-            let seen_from = |start: usize| &text[start..text.len().min(start + length)];
-            let crosses = (1..=length.min(cut))
-                .any(|before| token.content.starts_with(seen_from(cut - before)));
-            // What stands before the cut decides about a single word that begins at it.
-            crosses || (token.flags & SINGLE_WORD != 0 && token.content.starts_with(seen_from(cut)))
-        })
+        let crosses = (1..=self.longest.min(cut))
+            .any(|before| self.contents.reaches(&text[cut - before..], before));
+        // What stands before the cut decides about a single word that begins at it.
+        crosses || self.single_words.reaches(&text[cut..], 0)
     }
+}
+
+/// Whether a word character stands before or after a range.
+fn inside_word(text: &[u8], start: usize, end: usize) -> bool {
+    let before = (start > 0).then(|| last_start(text, start));
+    let after = (end < text.len()).then_some(end);
+    // A byte that is no part of UTF-8 is a letter, as for the pre-tokenizers.
+    before
+        .into_iter()
+        .chain(after)
+        .any(|at| categories::is_word(categories::read(text, at).0))
 }
 
 /// Where the last character before an offset begins.

@@ -210,6 +210,7 @@ def test_a_special_token_that_the_tokenizer_does_not_have():
 # -- patterns --------------------------------------------------------------------------------------
 
 SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
+KEPT_AROUND = r"has a \K inside a look-around, where a match could begin before the one before it ends"
 DEEP = "(" * 5000 + ")" * 5000
 
 
@@ -223,8 +224,18 @@ DEEP = "(" * 5000 + ")" * 5000
         ),
         ("(a", "the pattern '(a' does not compile: missing ) at position 2", SYNTAX_HINT),
         (DEEP, f"the pattern '{DEEP[:57]}...' does not compile: it is too large or too deep", SYNTAX_HINT),
+        (
+            "(?r)a",
+            "the pattern '(?r)a' searches backwards, and text is split from its beginning",
+            "leave the flag (?r) out",
+        ),
+        (
+            r"a|(?<=\Ka)b",
+            f"the pattern 'a|(?<=\\\\Ka)b' {KEPT_AROUND}",
+            "put \\K outside of (?=...), (?!...), (?<=...) and (?<!...)",
+        ),
     ],
-    ids=["name", "broken", "deep"],
+    ids=["name", "broken", "deep", "reversed", "kept-around"],
 )
 def test_patterns(tmp_path, pattern, message, hint):
     (tmp_path / "r.tiktoken").write_bytes(b"YQ== 0\nYg== 1\n")

@@ -62,7 +62,7 @@ def findings(
     reachability: Reachability | None = None,
 ) -> tuple[Finding, ...]:
     """Sum up what is good and what to look at, the good first."""
-    found = [
+    summary = [
         *_coverage(tokenizer, report, structure),
         *_reach(reachability),
         *_cuts(structure),
@@ -72,7 +72,7 @@ def findings(
         *_oddities(report, structure),
         *(_use(corpus) if corpus else ()),
     ]
-    return tuple(sorted(found, key=lambda finding: not finding.good))
+    return tuple(sorted(summary, key=lambda finding: not finding.good))
 
 
 def _coverage(tokenizer: Tokenizer, report: VocabularyReport, structure: Structure) -> Iterator[Finding]:

@@ -5,7 +5,7 @@
 //! takes the slot, and at the end. A piece that is not there is looked for among all, and those are asked
 //! for a batch ahead.
 
-use super::{Counts, overflow};
+use super::Counts;
 use crate::error::Result;
 use crate::models::cache;
 
@@ -127,11 +127,13 @@ impl Counter {
         for slot in self.slots {
             self.counts.settle(slot);
         }
-        let Some(totals) = self.counts.totals_with(self.pieces, self.bytes) else {
-            return (self.counts, Err(overflow()));
-        };
-        (self.counts.total, self.counts.total_bytes) = totals;
-        (self.counts, Ok(()))
+        match self.counts.totals_with(self.pieces, self.bytes) {
+            Ok(totals) => {
+                (self.counts.total, self.counts.total_bytes) = totals;
+                (self.counts, Ok(()))
+            }
+            Err(error) => (self.counts, Err(error)),
+        }
     }
 }
 

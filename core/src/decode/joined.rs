@@ -7,10 +7,9 @@
 //! both arrays) is one branch that is hardly ever taken. Everything is bounds-checked: no pass trusts
 //! what the other one saw. The plain loop that both are held to is in the tests.
 
-use std::mem::MaybeUninit;
-
 use super::SpecialTable;
 use crate::error::{Error, Result};
+use crate::room::{self, Room};
 use crate::tables::TokenTable;
 
 /// How many bytes are copied for a token that has no more.
@@ -38,31 +37,26 @@ pub fn decoded_len(
     Ok(length)
 }
 
-/// Writes the bytes of ids to the beginning of `out` and gives their number.
+/// Fills `out` with the bytes of ids.
 ///
 /// # Errors
-/// [`Error::MissingId`] names the first id that no token has; [`Error::Invalid`] says that `out` has not
-/// the [`decoded_len`] of the ids.
-pub fn decode_into(
+/// [`Error::MissingId`] names the first id that no token has; [`Error::Invalid`] says that `out` has less
+/// room than the [`decoded_len`] of the ids.
+pub fn decode_into<'a>(
     ids: &[u32],
     tokens: &TokenTable<'_>,
     special: SpecialTable<'_>,
-    out: &mut [MaybeUninit<u8>],
-) -> Result<usize> {
+    mut out: Room<'a>,
+) -> Result<Room<'a>> {
     let (blob, ends) = (tokens.blob(), tokens.ends());
-    let mut at = 0;
     for (place, &id) in ids.iter().enumerate() {
         let (start, end) = range(ends, id);
         let length = end.wrapping_sub(start);
         // An empty range, which no token has, wraps to more than AT_ONCE too.
         if length.wrapping_sub(1) < AT_ONCE
             && let Some(from) = blob.get(start..).and_then(<[u8]>::first_chunk::<AT_ONCE>)
-            && let Some(to) = out
-                .get_mut(at..)
-                .and_then(<[_]>::first_chunk_mut::<AT_ONCE>)
+            && out.append_first(length, from)
         {
-            *to = from.map(MaybeUninit::new);
-            at += length;
             continue;
         }
         let token = if start < end {
@@ -70,15 +64,12 @@ pub fn decode_into(
         } else {
             special.get(id).ok_or(Error::MissingId { id, place })?
         };
-        let room = out
-            .get_mut(at..at + token.len())
-            .ok_or_else(|| Error::Invalid("there is no room for what the ids stand for".into()))?;
-        for (to, &from) in room.iter_mut().zip(token) {
-            to.write(from);
+        if !out.append(token) {
+            let sentence = "there is no room for what the ids stand for";
+            return Err(Error::Invalid(sentence.to_owned()));
         }
-        at += token.len();
     }
-    Ok(at)
+    Ok(out)
 }
 
 /// Where a token's bytes begin and end; an empty range for an id that no token has.
@@ -98,20 +89,13 @@ fn range(ends: &[u32], id: u32) -> (usize, usize) {
 /// [`Error::MissingId`] names the first id that no token has.
 pub fn decode(ids: &[u32], tokens: &TokenTable<'_>, special: SpecialTable<'_>) -> Result<Vec<u8>> {
     let length = decoded_len(ids, tokens, special)?;
-    let mut bytes = Vec::with_capacity(length);
-    let written = decode_into(
-        ids,
-        tokens,
-        special,
-        &mut bytes.spare_capacity_mut()[..length],
-    )?;
-    // SAFETY: `decode_into` has written the first `written` bytes of the spare capacity.
-    unsafe { bytes.set_len(written) };
-    Ok(bytes)
+    room::list_of_length(length, |room| decode_into(ids, tokens, special, room))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::mem::MaybeUninit;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -183,9 +167,10 @@ mod tests {
         for ids in [&[0, 0][..], &[1], &[0, 1]] {
             let length = decoded_len(ids, &table, SPECIAL).unwrap();
             let mut room = vec![MaybeUninit::uninit(); length - 1];
-            assert!(decode_into(ids, &table, SPECIAL, &mut room).is_err());
+            assert!(decode_into(ids, &table, SPECIAL, Room::new(&mut room)).is_err());
             let mut room = vec![MaybeUninit::uninit(); length + 99];
-            assert_eq!(decode_into(ids, &table, SPECIAL, &mut room), Ok(length));
+            let filled = decode_into(ids, &table, SPECIAL, Room::new(&mut room)).unwrap();
+            assert_eq!(filled.filled().len(), length);
         }
     }
 

@@ -1,12 +1,13 @@
 //! Decoders that put words together, and what they share: replacing.
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
-use fancy_regex::Regex;
 
 use super::pieces::{Kind, Pieces};
 use crate::error::{Error, Result};
 use crate::normalize::Pattern;
 use crate::text::character_len;
+use crate::text::pattern::{Expression, Rules};
+use crate::text::subject::Subject;
 
 /// Puts a space before each string but the first that does not begin with `prefix`, and takes the
 /// prefix off the others.
@@ -155,7 +156,7 @@ pub struct Replacement {
 #[derive(Debug)]
 enum Searched {
     Literal(AhoCorasick),
-    Expression(Regex),
+    Expression(Box<Expression>),
 }
 
 impl Replacement {
@@ -164,19 +165,19 @@ impl Replacement {
     /// # Errors
     /// Says why the expression cannot be.
     pub fn new(pattern: &Pattern, content: String) -> Result<Self> {
-        let cannot = |error: &dyn std::fmt::Display, pattern: &str| {
-            Error::Invalid(format!("the decoder cannot look for {pattern:?}: {error}"))
-        };
         let pattern = match pattern {
             Pattern::String(literal) => Searched::Literal(
                 AhoCorasickBuilder::new()
                     .match_kind(MatchKind::LeftmostFirst)
                     .build([literal])
-                    .map_err(|error| cannot(&error, literal))?,
+                    .map_err(|error| {
+                        let sentence = format!("the decoder cannot look for {literal:?}: {error}");
+                        Error::Invalid(sentence)
+                    })?,
             ),
-            Pattern::Regex(expression) => Searched::Expression(
-                Regex::new(expression).map_err(|error| cannot(&error, expression))?,
-            ),
+            Pattern::Regex(expression) => {
+                Searched::Expression(Box::new(Expression::new(expression, Rules::DECODE)?))
+            }
         };
         Ok(Self {
             pattern,
@@ -202,19 +203,16 @@ impl Replacement {
             }
             Searched::Expression(expression) => {
                 for chunk in piece.utf8_chunks() {
-                    let text = chunk.valid();
+                    let text = chunk.valid().as_bytes();
                     let mut kept = 0;
                     if !text.is_empty() {
-                        for found in expression.find_iter(text) {
-                            let found = found.map_err(|error| {
-                                Error::Invalid(format!("the decoder's expression fails: {error}"))
-                            })?;
-                            out.extend(&text.as_bytes()[kept..found.start()]);
+                        for found in expression.matches(&Subject::new(text), 0..text.len())? {
+                            out.extend(&text[kept..found.start]);
                             out.extend(&self.content);
-                            kept = found.end();
+                            kept = found.end;
                         }
                     }
-                    out.extend(&text.as_bytes()[kept..]);
+                    out.extend(&text[kept..]);
                     out.extend(chunk.invalid());
                 }
             }
@@ -238,6 +236,16 @@ mod tests {
         fn replaces_as_the_standard_library_does(text in "[aé ]{0,12}", from in "[aé ]{0,3}", with in "[x]{0,2}") {
             assert_eq!(replaced(&text, &from, &with), text.replace(&from, &with));
         }
+    }
+
+    #[test]
+    fn an_expression_that_would_go_backwards_is_refused() {
+        let pattern = Pattern::Regex(r"a|(?<=\Ka)b".to_owned());
+        let error = Replacement::new(&pattern, String::new()).unwrap_err();
+        assert!(
+            error.to_string().contains("inside a look-around"),
+            "{error}"
+        );
     }
 
     #[test]

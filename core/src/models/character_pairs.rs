@@ -10,10 +10,10 @@ use super::characters::{self, Symbol, border, byte_tokens};
 use super::dropout::Dropout;
 use super::merging::MergeTable;
 use super::seams::{Joints, Seams};
-use super::staged::{Border, Found, Model, Scratch};
+use super::staged::{Border, Found, Model, Scratch, check_unknown};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
-use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
+use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 
 /// What the model is told besides its tables.
@@ -65,11 +65,7 @@ impl CharacterPairs {
         merges: &[[u32; 3]],
         settings: Settings,
     ) -> Result<Self> {
-        if let Some(id) = settings.unk_id.filter(|&id| id as usize >= MAX_TOKENS) {
-            return Err(Error::Invalid(format!(
-                "the unknown token's id {id} is not below {MAX_TOKENS}"
-            )));
-        }
+        check_unknown(settings.unk_id)?;
         let pieces = PieceTable::build(&tokens)?;
         let mut entries = Vec::with_capacity(merges.len());
         for (number, &[left, right, product]) in merges.iter().enumerate() {

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use hashbrown::HashMap;
 
-use super::staged::{Found, Model, Scratch};
+use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
 use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::read_char;
@@ -75,7 +75,8 @@ impl LongestMatch {
     /// Builds a model; text never becomes the unknown token by its characters.
     ///
     /// # Errors
-    /// Names two tokens that are the same text; or says that not all tokens have a frequency.
+    /// Names two tokens that are the same text, or an unknown token's id that is too large; or says that not
+    /// all tokens have a frequency.
     pub fn new(
         tokens: TokenTable<'static>,
         frequencies: &[f64],
@@ -83,6 +84,7 @@ impl LongestMatch {
         left_to_right: bool,
         marks: Marks,
     ) -> Result<Self> {
+        check_unknown(unk_id)?;
         PieceTable::build(&tokens)?;
         if !frequencies.is_empty() && frequencies.len() != tokens.len() {
             return Err(Error::Invalid(format!(

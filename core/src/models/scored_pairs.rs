@@ -16,7 +16,7 @@ use super::characters::{self, Symbol, border};
 use super::dropout::Dropout;
 use super::merging::Merges;
 use super::seams::{Joints, Seams};
-use super::staged::{Border, Found, Model, Scratch, Tables};
+use super::staged::{Border, Found, Model, Scratch, Tables, check_unknown};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
@@ -83,7 +83,8 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// A sentence that names what contradicts itself: scores or types that are not one per id, a score
-    /// that is not a number, a type that there is none of, equal pieces, missing tokens of bytes.
+    /// that is not a number, a type that there is none of, equal pieces, missing tokens of bytes, an unknown
+    /// token's id that is too large.
     pub fn new(tables: Tables, unk_id: u32, byte_fallback: bool) -> Result<Self> {
         let Tables {
             tokens,
@@ -91,6 +92,7 @@ impl ScoredPairs {
             kinds,
             ..
         } = tables;
+        check_unknown(Some(unk_id))?;
         check(&tokens, &scores, &kinds)?;
         let kind_of = |id: u32| kinds.get(id as usize).copied().unwrap_or(kind::NORMAL);
         let symbols = symbols(&tokens, kind_of)?;

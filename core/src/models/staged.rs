@@ -331,7 +331,7 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
 pub(super) fn check_unknown(unk_id: Option<u32>) -> Result<()> {
     match unk_id {
         Some(id) if id as usize >= MAX_TOKENS => Err(Error::Invalid(format!(
-            "the id {id} of the unknown token is not below {MAX_TOKENS}"
+            "the unknown token's id {id} is not below {MAX_TOKENS}"
         ))),
         _ => Ok(()),
     }

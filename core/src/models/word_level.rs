@@ -1,8 +1,8 @@
 //! Each piece is looked up as a whole.
 
-use super::staged::{Found, Model, Scratch};
+use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
-use crate::tables::{MAX_TOKENS, PieceTable, TokenTable};
+use crate::tables::{PieceTable, TokenTable};
 use crate::text;
 
 /// How many characters of a piece an error shows.
@@ -23,11 +23,7 @@ impl WordLevel {
     /// # Errors
     /// Names two ids with the same bytes, or an id out of range.
     pub fn new(tokens: TokenTable<'static>, unk_id: Option<u32>, fuse_unk: bool) -> Result<Self> {
-        if let Some(id) = unk_id.filter(|&id| id as usize >= MAX_TOKENS) {
-            return Err(Error::Invalid(format!(
-                "the unknown token's id {id} is not below {MAX_TOKENS}"
-            )));
-        }
+        check_unknown(unk_id)?;
         let pieces = PieceTable::build(&tokens)?;
         Ok(Self {
             tokens,

@@ -14,9 +14,9 @@
 
 use std::ops::Range;
 
-use super::staged::{Found, Model, Scratch};
+use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
-use crate::tables::{MAX_TOKENS, NONE, TokenTable};
+use crate::tables::{NONE, TokenTable};
 use crate::text;
 
 /// The root for the beginning of a word.
@@ -69,11 +69,7 @@ impl WordPiece {
         continuing_subword_prefix: &str,
         max_characters: usize,
     ) -> Result<Self> {
-        if unk_id as usize >= MAX_TOKENS {
-            return Err(Error::Invalid(format!(
-                "the unknown token's id {unk_id} is not below {MAX_TOKENS}"
-            )));
-        }
+        check_unknown(Some(unk_id))?;
         for (id, token) in tokens.iter() {
             if std::str::from_utf8(token).is_err() {
                 return Err(Error::Invalid(format!("token {id} is not UTF-8")));

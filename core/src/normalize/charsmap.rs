@@ -3,11 +3,14 @@
 //! The layout is SentencePiece's: u32 length of a trie in bytes, the trie (`double_array`), and the
 //! replacements, each closed by NUL, to which the trie's values are offsets.
 
+mod at_space;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::changes::Changes;
 use super::double_array::DoubleArray;
 use crate::error::{Error, Result};
+use crate::prefixes::Prefixes;
 use crate::text::{Text, character_len};
 
 /// A table that is read.
@@ -21,8 +24,8 @@ pub(super) struct Charsmap {
     inside: [bool; 256],
     /// Whether a text that is left as it is holds a space.
     keeps_space: bool,
-    /// Texts that are left as they are, the longest first.
-    kept: Vec<Vec<u8>>,
+    /// Texts that are left as they are.
+    kept: Prefixes,
     /// Whether one of those begins with this byte.
     kept_begins: [bool; 256],
 }
@@ -57,20 +60,15 @@ impl Charsmap {
             trie,
             replacements,
             begins,
-            kept: Vec::new(),
+            kept: Prefixes::default(),
             kept_begins: [false; 256],
         }))
     }
 
     /// Leaves these texts as they are, wherever the rules come to one: of several the longest.
     pub(super) fn keep(&mut self, texts: &[String]) {
-        self.kept = texts
-            .iter()
-            .filter(|text| !text.is_empty())
-            .map(|text| text.as_bytes().to_vec())
-            .collect();
-        self.kept.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        for text in &self.kept {
+        self.kept = Prefixes::new(texts.iter().map(|text| text.as_bytes().to_vec()));
+        for text in self.kept.texts() {
             self.kept_begins[usize::from(text[0])] = true;
             self.keeps_space |= text.contains(&b' ');
         }
@@ -102,11 +100,6 @@ impl Charsmap {
         .concat())
     }
 
-    /// Whether a text can be cut before a space behind a letter.
-    pub(super) fn allows_cuts(&self) -> bool {
-        !self.inside[usize::from(b' ')] && !self.keeps_space
-    }
-
     /// Whether a byte can only be the beginning of a rule.
     pub(super) fn only_begins(&self, byte: u8) -> bool {
         !self.inside[usize::from(byte)]
@@ -114,7 +107,7 @@ impl Charsmap {
 
     /// The texts that are left as they are.
     pub(super) fn kept(&self) -> &[Vec<u8>] {
-        &self.kept
+        self.kept.texts()
     }
 
     /// Rewrites by the longest rule that applies, from left to right. What is put in stands for all that
@@ -125,9 +118,9 @@ impl Charsmap {
             let mut at = 0;
             while at < old.len() {
                 if self.kept_begins[usize::from(old[at])]
-                    && let Some(kept) = self.kept.iter().find(|kept| old[at..].starts_with(kept))
+                    && let Some(kept) = self.kept.longest(&old[at..])
                 {
-                    at += kept.len();
+                    at += kept;
                     continue;
                 }
                 if !self.begins[usize::from(old[at])] {
@@ -316,14 +309,6 @@ mod tests {
         table.rewrite(&mut text);
         assert_eq!(text.bytes(), "xyz1e\u{FF}d".as_bytes());
         assert_eq!(text.origin(0..1), Some(Origin { start: 2, end: 5 }));
-        assert!(table.allows_cuts());
-    }
-
-    #[test]
-    fn a_rule_that_looks_across_a_space_forbids_cuts() {
-        assert!(!table(&[("a b", "c")]).allows_cuts());
-        assert!(!table(&[("a ", "c")]).allows_cuts());
-        assert!(table(&[(" a", "c")]).allows_cuts());
     }
 
     #[test]

@@ -111,6 +111,27 @@ impl DoubleArray {
         inside
     }
 
+    /// The values of all entries that begin with a byte; None if there are too many to go through.
+    pub(super) fn values_behind(&self, byte: u8) -> Option<Vec<usize>> {
+        const MOST: usize = 1 << 12;
+        let mut values = Vec::new();
+        let mut open: Vec<(usize, bool)> = Vec::new();
+        let root = self.0.first().map(|&root| offset(root));
+        open.extend(root.and_then(|base| self.step(base, byte)));
+        let mut seen = 0;
+        while let Some((base, leaf)) = open.pop() {
+            seen += 1;
+            if seen > MOST {
+                return None; // also where an array leads round in circles
+            }
+            if let Some(&unit) = self.0.get(base).filter(|_| leaf) {
+                values.push((unit & !VALUE) as usize);
+            }
+            open.extend((1..=u8::MAX).filter_map(|byte| self.step(base, byte)));
+        }
+        Some(values)
+    }
+
     /// The base behind a byte, and whether an entry ends there.
     fn step(&self, base: usize, byte: u8) -> Option<(usize, bool)> {
         let place = base ^ usize::from(byte);

@@ -220,7 +220,17 @@ impl Normalizer {
     pub fn only_begins(&self, byte: u8) -> bool {
         match &self.0 {
             Kind::Graphemes(table) | Kind::Charsmap(table) => table.only_begins(byte),
-            _ => true,
+            Kind::Identity
+            | Kind::Form(_)
+            | Kind::Nmt
+            | Kind::Lowercase
+            | Kind::StripAccents
+            | Kind::Strip { .. }
+            | Kind::Replace(_)
+            | Kind::Prepend(_)
+            | Kind::Bert(_)
+            | Kind::ByteLevel
+            | Kind::SpaceMarks(_) => true, // no tables
         }
     }
 
@@ -229,22 +239,59 @@ impl Normalizer {
     pub fn kept(&self) -> &[Vec<u8>] {
         match &self.0 {
             Kind::Graphemes(table) | Kind::Charsmap(table) => table.kept(),
-            _ => &[],
+            Kind::Identity
+            | Kind::Form(_)
+            | Kind::Nmt
+            | Kind::Lowercase
+            | Kind::StripAccents
+            | Kind::Strip { .. }
+            | Kind::Replace(_)
+            | Kind::Prepend(_)
+            | Kind::Bert(_)
+            | Kind::ByteLevel
+            | Kind::SpaceMarks(_) => &[],
         }
     }
 
-    /// Whether a text can be cut before a space that stands between two ASCII letters, and the parts
-    /// be normalized each for itself (the later one with [`Context::continued`]).
+    /// What happens to a space that stands between two ASCII letters when the text is cut before it.
+    ///
+    /// Each answer but the last owes a proof; `stages_tests` cuts random texts there.
     #[must_use]
-    pub fn allows_cuts(&self) -> bool {
+    pub fn at_space(&self) -> AtSpace {
         match &self.0 {
-            Kind::Replace(replace) => replace.allows_cuts(),
-            Kind::Charsmap(table) => table.allows_cuts(),
-            Kind::SpaceMarks(marks) => marks.allows_cuts(),
-            // A grapheme cluster ends between a letter and a space, too.
-            _ => true,
+            // Nothing is changed.
+            Kind::Identity => AtSpace::Stays,
+            // A space composes with nothing and begins a new sequence; an ASCII letter decomposes to itself, and with
+            // marks behind it composes to a letter.
+            Kind::Form(_) => AtSpace::Stays,
+            // Each rewrites characters one by one; an ASCII letter stays one, a space a space.
+            Kind::Nmt | Kind::Lowercase | Kind::StripAccents | Kind::Bert(_) => AtSpace::Stays,
+            // The part before ends with a letter, and the beginning of the other is not stripped.
+            Kind::Strip { .. } => AtSpace::Stays,
+            // Only what does not go on from an earlier part is put before.
+            Kind::Prepend(_) => AtSpace::Stays,
+            Kind::Replace(replace) => replace.at_space(),
+            Kind::Graphemes(table) => table.at_space_of_graphemes(),
+            Kind::Charsmap(table) => table.at_space(),
+            // Byte by byte; a space is one that becomes something else.
+            Kind::ByteLevel => AtSpace::Changes,
+            Kind::SpaceMarks(marks) => marks.at_space(),
         }
     }
+}
+
+/// What a normalizer does where a text is cut before a space that stands between two ASCII letters, and the parts go
+/// through it each for itself (the later one with [`Context::continued`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtSpace {
+    /// The parts become what the text becomes, and the place stays: behind an ASCII letter, before a space and a letter.
+    /// So the next stage is asked the same question.
+    Stays,
+    /// The parts become what the text becomes, but something else may stand at the place: nothing is known of what later
+    /// stages do there.
+    Changes,
+    /// What becomes of a part depends on the other.
+    Unknown,
 }
 
 /// Whether normalizers make a mark (U+2581) of each space and leave letters as they are.

@@ -3,7 +3,7 @@
 //! Source: Kudo and Richardson, "SentencePiece: A simple and language independent subword tokenizer
 //! and detokenizer for Neural Text Processing", arXiv:1808.06226, section 3.2.
 
-use super::Context;
+use super::{AtSpace, Context};
 use crate::text::{Origin, Rewriter, Text};
 
 const MARK: &[u8] = "\u{2581}".as_bytes();
@@ -92,9 +92,17 @@ impl SpaceMarks {
         if self.escape_whitespaces { MARK } else { b" " }
     }
 
-    /// Whether a text can be cut before a space behind a letter.
-    pub(super) fn allows_cuts(self) -> bool {
-        !(self.add_dummy_prefix && self.treat_whitespace_as_suffix)
+    /// A single space between letters is neither at an end nor one of several: it stays or becomes a mark. But a suffix
+    /// would be put behind each part.
+    pub(super) fn at_space(self) -> AtSpace {
+        match (
+            self.add_dummy_prefix && self.treat_whitespace_as_suffix,
+            self.escape_whitespaces,
+        ) {
+            (true, _) => AtSpace::Unknown,
+            (false, true) => AtSpace::Changes,
+            (false, false) => AtSpace::Stays,
+        }
     }
 }
 

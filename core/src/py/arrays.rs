@@ -7,22 +7,31 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView};
 
 use super::to_python;
 use crate::decode::SpecialTable;
 use crate::parallel::Documents;
 use crate::tables::TokenTable;
 
-/// What a caller lent: its memory if nobody can write to it, else a copy.
-/// None stands for nothing lent: an empty array's memory need not even be aligned.
-pub struct Lent<T: Element>(Option<PyBuffer<T>>);
+/// What a caller lent: its memory if nothing can ever write to it, else a copy made while the GIL was held.
+///
+/// That a buffer is read-only says only that it must not be written through that view: a `bytearray` behind
+/// `memoryview.toreadonly()`, an array behind a view of NumPy's, or a mapped file can change while the core reads it
+/// without the GIL. So only memory of immutable objects is borrowed.
+pub enum Lent<T: Element> {
+    /// Memory of an immutable object, which the export keeps alive.
+    Held(PyBuffer<T>),
+    /// Anything else; nothing lent, too: an empty array's memory need not even be aligned.
+    Copied(Vec<T>),
+}
 
 impl<'py, T: Element> FromPyObject<'_, 'py> for Lent<T> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if object.len()? == 0 {
-            return Ok(Self(None));
+            return Ok(Self::Copied(Vec::new()));
         }
         let buffer = PyBuffer::extract(object)?;
         if buffer.dimensions() != 1 || !buffer.is_c_contiguous() {
@@ -30,23 +39,36 @@ impl<'py, T: Element> FromPyObject<'_, 'py> for Lent<T> {
                 "the buffer is not a contiguous array of one dimension",
             ));
         }
-        Ok(Self(Some(buffer)))
+        if buffer.readonly() && is_immutable(&object)? {
+            return Ok(Self::Held(buffer));
+        }
+        buffer.to_vec(object.py()).map(Self::Copied)
     }
+}
+
+/// Whether what an object exports is memory that nothing can write to: that of `bytes` and of the arrays here,
+/// themselves or behind a `memoryview`, whose `obj` is what really exports. No subclass: it may export what it likes.
+fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let exporter = match object.is_exact_instance_of::<PyMemoryView>() {
+        true => &object.getattr("obj")?,
+        false => object,
+    };
+    Ok(exporter.is_exact_instance_of::<PyBytes>()
+        || exporter.is_exact_instance_of::<U32Array>()
+        || exporter.is_exact_instance_of::<U64Array>())
 }
 
 impl<T: Element> Lent<T> {
     /// The items, for as long as the buffer is held.
-    pub fn items(&self, py: Python<'_>) -> PyResult<Cow<'_, [T]>> {
-        let Some(buffer) = &self.0 else {
-            return Ok(Cow::Borrowed(&[]));
+    pub fn items(&self, _py: Python<'_>) -> PyResult<Cow<'_, [T]>> {
+        let buffer = match self {
+            Self::Held(buffer) => buffer,
+            Self::Copied(items) => return Ok(Cow::Borrowed(items)),
         };
-        if !buffer.readonly() {
-            return buffer.to_vec(py).map(Cow::Owned);
-        }
         let start = buffer.buf_ptr().cast::<T>();
         // SAFETY: The buffer is one-dimensional, contiguous, of T (`PyBuffer` checked format, size and
-        // alignment) and `item_count` items long. It is read-only, so the exporter lets nobody write
-        // to it, and it is not freed while `buffer` holds the export, which outlives the slice.
+        // alignment) and `item_count` items long. Its exporter is immutable (`is_immutable`), so nothing
+        // writes to it, and it is not freed while `buffer` holds the export, which outlives the slice.
         Ok(Cow::Borrowed(unsafe {
             std::slice::from_raw_parts(start, buffer.item_count())
         }))
@@ -216,6 +238,8 @@ unsafe fn lend<T>(
     if view.is_null() {
         return Err(PyBufferError::new_err("there is no view to fill"));
     }
+    // SAFETY: `view` is not null and ours to fill; an error must leave no owner in it.
+    unsafe { (*view).obj = std::ptr::null_mut() };
     let asked = |flag| flags & flag == flag;
     if asked(ffi::PyBUF_WRITABLE) {
         return Err(PyBufferError::new_err("the array is read-only"));

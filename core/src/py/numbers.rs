@@ -9,17 +9,17 @@ use pyo3::types::PyBytes;
 
 use super::arrays::{Lent, U32Array, U64Array};
 use super::to_python;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lines;
 use crate::numbers::{self, Open, RowStyle};
+use crate::room::{self, Room};
 
-/// Makes a bytes object of a length that is known before, without the GIL and without a copy.
-///
-/// `fill` writes all of it and gives how much it wrote.
+/// Makes a bytes object of a length that is known before, without the GIL and without a copy; `fill` fills
+/// all of it.
 pub fn bytes_of_length<'py>(
     py: Python<'py>,
     length: usize,
-    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<usize> + Send,
+    fill: impl FnOnce(Room<'_>) -> Result<Room<'_>> + Send,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let size = ffi::Py_ssize_t::try_from(length)?;
     // SAFETY: A null pointer asks for a new object of `size` bytes that nobody has written yet, and gives
@@ -29,18 +29,16 @@ pub fn bytes_of_length<'py>(
         Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked::<PyBytes>()
     };
     // SAFETY: `length` bytes lie there, and while nobody else has the object nobody else reads or
-    // writes them. It is not given away before all are written.
-    let room = unsafe {
+    // writes them. It is not given away before all are written, which `check_filled` sees to.
+    let memory = unsafe {
         let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<MaybeUninit<u8>>();
         std::slice::from_raw_parts_mut(start, length)
     };
-    let written = py.detach(|| fill(room)).map_err(to_python)?;
-    if written == length {
-        return Ok(object);
-    }
-    Err(to_python(Error::Invalid(format!(
-        "{written} bytes were written where {length} were to be"
-    ))))
+    let filled = py.detach(|| {
+        let start = memory.as_ptr().cast::<u8>();
+        room::check_filled(fill(Room::new(memory))?.filled(), start, length)
+    });
+    filled.map(|()| object).map_err(to_python)
 }
 
 /// Packs ids for a binary file.
@@ -118,11 +116,12 @@ pub fn write_counts<'py>(
     unfinished: bool,
 ) -> PyResult<(Bound<'py, PyBytes>, u64, u64)> {
     let counts = counts.items(py)?;
-    let (lines, sum, open) = py.detach(|| {
+    let written = py.detach(|| {
         let mut out = Vec::new();
-        let (sum, open) = numbers::write_counts(&counts, carried, unfinished, &mut out);
-        (out, sum, open)
+        let (sum, open) = numbers::write_counts(&counts, carried, unfinished, &mut out)?;
+        Ok((out, sum, open))
     });
+    let (lines, sum, open) = written.map_err(to_python)?;
     Ok((PyBytes::new(py, &lines), sum, open))
 }
 

@@ -6,6 +6,7 @@
 //! is category P and ASCII's symbols. A character that is younger has no script and is no punctuation.
 
 use super::class;
+use crate::text::STRAY;
 
 include!(concat!(env!("OUT_DIR"), "/category_tables.rs"));
 
@@ -14,10 +15,6 @@ pub const UNKNOWN: u8 = 0;
 
 const PUNCTUATION: u8 = 1;
 const WORD: u8 = 2;
-
-/// The first of the letters that stand for stray bytes: U+14400 and the byte make a letter without
-/// case, of a script (Anatolian hieroglyphs) that no pattern singles out.
-pub(super) const STRAY: u32 = 0x1_4400;
 
 /// Gives the number of a character's script as of Unicode 9.0: one of this module's constants if it has
 /// a name here, [`UNKNOWN`] if it has no script.
@@ -55,7 +52,7 @@ pub(super) fn is_punctuation(code_point: u32) -> bool {
 
 /// Tells whether a code point is matched by `\w`.
 #[inline]
-pub(super) fn is_word(code_point: u32) -> bool {
+pub(crate) fn is_word(code_point: u32) -> bool {
     flags(code_point) & WORD != 0
 }
 
@@ -67,7 +64,7 @@ fn flags(code_point: u32) -> u8 {
 
 /// Reads the character at an offset: its code point and its length. A stray byte is a letter.
 #[inline]
-pub(super) fn read(text: &[u8], at: usize) -> (u32, usize) {
+pub(crate) fn read(text: &[u8], at: usize) -> (u32, usize) {
     let first = u32::from(text[at]);
     if first < 0x80 {
         return (first, 1);
@@ -100,6 +97,18 @@ mod tests {
             script('\u{14400}'),
             "a stray byte has a script"
         );
+    }
+
+    #[test]
+    fn words_are_made_of_what_expressions_call_a_word() {
+        use crate::text::pattern::{Expression, Rules};
+        use crate::text::subject::Subject;
+        let all: String = ('\0'..=char::MAX).collect();
+        let words = Expression::new(r"\w", Rules::SPLIT).unwrap();
+        let found = words.matches(&Subject::new(all.as_bytes()), 0..all.len());
+        let expected: String = all.chars().filter(|&c| is_word(u32::from(c))).collect();
+        let found: String = found.unwrap().into_iter().map(|at| &all[at]).collect();
+        assert!(found == expected);
     }
 
     #[test]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::bits::NUMBER;
-use super::expression::Subject;
 use super::linear::Linear;
 use super::scanner::{Cased, Prefixed, Rules, Spaced, Words};
 use super::{ScannerSpec, WordRule, class};
 use crate::error::Result;
+use crate::text::subject::Subject;
 
 /// One way to cut, as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -12,13 +12,12 @@ mod chain;
 mod class;
 mod cut;
 mod cutters;
-mod expression;
 mod joining;
 mod lanes;
 #[cfg(test)]
 mod lanes_tests;
 mod linear;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod oracle;
 mod rewriting;
 mod scanner;
@@ -223,6 +222,33 @@ impl Scanner {
         match self.0 {
             Way::Rule(words, rules) => cut::safe_cut(words, rules, text),
             Way::Whole | Way::Chain(_) => 0,
+        }
+    }
+}
+
+/// Holds every named scanner to its oracle, with every kind of instructions that the machine has. For the
+/// fuzz targets.
+///
+/// # Panics
+/// When they differ.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub fn hold_to_oracle(text: &[u8]) {
+    type Patterns = Vec<(&'static str, Scanner, Vec<Vec<oracle::Term>>)>;
+    static PATTERNS: std::sync::LazyLock<Patterns> = std::sync::LazyLock::new(oracle::patterns);
+    for (name, scanner, alternatives) in PATTERNS.iter() {
+        let expected = oracle::split(alternatives, text);
+        for machine in Machine::all().map(Some).chain([None]) {
+            let mut ends = scanner.ends_by(machine, text);
+            let (mut found, mut room) = (Vec::new(), [0; AT_A_TIME]);
+            loop {
+                let filled = ends.fill(&mut room);
+                found.extend(room[..filled].iter().map(|&end| end as u64));
+                if filled == 0 {
+                    break;
+                }
+            }
+            assert_eq!(found, expected, "{name}, {machine:?}");
         }
     }
 }

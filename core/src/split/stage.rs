@@ -10,13 +10,14 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
-use super::expression::{Expression, Subject};
 use super::joining::Joiner;
 use super::rewriting::{self, Marks};
 use super::{CutSpec, Scanner, ScannerSpec, cutters};
 use crate::error::{Error, Result};
 use crate::normalize::{Context, Pattern};
 use crate::text::Text;
+use crate::text::pattern::{Expression, Rules};
+use crate::text::subject::Subject;
 
 /// The specification of a pre-tokenizer, as JSON of the same form as in Hugging Face's files.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -148,8 +149,7 @@ impl PreTokenizer {
     /// # Errors
     /// Says what of the specification cannot be.
     pub fn new(spec: Spec) -> Result<Self> {
-        let at_space = at_space(&spec);
-        let looks_at_start = matches!(spec, Spec::PrefixSpace {} | Spec::Metaspace { .. });
+        let (at_space, looks_at_start) = (at_space(&spec), looks_at_start(&spec));
         let kind = match spec {
             Spec::Scanner { scanner } => Kind::Scanner(Scanner::new(Some(&scanner))?),
             Spec::Linear { pattern } => {
@@ -167,7 +167,8 @@ impl PreTokenizer {
                     Kind::Literal(Box::new(finder(&literal)?), behavior, invert)
                 }
                 Pattern::String(expression) | Pattern::Regex(expression) => {
-                    Kind::Expression(Box::new(Expression::new(&expression)?), behavior, invert)
+                    let expression = Expression::new(&expression, Rules::SPLIT)?;
+                    Kind::Expression(Box::new(expression), behavior, invert)
                 }
             },
             Spec::CharDelimiterSplit { delimiter } => {
@@ -234,7 +235,9 @@ impl PreTokenizer {
                 pieces.spare.clear();
                 for range in &pieces.ranges {
                     let mut joiner = Joiner::new(*behavior, *invert, &mut pieces.spare);
-                    expression.tell(&subject, range.clone(), &mut joiner)?;
+                    let found = expression.matches(&subject, range.clone())?;
+                    let Ok(()) = joiner
+                        .tell_matches(range.clone(), found.into_iter().map(Ok::<_, Infallible>));
                     joiner.finish();
                 }
                 std::mem::swap(&mut pieces.ranges, &mut pieces.spare);
@@ -254,6 +257,25 @@ impl PreTokenizer {
             }),
         }
         Ok(())
+    }
+
+    /// Whether spaces may be something else in its pieces.
+    fn rewrites_spaces(&self) -> bool {
+        match &self.kind {
+            Kind::ByteLevel | Kind::Marks(_) => true,
+            // Nothing is put in the place of a space.
+            Kind::Scanner(_)
+            | Kind::Literal(..)
+            | Kind::Expression(..)
+            | Kind::PrefixSpace
+            | Kind::WordsAndPunctuation
+            | Kind::Words
+            | Kind::WhiteSpace
+            | Kind::Punctuation(_)
+            | Kind::Digits(_)
+            | Kind::Scripts
+            | Kind::FixedLength(_) => false,
+        }
     }
 
     /// Tells what happens before a space that stands between two ASCII letters.
@@ -276,15 +298,38 @@ pub fn allow_cuts(stages: &[PreTokenizer]) -> bool {
     let Some((first, after)) = stages[before..].split_first() else {
         return false;
     };
-    let rewrites = |stage: &PreTokenizer| matches!(stage.kind, Kind::ByteLevel | Kind::Marks(_));
-    let rewritten = std::iter::once(first).chain(after).position(rewrites);
+    let rewritten = stages[before..]
+        .iter()
+        .position(PreTokenizer::rewrites_spaces);
     let asked = after.iter().rposition(|stage| stage.looks_at_start);
     let space_is_kept = match (rewritten, asked) {
         // `after` begins one stage later.
         (Some(rewritten), Some(asked)) => asked < rewritten,
-        _ => true,
+        // No stage writes spaces differently, or none asks what a piece begins with.
+        (None, _) | (_, None) => true,
     };
     first.at_space == AtSpace::Cuts && space_is_kept
+}
+
+/// Whether what a stage does to a piece depends on how the piece begins.
+fn looks_at_start(spec: &Spec) -> bool {
+    match spec {
+        Spec::PrefixSpace {} | Spec::Metaspace { .. } => true,
+        // They go through a piece and know of its beginning only that it is one.
+        Spec::Scanner { .. }
+        | Spec::Linear { .. }
+        | Spec::DigitGroups { .. }
+        | Spec::Split { .. }
+        | Spec::ByteLevel {}
+        | Spec::BertPreTokenizer {}
+        | Spec::Whitespace {}
+        | Spec::WhitespaceSplit {}
+        | Spec::Punctuation { .. }
+        | Spec::Digits { .. }
+        | Spec::CharDelimiterSplit { .. }
+        | Spec::UnicodeScripts {}
+        | Spec::FixedLength { .. } => false,
+    }
 }
 
 /// Sorts a specification. A match that touches the space only adds to, or ends, the piece on its side:

@@ -9,8 +9,11 @@ use crate::error::{Error, Result};
 
 /// The id of an unknown character in a lattice.
 pub const UNKNOWN: u32 = u32::MAX;
-/// More partial segmentations than this are refused: 24 bytes each.
-const MAX_HYPOTHESES: usize = 1 << 26;
+/// More partial segmentations than this are refused: with their places in the agenda some 40 bytes each, up to twice
+/// that while lists grow.
+const MAX_HYPOTHESES: usize = 1 << 24;
+/// More tokens than this in all segmentations together are refused: up to 32 bytes each.
+const MAX_FOUND: u64 = 1 << 24;
 const NONE: u32 = u32::MAX;
 
 /// A token that stands at a place of the piece.
@@ -142,6 +145,19 @@ impl<T: Real> Lattice<T> {
         if n == 0 || self.length == 0 {
             return Ok(found);
         }
+        let too_many = || {
+            Error::Invalid(format!(
+                "the {n} best segmentations of a piece of {} bytes are too many to find",
+                self.length
+            ))
+        };
+        // Known before anything is sought: so many tokens are handed out, and so many beginnings looked at, at least.
+        let (ways, fewest) = self.size();
+        let asked = ways.min(n as u64);
+        if asked.saturating_mul(fewest) > MAX_FOUND || asked.max(fewest) > MAX_HYPOTHESES as u64 {
+            return Err(too_many());
+        }
+        let mut tokens = 0;
         // What is known of each partial segmentation: its first node, what follows, and the score of
         // all behind its first node and of that.
         let mut hypotheses: Vec<(u32, u32, T)> = vec![(NONE, NONE, T::default())];
@@ -150,7 +166,12 @@ impl<T: Real> Lattice<T> {
         while let Some((score, top)) = heap::pop(&mut agenda) {
             let (node, _, behind) = hypotheses[top as usize];
             if node == 0 {
-                found.push((self.follow(&hypotheses, top), score));
+                let nodes = self.follow(&hypotheses, top);
+                tokens += nodes.len() as u64;
+                if tokens > MAX_FOUND {
+                    return Err(too_many());
+                }
+                found.push((nodes, score));
                 if found.len() == n {
                     break;
                 }
@@ -163,10 +184,7 @@ impl<T: Real> Lattice<T> {
             for &number in self.ending(at) {
                 let before = self.nodes[number as usize];
                 if hypotheses.len() >= MAX_HYPOTHESES {
-                    return Err(Error::Invalid(format!(
-                        "the {n} best segmentations of a piece of {} bytes are too many to find",
-                        self.length
-                    )));
+                    return Err(too_many());
                 }
                 heap::push(
                     &mut agenda,
@@ -177,6 +195,20 @@ impl<T: Real> Lattice<T> {
             }
         }
         Ok(found)
+    }
+
+    /// How many segmentations there are, up to the largest number, and the fewest tokens that one has.
+    fn size(&self) -> (u64, u64) {
+        let mut sizes = vec![(0_u64, u64::MAX); self.length + 1];
+        sizes[0] = (1, 0);
+        // In order of their beginnings: what ends at one is complete.
+        for node in self.nodes() {
+            let (ways, fewest) = sizes[node.start as usize];
+            let at_end = &mut sizes[node.end as usize];
+            at_end.0 = at_end.0.saturating_add(ways);
+            at_end.1 = at_end.1.min(fewest.saturating_add(1));
+        }
+        sizes[self.length]
     }
 
     /// The nodes of a finished hypothesis.

@@ -233,6 +233,22 @@ fn vocabulary() -> impl Strategy<Value = Vec<(String, f64)>> {
     })
 }
 
+#[test]
+fn segmentations_that_would_take_gigabytes_are_refused_at_once() {
+    let model = simple(&[("a", -1.0), ("aa", -1.5), ("aaa", -1.6)]);
+    let text = vec![b'a'; 100_000];
+    let begun = std::time::Instant::now();
+    let error = model.nbest_piece(&text, 1_000_000).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the 1000000 best segmentations of a piece of 100000 bytes are too many to find"
+    );
+    assert!(begun.elapsed().as_secs() < 5);
+    assert_eq!(model.nbest_piece(&text[..60], 3).unwrap().len(), 3);
+    // There are fewer than are asked for.
+    assert_eq!(model.nbest_piece(b"aaa", 1 << 40).unwrap().len(), 4);
+}
+
 proptest! {
     #[test]
     fn agrees_with_all_segmentations(tokens in vocabulary(), text in "[abcé▁]{1,7}", n in 1usize..9) {
