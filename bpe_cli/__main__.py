@@ -65,7 +65,7 @@ def _interrupt() -> None:
 
 
 def _die(number: int) -> None:
-    """Die of a signal, as one does that does not heed it: who waits for the process sees what it was."""
+    """End the process by a signal, as if it were not handled, so that the parent process sees which it was."""
     _signal.signal(number, _signal.SIG_DFL)
     os.kill(os.getpid(), number)
     os._exit(128 + number)
@@ -78,7 +78,7 @@ def _ignore_interrupts() -> None:
 
 
 def _say_cannot_start(error: Exception) -> int:
-    """Explain why nothing can be run, by nothing but Python's own means."""
+    """Explain why the program cannot start, with the standard library alone."""
     reason = f"{type(error).__name__}: {error}".encode("ascii", "backslashreplace").decode().replace("\n", " ")
     hint = "install it again, unless a limit on memory or on open files is too low; --debug shows more"
     try:

@@ -1,4 +1,4 @@
-"""What a program calls by name: each a command of ``bpe`` in one call, over the job that the command runs.
+"""The public functions: each runs one command of ``bpe`` as a single call.
 
 ``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
 tokenizers, into what jobs take.
@@ -140,7 +140,7 @@ def encode_files(
 def _conversations(
     chat: bool | str, generation_prompt: bool | None, tools: str | os.PathLike[str] | None, date: datetime.date | None
 ) -> ChatOptions | None:
-    """Return how conversations become text; None if the documents are none."""
+    """Return how conversations become text; None if the documents are not conversations."""
     if not isinstance(chat, (bool, str)):
         raise wrong_type("chat", "a bool or a str", chat)
     if generation_prompt is not None and not isinstance(generation_prompt, bool):

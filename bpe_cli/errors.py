@@ -1,4 +1,4 @@
-"""The errors a user can meet, each with the way out.
+"""The errors that a user can meet, each with a hint at a fix.
 
 Library code raises these; only ``bpe_cli.cli.app.main`` turns one into a message and an exit status.
 """

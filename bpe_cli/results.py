@@ -1,4 +1,4 @@
-"""What inspecting and comparing return to a program: the value, and it as JSON, as Markdown and in a notebook.
+"""The results of ``inspect`` and ``compare`` for programs: values with their JSON, Markdown and notebook forms.
 
 ``calls.inspect`` and ``calls.compare`` make them of what their jobs give.
 """

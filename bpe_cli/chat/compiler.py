@@ -1,4 +1,4 @@
-"""What Jinja makes of a chat template: Python in which strings stay traced, and all that repeats is metered.
+"""Compile chat templates with Jinja so that strings stay traced and every repetition is metered.
 
 Changed is what is written for literals, for ``~``, for lists and the like, and for loops; and there are no
 other templates that one could include. The code calls the methods of ``sandbox.Sandbox``.
@@ -22,7 +22,7 @@ class Generation(Extension):
     tags = {"generation"}  # noqa: RUF012  # as Jinja has it
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """Read the block."""
+        """Parse the block."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         return nodes.Scope(body, lineno=line)
@@ -37,7 +37,7 @@ class LiteralKeeper(Environment, ABC):
 
 
 class Tracing(CodeGenerator):
-    """Write code in which literals are traced, and loops and what is put together are metered."""
+    """Generate code in which literals are traced, and loops and concatenations are metered."""
 
     environment: LiteralKeeper
 
@@ -61,7 +61,7 @@ class Tracing(CodeGenerator):
         self._wrapped("environment.made([", node.items, frame, "])")
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
-        """Write a tuple; one that is assigned to is none."""
+        """Write a tuple, unless it is the target of an assignment."""
         if node.ctx == "store":
             super().visit_Tuple(node, frame)
         else:
@@ -106,7 +106,7 @@ class Tracing(CodeGenerator):
         self.write(")")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
-        """Write ``a[b]``; a slice is a copy of what it is long."""
+        """Write ``a[b]``; a slice costs the length of its copy."""
         if isinstance(node.arg, nodes.Slice):
             self._wrapped("environment.sliced(", [node.node], frame, ")[")
             self.visit(node.arg, frame)
@@ -132,7 +132,7 @@ class Tracing(CodeGenerator):
 
 
 def _steps(node: nodes.Node) -> nodes.Const:
-    """Return how many steps a round of a loop or a call of a macro counts for, by what is written in it."""
+    """Return how many steps a round of a loop or a call of a macro costs, by the size of its body."""
     return nodes.Const(1 + sum(1 for _ in node.find_all(nodes.Node)) // 4, lineno=node.lineno)
 
 

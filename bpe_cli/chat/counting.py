@@ -74,7 +74,7 @@ def count_billed(tokenizer: Tokenizer, conversation: Conversation, model: str = 
 
 
 def _fixed(message: Mapping[str, Any], where: str, *, old: bool) -> int:
-    """Return what a message costs beside its texts."""
+    """Return the number of tokens that a message costs beside its texts."""
     for key in ("tool_calls", "tool_call_id"):
         if message.get(key):
             raise InputError(
@@ -132,7 +132,7 @@ def _declarations(functions: list[Any], where: str) -> Iterator[str]:
 
 
 def _properties(schema: Any, indent: int, where: str) -> str:
-    """Declare what an object has; outer ones say what each is for."""
+    """Declare the properties of an object; outer objects have comments."""
     properties = schema.get("properties", {}) if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         raise InputError(f"{where} is not a JSON Schema of an object")

@@ -1,4 +1,4 @@
-"""Make ids of rendered conversations: special tokens where the template wrote them, and nowhere else.
+"""Encode rendered conversations: special tokens where the template wrote them, and nowhere else.
 
 What the template wrote is replaced, before encoding, by marks that no text can hold: bytes that UTF-8 never
 has. The core then looks for the marks instead of the tokens' texts, with the tokens' ids and flags. So a
@@ -99,7 +99,7 @@ class ChatEncoder:
         )
 
     def occurrences(self, text: Traced) -> Iterator[Occurrence]:
-        """Find the texts of special tokens, whoever wrote them; in the template's text, before any other."""
+        """Find the texts of special tokens, whoever wrote them; those of the template take precedence."""
         finder = self._finder
         if finder is None:
             return
@@ -162,7 +162,7 @@ class ChatEncoder:
 
 
 def _mark(token: SpecialToken) -> bytes:
-    """Return what stands for a special token that the template wrote: no UTF-8 text has a byte FF."""
+    """Return the mark of a special token that the template wrote: no UTF-8 text has a byte FF."""
     return b"<\xff%d\xff>" % token.token_id
 
 
@@ -175,7 +175,7 @@ def _runs(text: Traced) -> tuple[list[int], list[int]]:
 
 
 def _matcher(tokens: list[SpecialToken], flag: int = 0) -> _core.SpecialMatcher | None:
-    """Return what finds tokens in text that is not normalized, all of them by the same flag; None without tokens."""
+    """Return the matcher of tokens in text that is not normalized, all with the same flag; None without tokens."""
     if not tokens:
         return None
     return _core.SpecialMatcher(
@@ -221,7 +221,7 @@ def apply_chat_template(
 
 
 def _conversation(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
-    """Check a conversation as one that is read from a file, by way of the JSON that it would be there."""
+    """Check a conversation like one from a file, by way of its JSON."""
     if isinstance(messages, Mapping):
         raise wrong_type("messages", "a list of dicts with a role and a content", messages)
     given = {
@@ -243,7 +243,7 @@ def _conversation(messages: object, tools: object, documents: object, arguments:
 
 
 def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:
-    """Return what renders conversations, and the tokenizer with the special tokens that it needs."""
+    """Return the renderer of conversations, and the tokenizer with the special tokens that it needs."""
     own = dict(tokenizer.usage.chat_templates)
     if template is None:
         named = layout_of_model(tokenizer.name) if tokenizer.name else None

@@ -1,4 +1,4 @@
-"""The built-in layouts of conversations: what a template does, without Jinja.
+"""The built-in layouts of conversations: they do what a template does, without Jinja.
 
 ``chatml`` is OpenAI's ChatML, as many open models have it. ``gpt-3.5`` and ``gpt-4-32k`` are those that the
 page Tiktokenizer shows for these models; their special tokens stand in no published table, so the layouts
@@ -36,7 +36,7 @@ class Layout:
     added: Mapping[str, int] = field(default_factory=dict)
 
     def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
-        """Return the text of a conversation, and what of it is the layout's.
+        """Return the text of a conversation, and which parts of it the layout wrote.
 
         Raises:
             InputError: if the layout has no place for something in it; the message says where.
@@ -49,7 +49,7 @@ class Layout:
         """Return the tokenizer with all special tokens that the layout needs.
 
         Raises:
-            UsageError: if it lacks one, and it is not the layout's to say which id it has.
+            UsageError: if the tokenizer lacks a token whose id the layout does not define.
         """
         missing = self._missing(tokenizer)
         if (
@@ -92,7 +92,7 @@ def _write_separated(writer: Writer, conversation: Conversation, prompt: bool) -
 
 
 def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
-    """Write instructions and answers; what the system says is put before the last instruction.
+    """Write instructions and answers; the system message is put before the last instruction.
 
     The end of an instruction opens the model's turn in any case.
     """
@@ -126,7 +126,7 @@ def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
 
 
 def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, Mapping[str, str]]]:
-    """Return each message with its place; what a layout for text alone cannot write is an error."""
+    """Return each message with its place, refusing what a layout for text alone cannot write."""
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):
             raise InputError(f"{conversation.where}: the layout {layout} has no place for {name}", hint=_OWN)
@@ -165,7 +165,7 @@ def write_harmony(writer: Writer, conversation: Conversation, prompt: bool) -> N
     """Write a conversation.
 
     Raises:
-        InputError: if it has what this layout has no place for.
+        InputError: if the conversation holds something that this layout has no place for.
     """
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):
@@ -180,7 +180,7 @@ def write_harmony(writer: Writer, conversation: Conversation, prompt: bool) -> N
 
 
 def _kept(messages: tuple[Mapping[str, Any], ...]) -> list[int]:
-    """Leave out what was thought before the first final answer, once the last turn is a final answer."""
+    """Leave out the reasoning before the first final answer, once the last turn is a final answer."""
     channels = [message.get("channel") for message in messages]
     last = max((n for n, message in enumerate(messages) if message["role"] == "assistant"), default=None)
     first_final = channels.index("final") if last is not None and channels[last] == "final" else 0
@@ -244,7 +244,7 @@ def _content(content: Any, where: str) -> str:
 
 
 def _system(part: Mapping[str, Any], where: str) -> str:
-    """Spell out who the model is and how it is to answer; what is not said has harmony's usual value."""
+    """Describe who the model is and how it is to answer, with harmony's usual values as defaults."""
     usual = {"model_identity": _IDENTITY, "knowledge_cutoff": "2024-06", "reasoning_effort": "Medium"}
     said = {key: _string({**usual, **part}, key, where) for key in (*usual, "conversation_start_date")}
     head = [

@@ -1,4 +1,4 @@
-"""Read conversations: a JSON array of messages, or an object that holds them with what belongs to them."""
+"""Read conversations: a JSON array of messages, or an object that holds it with tools and the like."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_DEPTH = 64
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages, and what is said beside them.
+    """Messages, with the tools, documents and settings beside them.
 
     Attributes:
         messages: As they are in the JSON, each an object with a ``role``.
@@ -102,7 +102,7 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
         field_name: The member that holds the messages.
 
     Raises:
-        InputError: if it is no such JSON; the message says where.
+        InputError: if the data is not such JSON; the message says where.
     """
     if len(data) > MAX_BYTES:
         raise InputError(f"{where}: a conversation has at most {MAX_BYTES:,} bytes, this one {len(data):,}")
@@ -146,7 +146,7 @@ def read_tools(data: bytes, where: str) -> list[Any]:
     """Read a JSON array of tools.
 
     Raises:
-        InputError: if it is not one.
+        InputError: if the data is not such an array.
     """
     try:
         value = orjson.loads(data)

@@ -27,7 +27,7 @@ class TooMuch(Exception):  # it stops a rendering; the user meets a FormatError
 
 
 class Meter:
-    """Bound what a rendering makes and how long it takes.
+    """Limit the memory and the time of a rendering.
 
     Bytes and steps are counted, so that a template that is stopped is stopped on every machine. A step is about
     half a microsecond: a round of a loop, four nodes of its body, 64 characters looked at. The clock, of the
@@ -55,7 +55,7 @@ class Meter:
         """Account for bytes that are about to be made.
 
         Raises:
-            TooMuch: if they are too many.
+            TooMuch: if the limit is exceeded.
         """
         self._left -= size
         if self._left < 0:
@@ -65,7 +65,7 @@ class Meter:
         """Account for steps that are about to be taken.
 
         Raises:
-            TooMuch: if they are too many, or the time is up.
+            TooMuch: if there are too many steps, or the time is up.
         """
         self._steps -= steps
         self._ticks += 1
@@ -73,7 +73,7 @@ class Meter:
             raise TooMuch("it takes too long")
 
     def weigh(self, value: Any) -> None:
-        """Account for looking at a value, and at all that is in it: as much as comparing it takes at the most.
+        """Account for examining a value and everything in it: at most what comparing it costs.
 
         Raises:
             TooMuch: if that is too much.
@@ -123,7 +123,7 @@ class Traced(str):
         return Traced.of(text, origins, self.meter)
 
     def rewritten(self, text: str) -> Traced:
-        """Return a text that was made of this one character by character."""
+        """Return a text that was made from this one character by character."""
         if len(text) == len(self):
             return self._like(text, self.origins)
         one = self.origins[:1] if len(set(self.origins)) == 1 else UNKNOWN
@@ -258,7 +258,7 @@ class Traced(str):
 
 
 def origins_of(text: str) -> bytes:
-    """Return where a string's characters come from; of a plain one nothing is known."""
+    """Return the origins of a string's characters; None for a plain string."""
     return text.origins if isinstance(text, Traced) else UNKNOWN * len(text)
 
 
@@ -319,7 +319,7 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
     Without ``texts`` only lists and the like count, which is what a value costs that refers to its texts.
 
     Raises:
-        TooMuch: if they are too many.
+        TooMuch: if the limit is exceeded.
     """
     size = 0
     waiting = [value]

@@ -1,4 +1,4 @@
-"""The place where a tokenizer's chat template runs: Jinja's immutable sandbox, bounded, with traced strings.
+"""Run a tokenizer's chat template in Jinja's immutable sandbox, with limits and traced strings.
 
 A template comes out of a file that somebody wrote, so it is not trusted: it sees no attribute but those named
 here, calls nothing else, and whatever grows or repeats is metered (``provenance.Meter``). Beyond that it runs
@@ -127,7 +127,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         """Return the text of a value.
 
         Raises:
-            TypeError: if it is of a kind that no template has reason to write.
+            TypeError: if the value is of a kind that no template has a reason to write.
         """
         if isinstance(value, Traced):
             return value
@@ -144,12 +144,12 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         return joined("", map(self.written, parts), self.meter)
 
     def made(self, value: Any) -> Any:
-        """Pass a list, tuple or dictionary on that was just put together."""
+        """Charge for a list, tuple or dictionary that was just made, and return it."""
         expanded(value, self.meter, texts=False)
         return value
 
     def metered(self, value: Iterable[Any], steps: int = 1) -> Iterator[Any]:
-        """Pass on what is iterated over, each for so many steps."""
+        """Yield the items of a loop, charging so many steps for each."""
         for each in value:
             self.meter.tick(steps)
             yield each
@@ -159,19 +159,19 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         self.meter.tick(steps)
 
     def weighed(self, value: Any) -> Any:
-        """Pass on what is compared."""
+        """Charge for a value that is compared, and return it."""
         self.meter.weigh(value)
         return value
 
     def sliced(self, value: Any) -> Any:
-        """Pass on what a part is copied of."""
+        """Charge for a value that is sliced, and return it."""
         self.meter.tick(1 + (len(value) // 16 if isinstance(value, (str, list, tuple)) else 0))
         return value
 
     # -- operators, attributes, calls -------------------------------------------------------------
 
     def call_binop(self, context: Context | None, operator: str, left: Any, right: Any) -> Any:
-        """Compute what could become large."""
+        """Compute operations whose result could become large."""
         self.meter.tick()
         if operator == "%" and isinstance(left, str):
             return self._filled(left, right)
@@ -199,7 +199,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         return isinstance(obj, Namespace) or any(isinstance(obj, kind) and attr in names for kind, names in _METHODS)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """Return what runs ``str.format``, metered."""
+        """Return a metered ``str.format``."""
         owner = getattr(value, "__self__", None)
         if not isinstance(owner, str) or getattr(value, "__name__", "") not in ("format", "format_map"):
             return None
@@ -226,7 +226,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         """Let a template call macros, the methods listed, and the functions given.
 
         Raises:
-            SecurityError: if it is something else.
+            SecurityError: if a template calls anything else.
         """
         self.meter.tick()
         owner = getattr(obj, "__self__", None)
@@ -243,7 +243,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         raise SecurityError(f"it calls a {type(obj).__name__}")
 
     def unsafe_undefined(self, obj: Any, attribute: str) -> Undefined:
-        """Return what stands for an attribute that a template must not use: an error when it is used."""
+        """Return the value of an attribute that a template must not use: it raises when it is used."""
         kind = "str" if isinstance(obj, str) else type(obj).__name__
         return self.undefined(f"it uses {attribute!r} of a {kind}", name=attribute, obj=obj, exc=SecurityError)
 

@@ -79,8 +79,8 @@ class ChatTemplate:
 
         Raises:
             FormatError: if the template is broken, does what it must not, or does not come to an end.
-            InputError: if it refuses this conversation, or lacks something in it.
-            UsageError: Jinja2 is not installed.
+            InputError: if the template refuses this conversation, or misses something in it.
+            UsageError: if Jinja2 is not installed.
         """
         template, sandbox = self._template, self._sandbox
         from jinja2 import TemplateError, UndefinedError
@@ -117,7 +117,7 @@ class ChatTemplate:
 
 
 def _plain(error: Exception) -> str:
-    """Return a message of Jinja's, which knows nothing of how strings are traced here."""
+    """Return one of Jinja's messages without the traces of strings."""
     return str(error).replace(f"{Traced.__module__}.{Traced.__qualname__} object", "str object")
 
 

@@ -61,7 +61,7 @@ _MOST_DIGITS = 4
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and give its exit status.
+    """Run the command line and return its exit status.
 
     0 fine; 1 a check that was asked for is false; 2 usage, bad input or I/O; 70 a mistake of ours;
     130 interrupted; 141 the reader of stdout went away.
@@ -94,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _end(error: BaseException, words: list[str], debug: bool) -> int:
-    """Explain why a run cannot go on, and give its status."""
+    """Explain why a run cannot go on, and return its status."""
     if not isinstance(error, BpeError) or not _flushed():
         drop(sys.stdout)
     if isinstance(error, BrokenPipeError):
@@ -125,7 +125,7 @@ def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
 
 
 def _run(words: list[str]) -> int:
-    """Run what the words say: at once if they are clear, else by typer, whose import takes longer than most runs."""
+    """Run the command line: directly if it is unambiguous, else with typer, whose import is slow."""
     try:
         call = _clear_call(words)
     except clear_words.Unclear:
@@ -137,7 +137,7 @@ def _run(words: list[str]) -> int:
 
 
 def _clear_call(words: list[str]) -> "Callable[[], object]":
-    """Return the call that the words stand for."""
+    """Return the call that the command line stands for."""
     name, rest = (words[0], words[1:]) if words else ("", [])
     if _COMPLETION in os.environ:
         raise clear_words.Unclear(_COMPLETION)
@@ -152,7 +152,7 @@ def _clear_call(words: list[str]) -> "Callable[[], object]":
 
 
 def _fill_streams() -> None:
-    """Put something in the place of standard streams that were closed (``>&-``), of which Python makes None.
+    """Replace standard streams that were closed (``>&-``), for which Python has None.
 
     What is done to them fails as for any closed file, except that messages are lost where stderr is; and no file that
     is opened later gets their descriptors.
@@ -168,7 +168,7 @@ def _fill_streams() -> None:
 
 
 def _drop_wild_sizes() -> None:
-    """Drop sizes that no screen has: rich takes them as they are, and would write lines of a million blanks."""
+    """Drop impossible sizes of a screen: rich would write lines of a million blanks."""
     for name in ("COLUMNS", "LINES"):
         size = os.environ.get(name, "1")
         if not (size.isascii() and size.isdigit() and len(size) <= _MOST_DIGITS):
@@ -176,7 +176,7 @@ def _drop_wild_sizes() -> None:
 
 
 def _way_out_of_memory(words: list[str]) -> str:
-    """Name the options that the command has for it."""
+    """Name the options with which the command needs less memory."""
     command = next((word for word in words if word in NAMES), None)
     if command and "block_size" in parameters_of(load(command).run):
         return "try a smaller --block-size, or fewer --threads"
@@ -190,7 +190,7 @@ def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 
 def _flushed() -> bool:
-    """Write what stdout holds; tell whether that went well."""
+    """Flush stdout; return whether that succeeded."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

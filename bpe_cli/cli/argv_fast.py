@@ -1,4 +1,4 @@
-"""Read the words of a command line that is entirely clear: a hundredth of the time that importing typer takes.
+"""Parse a command line that is unambiguous, in a hundredth of the time that importing typer takes.
 
 What this understands it understands as typer does: the tests hold it to that with random command lines. Of anything
 else it says so, and typer reads the line from its beginning: abbreviated or joined options, values out of range,
@@ -20,11 +20,11 @@ _MOST_DIGITS = 18
 
 
 class Unclear(Exception):
-    """State that the words are for typer."""
+    """Signal that typer has to parse the command line."""
 
 
 def read(function: Callable[..., object], words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of a command's parameters, with which ``call`` calls it.
+    """Return the values of a command's parameters, for ``call``.
 
     Args:
         function: The command.
@@ -56,7 +56,7 @@ def read(function: Callable[..., object], words: Sequence[str], environment: Map
 def _sort(
     words: Sequence[str], parameters: Mapping[str, tuple[Any, Option | Argument]]
 ) -> tuple[dict[str, list[str]], dict[str, bool]]:
-    """Return what is said of each parameter: the texts of its values in order, or what its flag says.
+    """Return what is given for each parameter: the texts of its values in order, or the value of its flag.
 
     Raises:
         Unclear: if a word has no clear place.
@@ -94,13 +94,13 @@ def _sort(
 
 
 def answer(function: Callable[..., object], word: str) -> Callable[[], None] | None:
-    """Return what a single flag is answered by instead of running the function; None if it is no such flag."""
+    """Return the answer to a flag that replaces the command (``--version``); None for other words."""
     options = (each for _, each in parameters_of(function).values() if isinstance(each, Option))
     return next((each.answer for each in options if each.answer and word in each.names), None)
 
 
 def _switches(name: str, declared: Option | Argument) -> list[tuple[str, tuple[str, bool]]]:
-    """Return what an option is called, each with its name and what it says if it is a flag."""
+    """Return the spellings of all options, each with the option's name, and its value if it is a flag."""
     if isinstance(declared, Argument):
         return []
     return [(switch, (name, place == 0)) for names in declared.names for place, switch in enumerate(names.split("/"))]
@@ -119,7 +119,7 @@ def _value(texts: Sequence[str], kind: Any, declared: Option | Argument) -> Any:
     """Return the value that texts stand for.
 
     Raises:
-        Unclear: if it is not clear that they stand for one.
+        Unclear: if it is not certain that the texts stand for a value.
     """
     if isinstance(kind, UnionType):
         kind = next(each for each in get_args(kind) if each is not NoneType)

@@ -1,4 +1,4 @@
-"""Run command lines by typer: for help, completion and errors, and for what ``argv_fast`` leaves to it.
+"""Run command lines with typer: for help, completion, errors, and whatever ``argv_fast`` leaves to it.
 
 typer reads the same declarations, see ``options``.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(words: list[str], root: Callable[..., object], commands: Mapping[str, ModuleType]) -> int:
-    """Run a command line and give its exit status.
+    """Run a command line and return its exit status.
 
     Args:
         words: The command line.
@@ -31,7 +31,7 @@ def run(words: list[str], root: Callable[..., object], commands: Mapping[str, Mo
         commands: The modules of the commands by name.
 
     Raises:
-        UsageError: if it is wrong; what typer objects to, in our own form.
+        UsageError: if typer rejects the command line; its message is put into our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:
@@ -87,7 +87,7 @@ def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def _with_choices(kind: Any, parameter: Option | Argument) -> Any:
-    """Return the type of a parameter, with an enumeration in the place of the words that it may be: typer's way."""
+    """Return the type of a parameter, with an enumeration in place of its literal words, as typer wants it."""
     if isinstance(kind, UnionType):
         inner, _ = get_args(kind)
         return _with_choices(inner, parameter) | None
@@ -98,14 +98,14 @@ def _with_choices(kind: Any, parameter: Option | Argument) -> Any:
 
 
 def _plain(value: object) -> object:
-    """Return a value with the words themselves in the place of members of an enumeration."""
+    """Return a value with words in place of members of an enumeration."""
     if isinstance(value, list):
         return [_plain(each) for each in value]
     return value.value if isinstance(value, StrEnum) else value
 
 
 def _declared(parameter: Option | Argument) -> Any:
-    """Return a declaration in typer's words."""
+    """Return a declaration as typer's."""
     settings: dict[str, Any] = {name: value for name, value in parameter.settings.items() if name != "choices"}
     if isinstance(parameter, Argument):
         return typer.Argument(**settings)
@@ -126,7 +126,7 @@ def _objection(error: Exception) -> str:
 
 
 def _usage_error(error: Exception, words: list[str], commands: Collection[str]) -> UsageError:
-    """Describe what the parser of the command line objects to, in our own form."""
+    """Convert an error of typer's parser to our own form."""
     message, _, near = _objection(error).partition(". Did you mean ")
     near = near.replace("'", "").replace(", ", " or ")
     if options := getattr(error, "possibilities", None):

@@ -1,4 +1,4 @@
-"""``bpe compare``: tokenizers side by side on the same texts; its options but for those of ``compare_output``."""
+"""``bpe compare``: compare tokenizers on the same texts; ``compare_output`` has the options of the output."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Annotated

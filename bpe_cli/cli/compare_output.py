@@ -1,4 +1,4 @@
-"""What of a comparison is shown and checked, in which form and where: the options of it, and what they lead to."""
+"""The output and check options of ``bpe compare``: what is shown, in which form and where."""
 
 import io
 import sys
@@ -151,7 +151,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class CompareOutput:
-    """What is shown, read and checked before the work begins.
+    """The requested output, read and checked before the work begins.
 
     Attributes:
         form: How the report is written.
@@ -172,7 +172,7 @@ class CompareOutput:
         """Read the options.
 
         Raises:
-            UsageError: if they exclude each other, or there is no such metric.
+            UsageError: if options exclude each other, or one asks for something that does not exist.
             OutputError: if the output cannot be written.
         """
         from bpe_cli.reports.comparison.comparison import ALL, METRICS, USUAL, metrics_named
@@ -230,7 +230,7 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
 
 
 def _metrics(output: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
-    """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
+    """Return the metrics to show: no ratio of a single tokenizer to itself, unless metrics were asked for."""
     from bpe_cli.reports.comparison.comparison import USUAL
 
     usual = tuple(metric.name for metric in output.metrics if metric.kind != "speed") == USUAL

@@ -1,4 +1,4 @@
-"""What goes to the screen: messages and progress on stderr, colour decisions for stdout."""
+"""Write to the screen: messages and progress on stderr, and decide on colour for stdout."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _bar: Any = None
 
 
 def note(message: str, *, quiet: bool = False) -> None:
-    """Write a note to stderr, after what stdout has so far."""
+    """Write a note to stderr, after flushing stdout."""
     if not quiet:
         sys.stdout.flush()
         if _bar is not None:
@@ -66,13 +66,13 @@ def note(message: str, *, quiet: bool = False) -> None:
 
 
 def report(error: BpeError) -> None:
-    """Describe what went wrong, and the way out."""
+    """Write an error and its hint to stderr."""
     hint = f"\nhint: {_printable(in_options(error.hint))}\n" if error.hint else ""
     tell(f"error: {_printable(in_options(error.message))}\n{hint}")
 
 
 def in_options(message: str) -> str:
-    """Return a message of the library with options in the place of arguments, which only a program can give.
+    """Return a message of the library with options in place of arguments, which only a program can give.
 
     >>> in_options('give `pattern="gpt2"` or `max_memory`, not `regex`; `documents="lines"` takes lines')
     'give --pattern gpt2 or --max-memory, not `regex`; --lines takes lines'
@@ -93,7 +93,7 @@ def in_options(message: str) -> str:
 
 
 def tell(message: str) -> None:
-    """Write to stderr, if there is one: the status says the same."""
+    """Write to stderr, if there is one; the exit status says the same."""
     try:
         sys.stderr.write(message)
         sys.stderr.flush()
@@ -102,7 +102,7 @@ def tell(message: str) -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Let what a stream still holds go nowhere: otherwise the interpreter complains at its end, with status 120."""
+    """Discard what a stream still holds: otherwise the interpreter complains at exit, with status 120."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -110,7 +110,7 @@ def drop(stream: TextIO) -> None:
 
 
 def _printable(message: str) -> str:
-    """Write a message on one line, and keep what is in names and texts from the terminal."""
+    """Return a message on one line, with control characters escaped."""
     if not message.isprintable():
         from bpe_cli.views.visible import harmless
 
@@ -168,7 +168,7 @@ def print_json(value: dict[str, Any]) -> None:
 def progress(
     total: int | None, what: str, *, quiet: bool, printing: bool, unit: str = "B"
 ) -> Iterator[Callable[[int], None]]:
-    """Show progress on stderr while the block runs, if that is a terminal with nothing else to show meanwhile.
+    """Show progress on stderr while the block runs, if stderr is a terminal that shows nothing else meanwhile.
 
     Args:
         total: How much there is, or None when unknown.
@@ -227,7 +227,7 @@ class ConsoleListener:
 
 
 def on_terminal(output: str | None) -> bool:
-    """Return whether what is written goes to the terminal that stderr is.
+    """Return whether the output goes to the same terminal as stderr.
 
     Args:
         output: The file that is written, or None for stdout.
@@ -240,7 +240,7 @@ def on_terminal(output: str | None) -> bool:
 
 
 def _controlling() -> int | None:
-    """Return the device that /dev/tty is, by which the terminal has another name."""
+    """Return the device of /dev/tty, the terminal's other name."""
     return os.stat(_TERMINAL).st_rdev if os.path.exists(_TERMINAL) else None
 
 
@@ -255,7 +255,7 @@ def process_streams() -> Streams:
 
 
 def check_page_names(*, html: str | None = None, svg: str | None = None) -> None:
-    """Make sure that no page or picture is called another thing.
+    """Check that the names of pages and pictures do not contradict their contents.
 
     Raises:
         UsageError: if a name says another thing.
@@ -270,7 +270,7 @@ def write_page(path: str, parts: Iterable[str], quiet: bool) -> None:
     """Write a file that appears when it is whole, part by part; ``-`` is stdout.
 
     Raises:
-        OutputError: if it cannot be written.
+        OutputError: if the file cannot be written.
     """
     from bpe_cli.jobs.files import STDOUT, write_output
 

@@ -1,4 +1,4 @@
-"""``bpe convert``: a tokenizer from one format to another, or a change of it; its options, in groups."""
+"""``bpe convert``: convert a tokenizer to another format, or change it; its options, in groups."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ class Held:
 
     @property
     def losses(self) -> frozenset[str]:
-        """The words of --allow-loss."""
+        """The losses that --allow-loss names."""
         return frozenset(word.strip() for word in self.allow_loss.split(",") if word.strip())
 
 

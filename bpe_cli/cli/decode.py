@@ -1,4 +1,4 @@
-"""``bpe decode``: ids to text."""
+"""``bpe decode``: decode ids to text."""
 
 import sys
 from typing import Annotated, Literal

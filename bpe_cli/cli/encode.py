@@ -1,4 +1,4 @@
-"""``bpe encode``: text to ids; its options, in groups."""
+"""``bpe encode``: encode text to ids; its options, in groups."""
 
 import sys
 from functools import partial
@@ -101,7 +101,7 @@ class Written:
 
     @property
     def more(self) -> set[str]:
-        """The words of --with."""
+        """What --with adds to the output."""
         return {word.strip() for word in self.with_.split(",") if word.strip()}
 
 
@@ -138,7 +138,7 @@ class Conversations:
     ] = None
 
     def job_options(self) -> "ChatOptions":
-        """Return what they say.
+        """Return the options as the library takes them.
 
         Raises:
             UsageError: if the date is none.
@@ -190,10 +190,10 @@ class Subwords:
     ] = None  # fmt: skip
 
     def job_options(self, sampling: "Sampling | None", threads: int | None) -> "SegmentOptions":
-        """Return what they say.
+        """Return the options as the library takes them.
 
         Raises:
-            UsageError: if they contradict each other.
+            UsageError: if options contradict each other.
         """
         from bpe_cli.jobs.segment import SegmentOptions
 
@@ -237,10 +237,10 @@ class Drawing:
     ] = 0
 
     def sampling(self) -> "Sampling | None":
-        """Return what they say.
+        """Return the options as the library takes them.
 
         Raises:
-            UsageError: if they contradict each other.
+            UsageError: if options contradict each other.
         """
         from bpe_cli.tokenizer.engine import Sampling
 
@@ -329,7 +329,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
 def _check_idle(
     to: str | None, applied: Applied, written: Written, conversations: Conversations, subwords: Subwords
 ) -> None:
-    """Make sure that no option is given that has no effect."""
+    """Check that every given option has an effect."""
     if not conversations.chat:
         if conversations != Conversations():
             raise UsageError(

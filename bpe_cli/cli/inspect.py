@@ -1,4 +1,4 @@
-"""``bpe inspect``: a text token by token, or a tokenizer by itself; its options, and what is shown of which.
+"""``bpe inspect``: show a text token by token, or report on a tokenizer.
 
 Length: six views of a text and two of a tokenizer, and the options that choose among them.
 """
@@ -100,10 +100,10 @@ class Shown:
         return [("--html", self.html), ("--svg", self.svg)]
 
     def check(self) -> None:
-        """Make sure that one view shows all that was asked for.
+        """Check that one view shows everything that was asked for.
 
         Raises:
-            UsageError: Another one would have to.
+            UsageError: if another view would be needed.
         """
         given = self._given()
         for view, others in _BESIDE.items():
@@ -227,7 +227,7 @@ def run(
 
 
 def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:
-    """Make sure that nothing is asked of a text where there is none."""
+    """Check that nothing is asked about a text without a text."""
     reading = {
         "--lines": documents.lines,
         "--jsonl": documents.jsonl,
@@ -278,7 +278,7 @@ def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str 
 
 
 def _stdin_has_text() -> bool:
-    """Return whether somebody feeds stdin: a pipe or a file, not a terminal or nothing at all."""
+    """Return whether stdin has input: a pipe or a file, not a terminal or nothing at all."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
     except (OSError, ValueError, AttributeError):
@@ -287,7 +287,7 @@ def _stdin_has_text() -> bool:
 
 
 def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
-    """Print what was found as it was asked for."""
+    """Print the result in the requested form."""
     from bpe_cli.jobs.inspect import ExplainedTexts, InspectedTexts, RankedTexts, TokenCards
 
     if isinstance(done, TokenCards):

@@ -1,4 +1,4 @@
-"""The options that several commands share, each defined once; and how any option is declared, without typer.
+"""The options that several commands share, each defined once, and how options are declared without typer.
 
 A command is a function ``run`` whose annotations say all of it: ``Annotated[TYPE, Option(...)]``. Options that belong
 together, and those that several commands share, are fields of a class of values, annotated in the same way, each with a
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Argument:
-    """Declare what is given without an option."""
+    """Declare a positional argument."""
 
     __slots__ = ("settings",)
 
@@ -84,7 +84,7 @@ def parameters_of(declared: "Callable[..., object] | type") -> "dict[str, tuple[
 
 
 def defaults_of(function: "Callable[..., object]") -> dict[str, object]:
-    """Return the values of parameters that nobody gives, those in groups too: of the group's default, if it has one."""
+    """Return the defaults of parameters, including those in groups: of the group's default, if it has one."""
     code, defaults = function.__code__, function.__defaults__ or ()
     given = dict(zip(code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True))
     given |= function.__kwdefaults__ or {}
@@ -297,7 +297,7 @@ class NamedTokenizer:
 
 
 def choice_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "TokenizerChoice":
-    """Return which tokenizer the options ask for, without loading it.
+    """Return the choice of a tokenizer that the options make, without loading it.
 
     Raises:
         UsageError: if a special token is not TEXT=ID.
@@ -312,7 +312,7 @@ def additions_of(add_special: list[str] | None) -> "tuple[SpecialToken, ...]":
     """Return the special tokens that are added.
 
     Raises:
-        UsageError: if one is not TEXT=ID.
+        UsageError: if an addition is not TEXT=ID.
     """
     if not add_special:
         return ()
@@ -342,7 +342,7 @@ def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     """Return which special tokens to find, and whether to refuse them instead.
 
     Raises:
-        UsageError: ``error`` or ``all`` stands beside others.
+        UsageError: if ``error`` or ``all`` is given together with others.
     """
     names = special or []
     for word in ("error", "all"):

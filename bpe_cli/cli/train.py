@@ -1,4 +1,4 @@
-"""``bpe train``: text to a tokenizer; its options, in groups."""
+"""``bpe train``: train a tokenizer on text; its options, in groups."""
 
 import sys
 from functools import partial
@@ -152,7 +152,7 @@ class Stages:
         """The split pattern, empty for none; None if nothing is said of it.
 
         Raises:
-            UsageError: if it looks like a name, and there is no pattern of it.
+            UsageError: if the text looks like a name, and no pattern has this name.
         """
         from bpe_cli.stages.patterns import resolve_pattern
 

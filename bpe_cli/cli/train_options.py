@@ -1,4 +1,4 @@
-"""Make the options of a training algorithm out of what the command line says."""
+"""Build the options of a training algorithm from the command line."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def parse(name: str, text: str, kind: Any) -> Any:
     (3, None, ('a', 'b'))
 
     Raises:
-        UsageError: if it is not of that type.
+        UsageError: if the value is not of that type.
     """
     is_union = isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union
     kinds = typing.get_args(kind) if is_union else (kind,)

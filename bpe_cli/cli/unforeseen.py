@@ -1,4 +1,4 @@
-"""Describe what nobody foresaw: in one sentence without the user's texts, and with what a report of it needs."""
+"""Describe an unexpected error in one sentence, without the user's texts, and with what a bug report needs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _TEXT_OPTIONS = ("-T", "--text")
 
 
 class Unforeseen(BpeError):
-    """Report a mistake of the program's own, with a status that nothing else has."""
+    """Report a bug of the program, with an exit status of its own."""
 
     exit_code = 70  # EX_SOFTWARE of sysexits.h
 
 
 def unforeseen(error: BaseException, words: Sequence[str]) -> Unforeseen:
-    """Make the message of an exception that should not have come.
+    """Make the error for an unexpected exception.
 
     Args:
         error: The exception.
@@ -66,7 +66,7 @@ def _without_texts(words: Sequence[str]) -> Iterator[str]:
 
 
 def _place(error: BaseException) -> str:
-    """State where in our sources it came from."""
+    """Return the place in our sources where an exception was raised."""
     trace, place = error.__traceback__, ""
     while trace is not None:
         path = trace.tb_frame.f_code.co_filename.replace("\\", "/")

@@ -123,7 +123,7 @@ class Encoding:
 
     @classmethod
     def _published(cls, name: str) -> Encoding:
-        """Return an encoding that is built in; its table is not made Python objects of until it is asked for."""
+        """Return a built-in encoding; its table becomes Python objects only when it is asked for."""
         known = named_encodings.ENCODINGS[name]
         special_tokens = {**known.special_tokens, **_ALSO_READ.get(name, {})}
         tokenizer = named_encodings.named(name)
@@ -153,7 +153,7 @@ class Encoding:
         allowed_special: Literal["all"] | AbstractSet[str] = frozenset(),
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> list[int]:
-        """Return the ids of a text; a special token in it is an error, unless it is allowed or that is not wanted.
+        """Return the ids of a text; a special token in it is an error, unless it is allowed or the check is off.
 
         Args:
             text: The text.
@@ -228,7 +228,7 @@ class Encoding:
         """Return the id of a token, special ones too.
 
         Raises:
-            KeyError: if it is not a token.
+            KeyError: if the text is not a token.
         """
         token = text_or_bytes.encode("utf-8") if isinstance(text_or_bytes, str) else text_or_bytes
         if not isinstance(token, bytes):
@@ -265,7 +265,7 @@ class Encoding:
         return data.decode("utf-8", errors)
 
     def _refuse_ids(self, tokens: Sequence[int]) -> None:
-        """Raise the error that an id is which has no token, or which is not one."""
+        """Raise an error for the id that has no token, or is not an id."""
         for token in _packed(tokens):
             if self._content(token) is None:
                 raise KeyError(f"Invalid token for decoding: {token}") from None
@@ -370,7 +370,7 @@ class Encoding:
 
     @cached_property
     def _unsplit(self) -> Tokenizer:
-        """What makes ids of one piece."""
+        """The tokenizer that encodes a single piece."""
         return Tokenizer(self._tokenizer.model)
 
     @cached_property
@@ -393,7 +393,7 @@ class Encoding:
 
     @cached_property
     def _usual(self) -> _core.SpecialMatcher | None:
-        """What finds the special tokens, all of which are disallowed unless a caller says otherwise."""
+        """The matcher of special tokens, all of which are disallowed unless a caller says otherwise."""
         names = frozenset(self._special_tokens)
         return _finder(names) if names and "" not in names else None
 
@@ -417,7 +417,7 @@ class Encoding:
         return self._ids(_utf8(text, strict=strict), self._matcher(allowed))
 
     def _refuse(self, text: Any, disallowed: Iterable[Any]) -> None:
-        """Raise the error that a disallowed special token in a text is."""
+        """Raise an error for a disallowed special token in a text."""
         names = disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed)
         usual = isinstance(text, str) and "" not in names and all(isinstance(name, str) for name in names)
         if usual and (not names or _finder(names).find(text.encode("utf-8", "surrogatepass")) is None):
@@ -472,7 +472,7 @@ def get_encoding(encoding_name: str) -> Encoding:
     """Return an encoding by its name; the same object each time.
 
     Raises:
-        ValueError: if there is none of this name.
+        ValueError: if there is no encoding of this name.
     """
     if not isinstance(encoding_name, str):
         raise ValueError(f"Expected a string in get_encoding, got {type(encoding_name)}")

@@ -1,4 +1,4 @@
-"""A ``PreTrainedTokenizerFast`` that encodes by our core, for programs that use Hugging Face's transformers.
+"""A ``PreTrainedTokenizerFast`` that encodes with our core, for programs that use Hugging Face's transformers.
 
 It is theirs, and differs in what stands behind it: ids, types and masks come from our core, truncated and padded as
 asked for. All else is done by the library that stood there before, from the same file: decoding; offsets, words and
@@ -39,8 +39,8 @@ def patch(tokenizer: Any) -> Any:
     """Make a fast tokenizer of transformers encode by our core; it is changed and returned.
 
     Raises:
-        UsageError: if it is not a fast tokenizer.
-        FormatError: if it has a part that we do not know.
+        UsageError: if the tokenizer is not a fast one.
+        FormatError: if the tokenizer has a part that we do not know.
     """
     backend = getattr(tokenizer, "_tokenizer", None)
     if not isinstance(tokenizer, transformers.PreTrainedTokenizerFast) or backend is None:
@@ -60,7 +60,7 @@ class PreTrainedTokenizerFast(transformers.PreTrainedTokenizerFast):  # type: ig
     # Not in __init__: a class that has one is loaded by transformers in another way, which loses stages.
     @property
     def _tokenizer(self) -> Any:
-        """What encodes."""
+        """The backend that encodes."""
         return self.__dict__.get("_backend")
 
     @_tokenizer.setter
@@ -69,7 +69,7 @@ class PreTrainedTokenizerFast(transformers.PreTrainedTokenizerFast):  # type: ig
 
 
 class Backend:
-    """What stands behind a fast tokenizer: tokenizers' ``Tokenizer``, whose encoding is done by our core.
+    """The backend of a fast tokenizer: tokenizers' ``Tokenizer``, whose encoding is done by our core.
 
     Attributes:
         theirs: The original.
@@ -96,10 +96,10 @@ class Backend:
         return Backend, (self.theirs,)
 
     def ours(self) -> Tokenizer:
-        """Return our tokenizer, made of what theirs is now.
+        """Return our tokenizer, made from the present state of theirs.
 
         Raises:
-            FormatError: if it has a part that we do not know.
+            FormatError: if the tokenizer has a part that we do not know.
         """
         tokenizer: Tokenizer | None = self.__dict__["_ours"]
         if tokenizer is None:
@@ -133,7 +133,7 @@ class Backend:
     encode_batch_fast = encode_batch
 
     def _encoded(self, call: _Call) -> list[Any] | None:
-        """Return encodings by our core; None where an input is of a kind that is theirs to judge."""
+        """Return encodings by our core; None if an input must be left to the original."""
         texts: list[str] = []
         for each in call.inputs:
             parts = [each] if isinstance(each, str) else each
@@ -201,7 +201,7 @@ class FastEncoding:
 
 
 class _Call:
-    """What a batch was encoded from, and with which settings."""
+    """The inputs of a batch, and the settings it was encoded with."""
 
     def __init__(self, backend: Backend, inputs: list[Any], is_pretokenized: bool, add_special_tokens: bool) -> None:
         theirs = backend.theirs
@@ -269,7 +269,7 @@ def _pad(encodings: Iterable[FastEncoding], padding: dict[str, Any]) -> None:
 
 
 def _is_whole(text: Any) -> bool:
-    """Return whether a text is one, and has no half of a character."""
+    """Return whether a value is a text without half a character."""
     if not isinstance(text, str):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What the end of a text may become when more follows: tiktoken's ``encode_with_unstable``, by its own rules.
+"""Find what the end of a text may become when more follows: tiktoken's ``encode_with_unstable``, by its own rules.
 
 They are those of ``_encode_unstable_native`` in openai/tiktoken (``src/lib.rs``, MIT), which calls them brute force:
 every token that the last bytes may be the beginning of is tried at every place.
@@ -16,7 +16,7 @@ from bpe_cli.tokenizer import Tokenizer
 
 
 class Encoding(Protocol):
-    """Declare what is used of ``compat.tiktoken.Encoding``."""
+    """The part of ``compat.tiktoken.Encoding`` that is used here."""
 
     _pat_str: str
     _tokenizer: Tokenizer

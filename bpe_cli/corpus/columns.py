@@ -1,4 +1,4 @@
-"""Take a column of a table as documents: what Parquet and Arrow files have in common. Needs pyarrow."""
+"""Read a column of a table as documents: what Parquet and Arrow files have in common. Needs pyarrow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def library(path: str, kind: str, module: str) -> tuple[Any, Any]:
     """Import pyarrow, and a module of it.
 
     Raises:
-        InputError: if it is not installed.
+        InputError: if pyarrow is not installed.
     """
     library = optional(module)
     if library is None:
@@ -48,7 +48,7 @@ class Column:
         """Find the column in a schema.
 
         Raises:
-            InputError: if there is none, or it does not hold text.
+            InputError: if there is no such column, or it does not hold text.
         """
         self.keys = [field] if field in schema.names else field.split(".")
         self._name, self._field, self._row = show_path(path), field, 0
@@ -108,7 +108,7 @@ def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], 
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
-        InputError: pyarrow is not installed, the file is damaged, there is no such column, it does not
+        InputError: if pyarrow is not installed, the file is damaged, there is no such column, it does not
             hold text, or a row is null (the message says which, from 1).
     """
     arrow, ipc = library(path, "Arrow", "pyarrow.ipc")
@@ -160,7 +160,7 @@ def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int]
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
-        InputError: pyarrow is not installed, the file is damaged, there is no such column, it does not
+        InputError: if pyarrow is not installed, the file is damaged, there is no such column, it does not
             hold text, or a row is null (the message says which, from 1).
     """
     arrow, module = library(path, "Parquet", "pyarrow.parquet")

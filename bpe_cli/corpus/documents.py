@@ -1,4 +1,4 @@
-"""Make documents of bytes, and lay them into blocks of bounded size."""
+"""Turn bytes into documents, and pack them into blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLOSE = (b"", b"")
 
 
 class Packer:
-    """Lay documents into blocks of at most ``block_bytes`` bytes.
+    """Pack documents into blocks of at most ``block_bytes`` bytes.
 
     Invariant: the documents that the blocks hold, put together again, do not depend on ``block_bytes``.
     One document is *open*: the next bytes belong to it. An open one without bytes does not exist yet.
@@ -46,7 +46,7 @@ class Packer:
         return self._ends[-1] if self._ends else 0
 
     def add(self, texts: Sequence[bytes]) -> Iterator[Block]:
-        """Go on with the open document; each further text closes it and opens another.
+        """Continue the open document; each further text closes it and opens another.
 
         Args:
             texts: At least one, together at most ``block_bytes`` long.
@@ -165,7 +165,7 @@ def pack_lines(chunks: Iterable[bytes], packer: Packer) -> Iterator[Block]:
 
 
 def _go_on(text: bytes, packer: Packer) -> Iterator[Block]:
-    """Go on with the open document by any number of bytes."""
+    """Continue the open document by any number of bytes."""
     for part in limited((text,), packer.block_bytes):
         if part:
             yield from packer.add((part,))

@@ -1,4 +1,4 @@
-"""Find the files that the words on the command line mean: names, ``-``, folders, glob patterns.
+"""Find the files that the arguments of a command name: paths, ``-``, folders, glob patterns.
 
 Of a folder that the library ``datasets`` has saved it is known which files hold the rows, and in which order.
 """
@@ -88,7 +88,7 @@ class Inputs:
         Raises:
             InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
                 matches a pattern.
-            UsageError: ``-`` is given twice.
+            UsageError: if ``-`` is given twice.
         """
         items: list[Input] = []
         skip = on_skip or _ignore
@@ -134,7 +134,7 @@ def _examine(path: str) -> tuple[Kind, bytes]:
 
 
 def _status(path: str, otherwise: str | None = None) -> os.stat_result:
-    """Look at a file that is to be read."""
+    """Return the status of a file to read."""
     try:
         status = os.stat(path)
         if not os.access(path, os.R_OK):
@@ -153,7 +153,7 @@ def _leads_nowhere(link: str) -> str:
 
 
 def _not_a_file(path: str) -> str | None:
-    """Explain why what a folder or a pattern yields is not read: it is not a file, or a link to none."""
+    """Explain why an entry of a folder or a match of a pattern is not read: it is not a file, or a broken link."""
     try:
         return None if stat.S_ISREG(os.stat(path).st_mode) else "it is not a file"
     except OSError as error:
@@ -165,7 +165,7 @@ def _not_a_file(path: str) -> str | None:
 
 
 def _advice(path: str, otherwise: str | None) -> str | None:
-    """Describe what may have been meant by the name of a file that is not there."""
+    """Suggest what the name of a missing file may have meant."""
     folder, name = os.path.split(path)
     try:
         present = sorted(os.listdir(folder or "."))
@@ -211,7 +211,7 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool) -> Iterat
 
 
 def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> list[str]:
-    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows."""
+    """List the entries of a folder that are not hidden; of a saved data set, the files that hold its rows."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as error:
@@ -248,12 +248,13 @@ _OWN = frozenset((_STATE, _SPLITS, "dataset_info.json"))
 
 
 def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -> list[str]:
-    """Name what is to be read of a folder: of a saved data set the files that hold its rows, in their order.
+    """List what is to be read of a folder: of a saved data set the files that hold its rows, in their order.
 
     What else lies there is left out: the library keeps its own files beside them for later.
 
     Raises:
-        InputError: There are several splits, a file is missing, or the rows stand in another order than in the files.
+        InputError: if there are several splits, a file is missing, or the rows stand in another order than in the
+            files.
     """
     if _SPLITS in names and isinstance(splits := _member(folder, _SPLITS, "splits"), list):
         if len(splits) > 1:

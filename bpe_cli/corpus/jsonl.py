@@ -1,4 +1,4 @@
-"""Take a field of each line of a JSONL file as a document; distinguish lines of JSON objects from text.
+"""Read a field of each line of a JSONL file as a document; distinguish lines of JSON objects from text.
 
 Nobody wants their keys and quotes as text, so text is looked at before it is taken for some, by its bytes alone.
 """

@@ -1,4 +1,4 @@
-"""Make sure that nothing is taken for text that is none, and that the inputs of a run are of one kind."""
+"""Check that no input is read as text that is not text, and that the inputs of a run are of one kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUMMARIES = frozenset(("_metadata", "_common_metadata"))
 
 
 def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None]) -> tuple[Input, ...]:
-    """Make sure that inputs can be read as they are to be read.
+    """Check that inputs can be read in the requested way.
 
     Args:
         items: The inputs, each with its kind if that is known.
@@ -37,7 +37,7 @@ def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None])
 
     Raises:
         UsageError: if there are lines of JSON that would be taken for text, or inputs of several kinds.
-        InputError: if one is an archive or the like.
+        InputError: if an input is an archive or the like.
     """
     if all(item.kind in (None, TEXT, EMPTY) for item in items):  # nearly always
         return _without_marks(items, on_skip)
@@ -75,7 +75,7 @@ def _without_marks(items: Sequence[Input], on_skip: Callable[[str], None]) -> tu
 
 
 def _without_companions(items: Sequence[Input], on_skip: Callable[[str], None]) -> tuple[Input, ...]:
-    """Leave out what tells about the rows of a folder."""
+    """Leave out the files that describe the rows of a folder."""
     rows = {
         item.folder: item.kind
         for item in items
@@ -116,7 +116,7 @@ def _json_lines(items: Sequence[Input]) -> UsageError:
 
 
 def json_lines_error(what: str, row: dict[str, Any] | None) -> UsageError:
-    """Make the error of JSON lines where text should be: the way out names the field that looks like the text."""
+    """Make the error for JSON lines in place of text; the hint names the field that looks like the text."""
     return UsageError(
         f"{what} JSON lines, which as text would be taken with their keys and quotes",
         hint=f"{_reading(row)} takes the text of each; `plain` takes the lines as they are",
@@ -124,7 +124,7 @@ def json_lines_error(what: str, row: dict[str, Any] | None) -> UsageError:
 
 
 def _reading(row: dict[str, Any] | None) -> str:
-    """Write the options that read lines of JSON like an object."""
+    """Format the options that read lines of JSON like an object."""
     import shlex
 
     from bpe_cli.corpus.jsonl import text_field
@@ -160,7 +160,7 @@ def _few(items: Sequence[Input]) -> str:
 
 
 def _pattern(item: Input) -> str | None:
-    """Write a pattern for the files like one of a folder; None for a file that was named."""
+    """Return a pattern for the files like one of a folder; None for a file that was named."""
     import re
     import shlex
 
@@ -188,7 +188,7 @@ def first_object(path: str) -> dict[str, Any] | None:
 
 
 def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes]:
-    """Pass on the bytes of a pipe until they turn out not to be what they are read as.
+    """Yield the bytes of a pipe, and raise once they turn out to be of another kind.
 
     Whole lines are not held back, so that a pipe that is written to slowly is kept up with.
 

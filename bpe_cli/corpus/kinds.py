@@ -1,4 +1,4 @@
-"""Detect what a file holds, by its first bytes and its name: text, or what must not be taken for it."""
+"""Detect from its first bytes and its name what a file holds: text, or what must not be read as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Kind:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is text, or what nobody can tell from it."""
+        """Whether it is text, or cannot be told apart from text."""
         return self == TEXT
 
 

@@ -102,7 +102,7 @@ def _raw_chunks(
 
 
 def _bytes_there(stream: BinaryIO) -> int | None:
-    """Return how many bytes of a plain file are there to read now; None for what has no size.
+    """Return how many bytes of a plain file can be read now; None for files without a size.
 
     No more than these are read: a file that grows meanwhile, by our own output perhaps, would never end.
     """
@@ -115,7 +115,7 @@ def _bytes_there(stream: BinaryIO) -> int | None:
 
 
 def is_ready(stream: BinaryIO) -> bool:
-    """Return whether a stream has something to read, or its end; False also for what cannot be asked."""
+    """Return whether a stream has something to read, or is at its end; False also if this cannot be known."""
     try:
         return bool(select.select([stream.fileno()], [], [], 0)[0])
     except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
@@ -123,7 +123,7 @@ def is_ready(stream: BinaryIO) -> bool:
 
 
 def first_bytes(chunks: Iterator[bytes]) -> bytes:
-    """Take the first bytes of a stream, as many as show whether it is binary, or a little more."""
+    """Read the first bytes of a stream, enough to show whether it is binary."""
     head = b""
     while len(head) < SNIFF_BYTES and (chunk := next(chunks, b"")):
         head += chunk
@@ -187,7 +187,7 @@ def read_whole(path: str, *, stdin: BinaryIO, most: int = LARGEST_WHOLE) -> byte
     """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin; decompressed.
 
     Raises:
-        InputError: if it cannot be read, or has more than ``most`` bytes.
+        InputError: if the file cannot be read, or has more than ``most`` bytes.
     """
     with open_stream(path, stdin=stdin) as stream:
         data = stream.read(most + 1)
@@ -251,7 +251,7 @@ def codec_of(head: bytes, name: str) -> Codec | None:
     """Recognise compressed data by its first bytes (``MAGIC_BYTES`` of them); None for anything else.
 
     Raises:
-        InputError: if it is Zstandard data and no library for it is installed.
+        InputError: if the data is compressed by Zstandard, and no library for that is installed.
     """
     if head.startswith(_GZIP):
         return _gzip()

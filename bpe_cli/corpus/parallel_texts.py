@@ -71,7 +71,7 @@ def parse_parallel(data: bytes, name: str) -> dict[str, list[bytes]]:
     {'en': [b'a'], 'de': [b'b']}
 
     Raises:
-        InputError: if it is neither, a line lacks a language, or there are no lines.
+        InputError: if the file is neither, a line lacks a language, or there are no lines.
     """
     lines = _lines(data.removeprefix(b"\xef\xbb\xbf"))
     if not lines:

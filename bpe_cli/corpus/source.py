@@ -29,7 +29,7 @@ TEXT_NAME = "text"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """State where a corpus comes from and what its documents are.
+    """Where a corpus comes from, and what its documents are.
 
     Attributes:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
@@ -67,7 +67,7 @@ class Source:
         on_skip: Callable[[str], None] | None = None,
         otherwise: str | None = None,
     ) -> Inputs:
-        """Find the files, none for a text, and make sure that they hold what they are to be read as.
+        """Find the files, none for a text, and check that they hold what they are to be read as.
 
         See ``Inputs.resolve`` and ``judge``.
 
@@ -86,12 +86,12 @@ class Source:
 
     @property
     def is_judged(self) -> bool:
-        """Whether inputs that are no text are refused."""
+        """Whether inputs that are not text are refused."""
         return self.decompress and not self.plain
 
     @property
     def takes_json(self) -> bool:
-        """Whether JSON is what is asked for."""
+        """Whether JSON is asked for."""
         return self.json or self.documents == "jsonl"
 
 
@@ -100,7 +100,7 @@ InputHash = tuple[str, str, int]
 
 
 def waits_for_keyboard(source: Source, stdin: BinaryIO) -> bool:
-    """Return whether reading would wait for somebody to type: stdin is wanted, and is a terminal."""
+    """Return whether reading would wait for the keyboard: stdin is to be read, and is a terminal."""
     takes_stdin = source.text is None and (not source.paths or "-" in source.paths)
     return takes_stdin and stdin.isatty()
 
@@ -142,7 +142,7 @@ def read_blocks(
 
     Raises:
         InputError: if an input cannot be read; the message says which, where and why.
-        UsageError: ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
+        UsageError: if ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
     """
     files = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
     return _read(source, files, stdin, on_note, on_bytes, on_input, hashes, on_wait)

@@ -1,4 +1,4 @@
-"""Carry tokenizers in and out of files: one module a format, each with ``sniff``, ``load`` and ``dump``.
+"""Read and write tokenizer files: one module per format, each with ``sniff``, ``load`` and ``dump``.
 
 ``dump`` gives contents, it does not write: file name -> bytes, where ``""`` is the output path itself.
 What a format cannot hold is an error that names it, unless the caller agrees to that very loss.

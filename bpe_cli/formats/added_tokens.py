@@ -1,4 +1,4 @@
-"""Read added tokens, describe how they are looked for, and put them into a tokenizer that was read without them."""
+"""Read added tokens, describe how they are matched, and add them to a tokenizer that was read without them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def flags_of(token: SpecialToken) -> dict[str, bool]:
 def read_special_tokens(
     ids: Mapping[str, int], tokens: Iterable[SpecialToken], source: str
 ) -> tuple[SpecialToken, ...]:
-    """Hold added tokens against each other and against the vocabulary, and sort them by id.
+    """Check added tokens against each other and against the vocabulary, and sort them by id.
 
     One whose text the vocabulary has takes the id from there, as in Hugging Face's library.
     """
@@ -86,7 +86,7 @@ PLAIN = SpecialToken(b"", 0)
 
 
 def effective_tokens(tokenizer: Tokenizer) -> tuple[SpecialToken, ...]:
-    """Return the special tokens with those flags alone that change what is found.
+    """Return the special tokens with only those flags that change what is matched.
 
     Where nothing normalizes, normalized text is the text itself. One difference is left: tokens that are
     looked for in normalized text come second, so the flag counts where they overlap with others.
@@ -106,7 +106,7 @@ def effective_tokens(tokenizer: Tokenizer) -> tuple[SpecialToken, ...]:
 
 
 def _overlap(ones: Collection[bytes], others: Collection[bytes]) -> bool:
-    """Return whether one of the first can stand in a text such that one of the others begins inside of it."""
+    """Return whether an occurrence of one of the first can contain the beginning of one of the others."""
     heads = {other[:end] for other in others for end in range(1, len(other) + 1)}
     whole = set(others)
     lengths = {len(other) for other in others}
@@ -118,12 +118,12 @@ def _overlap(ones: Collection[bytes], others: Collection[bytes]) -> bool:
 
 
 def flags_present(tokens: Iterable[SpecialToken]) -> dict[str, list[bytes]]:
-    """Return the flags that occur: what a message calls one -> the tokens that have it."""
+    """Return the flags that occur: a flag's name in messages -> the tokens that have it."""
     return flag_differences((token, PLAIN) for token in tokens)
 
 
 def flag_differences(pairs: Iterable[tuple[SpecialToken, SpecialToken]]) -> dict[str, list[bytes]]:
-    """Return the flags that the first of a pair has otherwise than the second, as ``flags_present``."""
+    """Return the flags in which the tokens of a pair differ, as ``flags_present`` does."""
     differences: dict[str, list[bytes]] = {}
     for token, other in pairs:
         for flag in FLAGS:
@@ -134,7 +134,7 @@ def flag_differences(pairs: Iterable[tuple[SpecialToken, SpecialToken]]) -> dict
 
 
 def name_flags(flags: Mapping[str, Sequence[bytes]], *more: str) -> str:
-    """State which flags which tokens have, as a loss; ``more`` are further reasons.
+    """Describe which tokens have which flags, as a loss; ``more`` adds further reasons.
 
     >>> name_flags({"rstrip": [b"<|end|>", b"<|user|>"]})
     'how added tokens are looked for (rstrip of "<|end|>" and 1 more)'
@@ -275,7 +275,7 @@ class Declared:
 
 
 def ids_of(tokenizer: Tokenizer) -> Callable[[str], int | None]:
-    """Return what finds the id of a text: of an added token, or of an ordinary one that is written so."""
+    """Return a function that finds the id of a text: of an added token, or of an ordinary one of this spelling."""
     added = {token.content: token.token_id for token in tokenizer.special_tokens}
     added |= {text: token_id for token_id, text in tokenizer.model.texts}
 
@@ -291,7 +291,7 @@ def ids_of(tokenizer: Tokenizer) -> Callable[[str], int | None]:
 
 
 def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> Tokenizer:
-    """Return a tokenizer that has more added tokens, and no ordinary ones of the same ids.
+    """Return a tokenizer with further added tokens, and without ordinary ones of the same ids.
 
     Those that are there already may be among the declared; ``source`` is the tokenizer's own file.
     """

@@ -56,7 +56,7 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
 
 
 def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
-    """Read counts, holding them against their checksum first."""
+    """Read counts, after checking their checksum."""
     import hashlib
 
     try:
@@ -104,8 +104,8 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
 
     Raises:
         InputError: if a file cannot be read, or there is none.
-        FormatError: if one is broken, or they were not cut in the same way.
-        TrainingError: Together they need more memory than that.
+        FormatError: if a file is broken, or their texts were not cut in the same way.
+        TrainingError: if the counts together need more memory than that.
     """
     first: Path | None = None
     cutting: Cutting | None = None

@@ -1,4 +1,4 @@
-"""Detect which format a file has, by its content; and which file stands for a folder."""
+"""Detect the format of a file by its content, and which file of a folder holds the tokenizer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def identify(path: str | Path) -> str:
 
 
 def is_tokenizer(path: str | Path) -> bool:
-    """Return whether a path is that of a tokenizer, by its format, and where that cannot be told by name and beginning.
+    """Return whether a path is a tokenizer's: by its format, or else by its name and first bytes.
 
     What is broken counts, so that it is not taken for a text; so does a folder with such a file.
     """
@@ -38,7 +38,7 @@ def is_tokenizer(path: str | Path) -> bool:
 
 
 def locate(path: Path) -> tuple[Path, str]:
-    """Find the file that a path stands for, and tell its format.
+    """Return the file that a path stands for, and its format.
 
     Of a folder it is the file that has one of the formats' whole names, the first in the order of ``FORMATS``; a
     vocabulary or merges only with the other of the two. If there is none, it is the only file that has a name's
@@ -71,7 +71,7 @@ def _head(path: Path) -> bytes:
 
 
 def _in_folder(folder: Path) -> Path:
-    """Return the file that stands for a folder: by its whole name, else the only one with a usual ending."""
+    """Return the tokenizer file of a folder: by its whole name, else the only one with a usual ending."""
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     for module, name in usual_names():
         if name in files and (not isinstance(module, FormatOfSeveral) or module.belongs(files[name])):
@@ -93,7 +93,7 @@ def _in_folder(folder: Path) -> Path:
 
 
 def other_in(folder: Path, chosen: Path, format_name: str) -> Path | None:
-    """Return a file of a folder that is a tokenizer of another format by name and beginning; None if there is none."""
+    """Return a file of a folder with the name and first bytes of another format; None if there is none."""
     others = sorted(entry for entry in folder.iterdir() if entry != chosen and entry.is_file())
     for module in (module for name, module in FORMATS.items() if name != format_name):
         for path in others:

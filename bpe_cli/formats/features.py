@@ -1,4 +1,4 @@
-"""What a tokenizer can have that a format may be unable to hold: one list for errors, notes and the docs.
+"""The features of tokenizers that a format may be unable to hold: one list for errors, notes and the docs.
 
 Each format says in ``MODELS`` which kinds of models and in ``HOLDS`` which features it can write. What
 changes ids or text is refused unless a caller agrees to lose it, by the feature's name; what is only
@@ -27,7 +27,7 @@ EDGES = "sentencepiece-edges"
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Something that a tokenizer may have.
+    """A feature that a tokenizer may have.
 
     Attributes:
         name: Its name, in ``--allow-loss`` and in the table of the docs.
@@ -60,7 +60,7 @@ def _codebook(tokenizer: Tokenizer) -> bool | str:
 
 
 def without_codebook(tokenizer: Tokenizer) -> Tokenizer:
-    """Return a tokenizer to which tags are text as any; what stood between them is only decoded, with its mark."""
+    """Return a tokenizer that treats tags as ordinary text; the words between them are only decoded."""
     model = tokenizer.model
     if not isinstance(model, MergeBpe) or model.codebook is None:
         return tokenizer
@@ -119,7 +119,7 @@ LOSSES = frozenset(feature.name for feature in FEATURES if not feature.about_use
 
 
 def losses(tokenizer: Tokenizer, holds: Collection[str]) -> dict[str, str]:
-    """Return what would be lost that changes ids or text: feature -> how a message calls it.
+    """Return the lost features that change ids or text: feature -> its name in messages.
 
     A format that can hold a feature in some cases only adds to this, or takes from it, before
     ``refuse_losses``.
@@ -133,7 +133,7 @@ def losses(tokenizer: Tokenizer, holds: Collection[str]) -> dict[str, str]:
 def left_behind(
     tokenizer: Tokenizer, holds: Collection[str], roles: Mapping[str, str | None] | None = None
 ) -> list[str]:
-    """Return what a file will not say about the use of a tokenizer: nothing to refuse, but to tell.
+    """Return what a file will not say about the use of a tokenizer: worth a note, but no reason to refuse.
 
     All but the Unicode version, which says how a tokenizer came about and nobody goes by. ``roles`` are those that the
     format knows, with the text that a token must have to be taken for it, None for any; None if it holds whatever role
@@ -163,7 +163,7 @@ def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -
 
 
 def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | None = None) -> FormatError:
-    """Make the error for a model that a format has no form for; the hint names the kinds that it has one for.
+    """Make the error for a model that a format cannot hold; the hint names the kinds that it can.
 
     The holder is what the file is called, as in "a .tiktoken file".
     """
@@ -175,7 +175,7 @@ def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | N
 
 
 def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: str) -> None:
-    """Refuse to write a file that lacks something nobody agreed to lose."""
+    """Refuse to write a file that loses something without permission."""
     refused = [feature.name for feature in FEATURES if feature.name in lost and feature.name not in allow_loss]
     if refused:
         raise FormatError(
@@ -194,7 +194,7 @@ LARGEST_SINGLE = float.fromhex("0x1.fffffep+127")
 
 
 def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where: str, *, single: bool = False) -> None:
-    """Refuse scores that nothing can be done with, where they are added in double or in single precision."""
+    """Refuse scores that cannot be added in double or in single precision."""
     most = LARGEST_SINGLE if single else math.inf
     if all(map(math.isfinite, scores)) and (not single or all(-most <= score <= most for score in scores)):
         return
@@ -205,7 +205,7 @@ def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where
 
 
 def check_order(model: ScoredBpe, holder: str) -> None:
-    """Refuse a model whose scores single precision would make other pairs the first of."""
+    """Refuse a model whose pairs would be merged in another order by scores in single precision."""
     check_scores(model.scores, model.vocabulary.token, holder, single=True)
     rounded = array("f", model.scores)
     if array("d", rounded) == model.scores:

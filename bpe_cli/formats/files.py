@@ -1,4 +1,4 @@
-"""Read a tokenizer from files and write it to files, whatever the format; what is written is proved first."""
+"""Read a tokenizer from files and write it to files, whatever the format; what is written is verified first."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def dump(
     format: str,  # noqa: A002  # what every caller calls it
     allow_loss: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return the contents of the files that hold a tokenizer, proved: read back they give the same ids and texts.
+    """Return the contents of the files that hold a tokenizer, verified: read back they give the same ids and texts.
 
     Args:
         tokenizer: What is to be held.
@@ -97,7 +97,7 @@ def dump(
 
 
 def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
-    """Return what ``dump`` would, without the proof: for a tokenizer that is not finished."""
+    """Return what ``dump`` would, without verifying it: for a tokenizer that is not finished."""
     if format_name not in FORMATS:
         hint = did_you_mean(nearest(format_name, FORMATS), f"formats are {', '.join(FORMATS)}")
         raise UsageError(f"unknown format {format_name!r}", hint=hint)
@@ -129,7 +129,7 @@ def _with_way_out(format_name: str) -> Iterator[None]:
 
 
 def left_behind(tokenizer: Tokenizer, format_name: str) -> list[str]:
-    """Return what files of a format will not say about the use of a tokenizer, though ids are the same without.
+    """Return what files of a format will not say about the use of a tokenizer, though its ids stay the same.
 
     A format that holds only some roles says in ``ROLES`` which, and by what text if it goes by the text.
     """
@@ -156,7 +156,7 @@ Stage = Normalizer | PreTokenizer | Decoder
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """Describe what a stage does to a text.
+    """The effect of a stage on a text.
 
     Attributes:
         factor: How many bytes it can make of one.
@@ -181,7 +181,7 @@ def check_growth(stages: Iterable[Stage], where: str) -> None:
 
 
 def growth(stages: Iterable[Stage]) -> float:
-    """Return how many bytes can come of one.
+    """Return how many bytes one byte can become.
 
     >>> growth([Replace(" ", "▁", literal=True)] * 9), growth([Replace("a", "aaa", literal=True)] * 9)
     (3.0, 19683.0)

@@ -64,7 +64,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     'o200k_base'
 
     Raises:
-        UsageError: if it is none of these; the message names the nearest that are.
+        UsageError: if the name is none of these; the message suggests similar names.
         InputError, FormatError: as for ``load``.
     """
     if _is_path(spec):
@@ -88,7 +88,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
 
 
 def _is_path(spec: str) -> bool:
-    """Return whether there is a file or folder of this name, or may be one in a folder that nobody may look into."""
+    """Return whether there is a file or folder of this name, or may be one in an unreadable folder."""
     try:
         os.stat(spec)
     except PermissionError:
@@ -134,7 +134,7 @@ def snapshot(reference: str) -> Path:
     Raises:
         UsageError: if this is not a name that a model can have.
         InputError: if the cache does not have it; the hint says how to fetch it.
-        FormatError: What the cache says of it is broken.
+        FormatError: if the cache's record of it is broken.
     """
     name, revision = _checked(reference)
     model = _model_folder(name)
@@ -148,7 +148,7 @@ def snapshot(reference: str) -> Path:
 
 
 def _checked(reference: str) -> tuple[str, str]:
-    """Take a reference apart, and make sure that no part of it leads out of the cache."""
+    """Split a reference into its parts, and check that none of them leads out of the cache."""
     name, at, revision = reference.partition("@")
     if not _NAME.fullmatch(name) or ".." in name or "--" in name:
         raise UsageError(
@@ -165,7 +165,7 @@ def _model_folder(name: str) -> Path:
 
 
 def _commit_of(model: Path, reference: str, revision: str) -> str:
-    """Read which commit a branch or a tag was at when it was fetched."""
+    """Read the commit that a branch or a tag pointed to when it was fetched."""
     path = model / "refs" / revision
     if not path.is_file():
         refs = model / "refs"
@@ -187,7 +187,7 @@ def fetch_hint(reference: str) -> str:
 
 
 def hint_of_name(name: str) -> str | None:
-    """Describe how to get what a name stands for that may be a hub's: ``org/name``, or one that was fetched."""
+    """Describe how to get the tokenizer of a name that may be a hub's: ``org/name``, or one that was fetched."""
     if has_model(name):
         return f"there is a model of this name in Hugging Face's cache: {HUGGING_FACE}{name}"
     organisation, slash, model = name.partition("/")
@@ -263,7 +263,7 @@ def tiktoken_encoding(name: str) -> Tokenizer:
 
 
 def tiktoken_file_name(encoding: str) -> str:
-    """Return the name that tiktoken's cache has for the ranks of an encoding.
+    """Return the file name of an encoding's ranks in tiktoken's cache.
 
     >>> tiktoken_file_name("cl100k_base")
     '9b5ad71b2ce5302211f9c61530b329a4922fc6a4'

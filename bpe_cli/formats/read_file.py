@@ -1,4 +1,4 @@
-"""Read files that may be broken or hostile: of bounded size, from disk, and with the error that says what is wrong."""
+"""Read files that may be broken or hostile: of bounded size, and with errors that say what is wrong."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def lies(path: Path, *, folder: bool = False) -> bool:
 
 
 def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
-    """Refuse a split pattern where a format leaves no choice of one; the message says why."""
+    """Refuse a split pattern for a format that has no choice of one; the message says why."""
     if pattern is not None:
         raise UsageError(f"{path} {why}; no pattern can be given with it")
 
 
 def reader_of(loads: Callable[[bytes, str], Tokenizer], why: str) -> Callable[..., Tokenizer]:
-    """Return the ``load`` of a format that is one file and leaves no choice of a split pattern.
+    """Return the ``load`` function of a one-file format without a choice of split pattern.
 
     ``loads`` reads the content of a file, given what to call it in errors; ``why`` is as in "says itself how text is
     split".

@@ -1,4 +1,4 @@
-"""The formats by name: adding one is a module and a line here."""
+"""The registry of formats by name: adding one takes a module and a line here."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def format_of_name(output: str) -> str:
 
 
 class Format(Protocol):
-    """What a format's module has."""
+    """The interface of a format's module."""
 
     @property
     def FILES(self) -> tuple[str, ...]:  # noqa: N802  # a constant in the modules, as are the next two
@@ -97,11 +97,11 @@ class Format(Protocol):
         """Return, from the first bytes, whether a file has this format; if several say so, the first of ``FORMATS``."""
 
     def load(self, path: Path, pattern: str | None = None) -> Tokenizer:
-        """Read a tokenizer, with what the format's writers lay beside its file.
+        """Read a tokenizer, with the companion files that the format's writers add.
 
         Raises:
             InputError: if a file is missing or cannot be read.
-            FormatError: if one is broken, or two contradict each other; the same for every function that reads.
+            FormatError: if a file is broken, or two contradict each other; this holds for every function that reads.
             UsageError: if a pattern is given where the format has its own, or has none.
         """
 
@@ -116,7 +116,7 @@ class Format(Protocol):
 
 @runtime_checkable
 class FormatOfSeveral(Format, Protocol):
-    """What the module of a format of several files has besides."""
+    """The interface of the module of a format of several files."""
 
     def belongs(self, path: Path) -> bool:
         """Return, from what lies beside a file, whether it is one of them: that counts more than the order."""

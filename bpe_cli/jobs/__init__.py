@@ -1,1 +1,1 @@
-"""What the commands do, each from end to end as one call: arguments in, a value out, progress by callback."""
+"""The jobs behind the commands, each one call from end to end: arguments in, a value out, progress by callback."""

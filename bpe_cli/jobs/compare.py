@@ -1,4 +1,4 @@
-"""Compare tokenizers: on texts, on probes that need none, and as vocabularies."""
+"""Compare tokenizers: on texts, on probes that need no texts, and by their vocabularies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert a tokenizer to a format, or change it on the way: all is proved, and appears whole or not at all."""
+"""Convert a tokenizer, changed on the way if asked; outputs are verified, and appear together or not at all."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAIN = ("tokenizer.json", "vocab.json", "vocab.txt", "encoder.json")
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What became of a tokenizer.
+    """The result of a conversion.
 
     Attributes:
         tokenizer: The tokenizer as it was written.
@@ -61,7 +61,7 @@ class Converted:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """State what is changed; one of the four things.
+    """A change to a tokenizer; exactly one of the four kinds.
 
     Attributes:
         add_tokens: A file of tokens to add; ``-`` is stdin.
@@ -88,10 +88,10 @@ class Change:
         return [(what, path) for what, path in files.items() if path is not None]
 
     def map_path(self, output: str) -> str:
-        """Return where the map of ids goes: beside the output, unless it is said.
+        """Return the path of the map of ids: as given, else beside the output.
 
         Raises:
-            UsageError: if it is not, and the output has no place beside it; or it is the output.
+            UsageError: if no path is given and the output has no place beside it, or the path is the output's.
         """
         if self.id_map is not None:
             if os.path.abspath(self.id_map) == os.path.abspath(output):
@@ -148,7 +148,7 @@ class Change:
 
     @staticmethod
     def _other(tokenizer: Tokenizer, spec: str, listener: Listener) -> Tokenizer:
-        """Load what is to be merged; text is cut as the first one does, so a file that lacks a pattern needs none."""
+        """Load the tokenizer to merge; the first one's pattern cuts the text, so its file needs none."""
         from bpe_cli.errors import NoPatternError
         from bpe_cli.formats import find_tokenizer
 
@@ -265,7 +265,7 @@ def convert(
 
 
 def _built_in_layout(source: object, model: Tokenizer) -> str | None:
-    """Return the layout that a model's name stood for, which no file has; None if there is none."""
+    """Return the chat layout that the model's name stands for, which no file holds; None if there is none."""
     from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
     if not isinstance(source, str) or model.name not in ENCODINGS:
@@ -293,7 +293,7 @@ def _format_of(output: str, name: str | None) -> str:
 
 
 def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
-    """Return where each file goes, and make sure that it, and the map of ids, can be written there."""
+    """Return where each file goes, and check that it and the map of ids can be written there."""
     from bpe_cli.sinks.atomic import check_writable, made_folder
 
     if output == _STDOUT and stdout is not None:

@@ -1,4 +1,4 @@
-"""Count the pieces of a corpus; keep counts in a file, and take them from there.
+"""Count the pieces of a corpus; save the counts to a file, and load them from there.
 
 What was kept is held against the options, so that nobody trains on what was cut otherwise.
 """
@@ -106,7 +106,7 @@ def save_counts(counts: _core.Counts, options: Options, path: str) -> None:
 
 
 def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tuple[_core.Counts, Options]:
-    """Add up saved counts; how their text was cut is part of what is trained.
+    """Add up saved counts; the way their text was cut becomes part of the trained tokenizer.
 
     Raises:
         UsageError: if an option says that it was cut otherwise.
@@ -129,13 +129,13 @@ _LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")
 
 
 def check_matches(counts: _core.Counts, pattern: str) -> None:
-    """Make sure that a pattern, which was to cut the corpus, matched anything in it.
+    """Check that the pattern that cuts the corpus matched anything in it.
 
     A pattern that looks around itself can match in a text and not in what it cut out, so nothing is
     said of such a one.
 
     Raises:
-        UsageError: if it cuts nothing.
+        UsageError: if the pattern matched nothing.
     """
     import regex
 

@@ -1,4 +1,4 @@
-"""Decode ids: what ``encode`` has written in, the bytes that were encoded out."""
+"""Decode ids that ``encode`` wrote back into the bytes that were encoded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HEAD_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class DecodeOptions:
-    """State what is read, and how bytes are written.
+    """What is read, and how bytes are written.
 
     Attributes:
         format: What is read: ``ids``, ``tokens``, ``jsonl``, ``npy`` or ``bin``; None to tell by an input's name and
@@ -48,7 +48,7 @@ class DecodeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """State what was decoded: how many documents, and how many ids they had, those that were left out among them."""
+    """The number of documents decoded, and of their ids, including those that were left out."""
 
     documents: int
     tokens: int
@@ -185,7 +185,7 @@ def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:
 
 
 class _Place:
-    """Keep where in an input the ids at hand stand, to name it when they cannot be decoded."""
+    """The place of the current ids in an input, which is named if they cannot be decoded."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -193,13 +193,13 @@ class _Place:
         self._tokens = 0  # of the document that goes on
 
     def advance(self, batch: Batch) -> None:
-        """Go past a batch."""
+        """Advance the place by a batch."""
         self._document += batch.done
         self._tokens = 0 if batch.done else self._tokens + len(batch.ids)
 
     @contextmanager
     def named(self, model: Tokenizer, ids: Sequence[int]) -> Iterator[None]:
-        """Put the place before the message of what fails inside."""
+        """Put the place before the message of an error inside the block."""
         try:
             yield
         except InputError as error:

@@ -1,4 +1,4 @@
-"""Follow documents through a job of encoding: where each is from, how long it may be, how blocks are encoded.
+"""Track documents through an encoding job: where each is from, how long it may be, how blocks are encoded.
 
 Blocks are encoded on any thread, and what comes out is written in order.
 """
@@ -43,7 +43,7 @@ class Origins:
         self._before: list[int] = []
 
     def begin(self, name: str, before: int) -> None:
-        """Note that an input begins after so many documents."""
+        """Record that an input begins after ``before`` documents."""
         self._names.append(name)
         self._before.append(before)
 
@@ -80,10 +80,10 @@ class Places:
 
 
 def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, origins: Origins) -> Iterator[Block]:
-    """Pass blocks on, and refuse the first special token in a document.
+    """Yield blocks unchanged, and refuse the first special token in a document.
 
     Raises:
-        InputError: if there is one; the message says where.
+        InputError: if a document holds a special token; the message says where.
     """
     number, offset = 0, 0
     for block in blocks:
@@ -103,14 +103,14 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
 
 
 class Named(Protocol):
-    """What knows what to call a document."""
+    """The interface of objects that name documents in messages."""
 
     def of(self, number: int) -> str:
         """Name a document by its number among all, counted from 1."""
 
 
 class Budget:
-    """Watch that no document has more tokens than allowed."""
+    """Check that no document has more tokens than allowed."""
 
     def __init__(self, limit: int | None, origins: Named) -> None:
         """Allow so many tokens a document; None for any number."""
@@ -142,10 +142,10 @@ class Budget:
             self._open = 0
 
     def check(self) -> None:
-        """Fail if a document had more; name the first that had.
+        """Fail if a document had more tokens than allowed, naming the first one.
 
         Raises:
-            CheckFailed: if one had.
+            CheckFailed: if a document had more.
         """
         if not self._first:
             return
@@ -167,7 +167,7 @@ Result = tuple["memoryview | None", memoryview]
 def with_edges(
     block: Block, ids: memoryview, ends: memoryview, edges: Edges, sink: Sink
 ) -> tuple[memoryview, memoryview]:
-    """Put around the documents of a block what stands there, but for what the sink itself puts."""
+    """Put the edge tokens around the documents of a block, except those that the sink itself adds."""
     after = edges.after[:-1] if _puts_eot(edges, sink) else edges.after
     if not (edges.before or after):
         return ids, ends
@@ -177,7 +177,7 @@ def with_edges(
 
 
 def with_edges_counted(block: Block, counts: memoryview, edges: Edges) -> memoryview:
-    """Count what stands around the documents of a block too (u64)."""
+    """Add the edge tokens to the counts of a block's documents (u64)."""
     if not len(edges) or not len(counts):
         return counts
     more = array("Q", (count + len(edges) for count in counts))
@@ -238,7 +238,7 @@ class BlockEncoding:
         """Write the result of a block; blocks come in order.
 
         Raises:
-            OutputError: if it cannot be written.
+            OutputError: if the output cannot be written.
         """
         block, _ = item
         ids, ends = result
@@ -256,7 +256,7 @@ class BlockEncoding:
 
 @dataclass(frozen=True, slots=True)
 class EncodeOptions:
-    """State what is written, and how texts are encoded.
+    """What is written, and how texts are encoded.
 
     Attributes:
         to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin``, ``count``, and ``text`` of conversations; None for what
@@ -286,7 +286,7 @@ class EncodeOptions:
     threads: int | None = None
 
     def sink_options(self, edges: Edges) -> SinkOptions:
-        """Return what a sink has to know of it."""
+        """Return the options of a sink."""
         from bpe_cli.sinks import SinkOptions
 
         return SinkOptions(self.tokens, self.spans, self.specials, edges)
@@ -294,7 +294,7 @@ class EncodeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """State what was encoded.
+    """The numbers of what was encoded.
 
     Attributes:
         documents: How many documents there were, or conversations, or lines of segmented text.
@@ -312,7 +312,7 @@ class Encoded:
 
 
 def encoded(sink: Sink, to: str, target: Target) -> Encoded:
-    """Return the account of what a sink has written."""
+    """Return the numbers of what a sink has written."""
     from bpe_cli import sinks
 
     files = (target.path, sinks.record_of(to, target.path)) if os.path.isfile(target.path or "") else ()
@@ -320,18 +320,18 @@ def encoded(sink: Sink, to: str, target: Target) -> Encoded:
 
 
 def kind_written(to: str | None, target: Target) -> str:
-    """Return what is written: as asked, else as the name of the output says, else ids."""
+    """Return the kind of output: as asked, else by the name of the output, else ids."""
     from bpe_cli import sinks
 
     return to or sinks.sink_of_name(target.path) or "ids"
 
 
 def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
-    """Make sure that an output can be written, and is called as what it is.
+    """Check that an output can be written, and that its name fits its contents.
 
     Raises:
         UsageError: if its name is that of another kind of file, or it is a terminal and the output is not text.
-        OutputError: if it cannot be written.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli import sinks
 

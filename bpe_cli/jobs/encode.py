@@ -1,4 +1,4 @@
-"""Encode texts: inputs in, ids, tokens, numbers or counts out, in order and in bounded memory."""
+"""Encode texts to ids, tokens, numbers or counts, in order and in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encode conversations: to ids and all that ids go into, to counts as they are billed, or to their text."""
+"""Encode conversations: to ids in any output format, to counts as they are billed, or to their text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BILLED = "openai"
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """State how conversations become text.
+    """How conversations become text.
 
     Attributes:
         template: A template of the tokenizer's, a Jinja file, one of ``chat.LAYOUTS``, or ``openai``, which counts
@@ -132,7 +132,7 @@ def _is_named(model: Tokenizer) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What was asked for, read together."""
+    """A job's options, read together."""
 
     chat: ChatOptions
     options: EncodeOptions
@@ -157,7 +157,7 @@ class _Work:
         return () if self.options.refuse_specials else self.options.specials
 
     def check(self) -> None:
-        """Make sure that no option is given that has no effect, or none that is clear."""
+        """Check that every given option has an effect, and a clear one."""
         from bpe_cli.sinks import SINKS
 
         options, to = self.options, self.to
@@ -193,7 +193,7 @@ class _Work:
         return _Reader(self.chat, source, files, self.listener, self.streams)
 
     def is_billed(self, model: Tokenizer, named: str) -> bool:
-        """Return whether it is counted what OpenAI bills."""
+        """Return whether the tokens that OpenAI bills are counted."""
         from bpe_cli.chat import is_billed
 
         return self.chat.template == BILLED or (
@@ -230,7 +230,7 @@ def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Toke
 
 
 class _Reader:
-    """Read conversations from inputs, and know where each stands; a blank line is none."""
+    """Read conversations from inputs, and know the place of each; blank lines are skipped."""
 
     def __init__(self, chat: ChatOptions, source: Source, inputs: Inputs, listener: Listener, streams: Streams) -> None:
         from bpe_cli.chat import read_tools
@@ -326,12 +326,12 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reade
 
 
 def _shown(batch: list[Conversation]) -> Block:
-    """Return what a sink may show of conversations: what is encoded is not text of anybody's."""
+    """Return the documents that a sink may show for conversations: the rendered text is not any user's own."""
     return Block.of([b""] * len(batch))
 
 
 def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) -> Encoded:
-    """Write what OpenAI bills."""
+    """Write the counts that OpenAI bills."""
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
     from bpe_cli.sinks.lines import CountSink

@@ -1,4 +1,4 @@
-"""Find the files that a job reads, and make sure, before the work begins, that it can write its own and replaces none.
+"""Find the inputs of a job, and check before the work begins that its outputs can be written and replace no input.
 
 How files of tokenizers are called stands here too.
 """
@@ -71,7 +71,7 @@ def streams_of(streams: Streams | None) -> Streams:
     """Return the streams that a caller gave, or the process's own.
 
     Raises:
-        TypeError: if they are something else.
+        TypeError: if the value is not ``Streams``.
     """
     if streams is not None and not isinstance(streams, Streams):
         raise wrong_type("streams", "Streams", streams)
@@ -87,14 +87,14 @@ class Target:
 
     @classmethod
     def of(cls, output: Destination) -> Target:
-        """Return where a job writes, given as a path or a stream."""
+        """Return the target of a job, given as a path or a stream."""
         return cls(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else cls(None, output)
 
     def open(self) -> AbstractContextManager[Output]:
-        """Open it for what is not binary, compressed if its name says so.
+        """Open it for text, compressed if its name says so.
 
         Raises:
-            OutputError: if it cannot be written.
+            OutputError: if the output cannot be written.
         """
         from bpe_cli.sinks.atomic import open_stdout
         from bpe_cli.sinks.compressing import open_packed
@@ -177,7 +177,7 @@ def read_counts(path: str) -> dict[str, int]:
 
 
 def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: str | None = None) -> None:
-    """Make sure that files can be written, and that no two are one, by whatever names.
+    """Check that files can be written, and that no two are the same file under different names.
 
     Args:
         outputs: The option and the file it names, if it is given; ``-`` is stdout.
@@ -205,11 +205,11 @@ def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: st
 
 
 def check_text_output(path: str, *, jsonl: bool = False) -> None:
-    """Make sure that a file of text can be written, compressed if its name says so, and is not called another thing.
+    """Check that a text file can be written, compressed if its name says so, and that its name fits its contents.
 
     Raises:
         UsageError: if its name is that of another kind of file.
-        OutputError: if it cannot be written.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.sinks.compressing import check_compressing
@@ -226,7 +226,7 @@ def check_kept(
     streams: Streams,
     target: Target | None = None,
 ) -> None:
-    """Make sure that no output is a file that is read, by whatever name: neither a file nor a stream.
+    """Check that no output, file or stream, is a file that is read, under whatever name.
 
     Args:
         outputs: The option and the file it names, if it is given.
@@ -267,7 +267,7 @@ def read_inputs(inputs: Inputs) -> Iterator[tuple[str, str]]:
 
 
 def _identities(path: str, standard: HasDescriptor | None = None) -> list[_Identity]:
-    """Return which plain file has a path: its device and number, or nothing where there is none.
+    """Return the identity of the plain file at a path: its device and number, or nothing if there is none.
 
     Args:
         path: The path.
@@ -286,7 +286,7 @@ def write_output(path: str | None, parts: Iterable[str], stdout: BinaryIO) -> No
     """Write text, part by part: to a file, which appears when all of it is there; None and ``-`` are stdout.
 
     Raises:
-        OutputError: if it cannot be written.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli.sinks.atomic import open_output, open_stdout
 
@@ -302,7 +302,7 @@ _OF_MANY = (".model", ".txt", ".bin", ".vocab", ".bpe")
 
 
 def formats_of_ending(output: str | None) -> list[str]:
-    """Return the formats whose files end as a name does.
+    """Return the formats whose files have the ending of a name.
 
     >>> formats_of_ending("x.gguf"), formats_of_ending("x.en"), "bpe.json" in formats_of_ending("x.json")
     (['gguf'], [], True)
@@ -314,7 +314,7 @@ def formats_of_ending(output: str | None) -> list[str]:
 
 
 def format_asked_for(output: str | None, formats: Iterable[str], usual: str) -> str:
-    """Return the format that a name asks for, if it is one of some; else the usual one.
+    """Return the format that a name asks for, if it is among those given; else the usual one.
 
     >>> [format_asked_for(name, ["bpe.json", "sentencepiece"], "bpe.json") for name in ("x.json", "x.model", None)]
     ['bpe.json', 'sentencepiece', 'bpe.json']
@@ -324,7 +324,7 @@ def format_asked_for(output: str | None, formats: Iterable[str], usual: str) -> 
 
 
 def check_tokenizer_name(output: str | None, format_name: str) -> None:
-    """Make sure that the name of a tokenizer's file does not say that it is another thing.
+    """Check that the name of a tokenizer's file is not that of another kind of file.
 
     Raises:
         UsageError: if the name says another thing.

@@ -1,4 +1,4 @@
-"""Inspect: texts, token by token and as each step makes them, and a tokenizer by itself."""
+"""Inspect texts, token by token and step by step, and tokenizers by themselves."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class TextInspection:
-    """What was found of one text.
+    """The reports on one text.
 
     Attributes:
         segmentation: Its tokens.
@@ -71,7 +71,7 @@ class TextInspection:
 
 @dataclass(frozen=True, slots=True)
 class TokenCards:
-    """What was found of single tokens.
+    """The reports on single tokens.
 
     Attributes:
         tokenizer: The tokenizer's name, if it has one.
@@ -110,7 +110,7 @@ class ExplainedTexts:
 
 @dataclass(frozen=True, slots=True)
 class InspectOptions:
-    """State what is reported of texts, or of a tokenizer by itself.
+    """What is reported on texts, or on a tokenizer by itself.
 
     Attributes:
         specials: Which special tokens are looked for in texts and in a corpus.
@@ -202,7 +202,7 @@ def inspect(
 def _finder(
     tokenizer: Tokenizer, options: InspectOptions
 ) -> tuple[type[InspectedTexts | RankedTexts | ExplainedTexts], Callable[[bytes], Any]]:
-    """Return what finds what is asked for of a text, and the kind of report that it makes."""
+    """Return the function that makes the requested report on a text, and the kind of that report."""
     specials = options.specials
     if options.steps:
         from bpe_cli.reports.text.steps.pieces import Limits
@@ -242,7 +242,7 @@ def _finder(
 
 
 def _look_up(tokenizer: Tokenizer, names: Sequence[str], frequencies: Frequencies | None) -> TokenCards:
-    """Look up tokens by their ids or texts, each once; that one is not there is part of the result."""
+    """Look up tokens by their ids or texts, each once; missing ones are part of the result."""
     from bpe_cli.reports.tokenizer.lookup import find_tokens, look_up
     from bpe_cli.reports.tokenizer.reachability.examine import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy

@@ -1,4 +1,4 @@
-"""Segment texts: the text itself, cut into its tokens with blanks between them, a line per document."""
+"""Segment texts: write each document as a line of its tokens, with blanks between them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Cut = Callable[[list[bytes], int], list[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class SegmentOptions:
-    """State how words are cut, beyond what the tokenizer says (subword-nmt's ``apply-bpe``).
+    """How words are cut, beyond what the tokenizer says (subword-nmt's ``apply-bpe``).
 
     Attributes:
         separator: What stands after a subword that does not end its word.
@@ -58,7 +58,7 @@ class SegmentOptions:
 
     @property
     def about_words(self) -> bool:
-        """Whether anything is said that makes sense for words only."""
+        """Whether an option is set that makes sense for words only."""
         return bool(self.separator != "@@" or self.glossaries or self.vocabulary is not None)
 
 
@@ -125,7 +125,7 @@ def segment(
 
 
 def _counted(cut: Cut, counts: Counter[str]) -> Cut:
-    """Return what cuts lines and counts what stands between the blanks; only the different subwords are held."""
+    """Return a function that cuts lines and counts their subwords; only different subwords are held."""
     from bpe_cli.formats.subword_nmt import count_words
 
     def counted(lines: list[bytes], number: int) -> list[bytes]:
@@ -137,7 +137,7 @@ def _counted(cut: Cut, counts: Counter[str]) -> Cut:
 
 
 def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
-    """Return what segments lines, with the number of the first.
+    """Return a function that segments lines, given the number of the first.
 
     BPE with ends of words marks what goes on by the separator; any other tokenizer's tokens stand with
     blanks between them, as the text has them.

@@ -1,4 +1,4 @@
-"""Load the tokenizer of a job by its name or path, as ``-t`` does, and say what of it the caller may not expect."""
+"""Load the tokenizer of a job by its name or path, as ``-t`` does, and note what may surprise the caller."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _exists(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerChoice:
-    """State which tokenizer a job loads, and how it is applied.
+    """The tokenizer that a job loads, and how it is applied.
 
     Attributes:
         name: A file or folder of any format, an encoding, a model, or ``hf:ORG/NAME``.
@@ -137,7 +137,7 @@ def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenize
     Raises:
         UsageError: if there is no such tokenizer.
         InputError, FormatError: if its file cannot be read.
-        TypeError: if it is not a tokenizer and says of none; ``name`` is what the message calls the argument.
+        TypeError: if the value neither is a tokenizer nor names one; ``name`` is what the message calls the argument.
     """
     if isinstance(tokenizer, (str, os.PathLike)):
         return load(tokenizer)
@@ -149,12 +149,12 @@ def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenize
 
 
 def name_of(tokenizer: AnyTokenizer) -> str:
-    """Return what the caller calls a tokenizer, which may be the name of a model."""
+    """Return the caller's name for a tokenizer, which may be the name of a model."""
     return os.fsdecode(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer.name or ""
 
 
 def files_of(tokenizer: AnyTokenizer) -> Iterator[tuple[str, str]]:
-    """Yield what is read of a tokenizer, for ``check_kept``."""
+    """Yield the files that a tokenizer is read from, for ``check_kept``."""
     if isinstance(tokenizer, (str, os.PathLike)):
         yield "the tokenizer", os.fsdecode(tokenizer)
     elif isinstance(tokenizer, TokenizerChoice):
@@ -163,7 +163,7 @@ def files_of(tokenizer: AnyTokenizer) -> Iterator[tuple[str, str]]:
 
 
 def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool = False) -> None:
-    """Make sure that a tokenizer's encodings can be varied so, and that all that is written is of what was drawn.
+    """Check that a tokenizer's encodings can be varied in this way, and that no spans are wanted with them.
 
     Raises:
         UsageError: if the model has no merges, or no probabilities; or if spans are wanted.
@@ -192,14 +192,14 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
 
 
 def note_oddities(tokenizer: Tokenizer, specials: Specials, listener: Listener) -> None:
-    """Note the patterns that take the slow way, and the characters that have no token but a special one."""
+    """Note the patterns that take the slow path, and the characters whose only token is special."""
     note_slow_patterns(tokenizer, listener)
     for note in unspelt_notes(tokenizer, specials):
         listener.note(note)
 
 
 def note_slow_patterns(tokenizer: Tokenizer, listener: Listener) -> None:
-    """Note the patterns that take the slow way."""
+    """Note the patterns that take the slow path."""
     if tokenizer.slow_patterns:
         from bpe_cli.stages.splitters import slow_patterns_notes
 
@@ -208,7 +208,7 @@ def note_slow_patterns(tokenizer: Tokenizer, listener: Listener) -> None:
 
 
 def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
-    """Describe each character that has no token but a special one, which nobody asks for."""
+    """Describe each character whose only token is a special one that is not asked for."""
     if specials == "all" or not tokenizer.withheld:
         return
     import shlex

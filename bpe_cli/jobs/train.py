@@ -1,4 +1,4 @@
-"""Train a tokenizer: a corpus, or counts of one, in; a tokenizer out, and a file of it."""
+"""Train a tokenizer on a corpus or on saved counts, and write it to a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrainJob:
-    """State what is trained on what, and what is kept of it.
+    """What is trained on what, and what is kept of it.
 
     Attributes:
         options: What to train; they choose the algorithm.
@@ -60,7 +60,7 @@ class TrainJob:
 
 @dataclass(frozen=True, slots=True)
 class TrainedFile:
-    """State what was trained, and on how much.
+    """What was trained, and on how much.
 
     Attributes:
         pieces: How many pieces the corpus has.
@@ -236,7 +236,7 @@ def train(
 
 
 def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
-    """Return the first of a corpus, and all of it."""
+    """Return the first text of a corpus, and an iterator over all of it."""
     if isinstance(corpus, (str, bytes, bytearray, memoryview)):
         raise TypeError(
             "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
@@ -285,10 +285,11 @@ def is_needed(each: Field[Any]) -> bool:
 
 
 def check_compat(algorithm: str, compat: str | None) -> None:
-    """Make sure that an algorithm can follow somebody's rules.
+    """Check that an algorithm can follow the rules of another library.
 
     Raises:
-        UsageError: if it cannot; the hint names whose it can follow, and which algorithms can follow these.
+        UsageError: if it cannot; the hint lists the libraries that it can follow, and the algorithms that can
+            follow these rules.
     """
     known = compats_of(algorithm)
     if compat is not None and compat not in known:
@@ -299,7 +300,7 @@ def check_compat(algorithm: str, compat: str | None) -> None:
 
 
 def options_for(algorithm: str, given: dict[str, Any]) -> Options:
-    """Make an algorithm's options of keywords, as ``train`` takes them.
+    """Make an algorithm's options from keywords, as ``train`` takes them.
 
     Raises:
         UsageError: if there is no such algorithm or option, or a value is not of its kind.
@@ -345,7 +346,7 @@ def options_by(trainer: Trainer[Any], algorithm: str, given: dict[str, Any]) -> 
 
 
 def _split_by(pattern: object) -> tuple[object, ...]:
-    """Return the pre-tokenizer that a pattern is, where there is no option for patterns."""
+    """Return the pre-tokenizer for a pattern, for algorithms without an option for patterns."""
     from bpe_cli.stages import Split
 
     expression = _of_kind("pattern", pattern, str | None)

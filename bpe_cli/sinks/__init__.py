@@ -70,10 +70,10 @@ def record_of(to: str, path: str | None) -> str | None:
 
 
 def check_outputs(to: str, path: str) -> None:
-    """Make sure, before the work begins, that a sink's files can be written, and are called as what they are.
+    """Check before the work begins that a sink's files can be written, and that their names fit their contents.
 
     Raises:
-        OutputError: if one cannot.
+        OutputError: if a file cannot be written.
         UsageError: if the name is that of another kind of file.
     """
     if to in IN_PLACE and (packed := read_name(path).packed):

@@ -1,4 +1,4 @@
-"""Write files that are there whole or not at all.
+"""Write files atomically: each appears whole or not at all.
 
 ``draft.py`` says how; pipes, devices and terminals are written to directly. What cannot be written, flushed, made or
 renamed is an ``OutputError``.
@@ -74,7 +74,7 @@ class Output:
 
 
 def _rewritable_from(stream: BinaryIO) -> int | None:
-    """Return the offset at which a plain file stands, or None for what cannot go back."""
+    """Return the current offset of a plain file; None for an output that cannot be rewound."""
     try:
         descriptor = stream.fileno()
     except (OSError, AttributeError):
@@ -135,7 +135,7 @@ def open_output(path: str) -> Iterator[Output]:
 
 @contextmanager
 def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | None]]:
-    """Open a file as ``open_output`` does, and one that describes it: both are complete before one gets its name.
+    """Open a file as ``open_output`` does, and one that describes it: both are complete before either gets its name.
 
     The description gets its name first. So whoever is killed between the two leaves it beside an older file, or beside
     none; that it is not of that file can be told by a description that holds a hash, be the older one's what it may.
@@ -169,7 +169,8 @@ def write_together(files: Mapping[str, bytes]) -> None:
     at no moment it stands beside files of another run: whoever is killed in between leaves a set without it.
 
     Raises:
-        OutputError: if one cannot be written; unless the system fails in the middle of the renaming, none is changed.
+        OutputError: if a file cannot be written; none is changed then, unless the system fails in the middle of the
+            renaming.
     """
     if len(files) == 1:
         for path, content in files.items():
@@ -190,7 +191,7 @@ def write_together(files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
-    """Make a folder, and those above it; after an exception, or if it is not kept, what was made is gone again."""
+    """Make a folder and its parents; after an exception, or if it is not kept, they are removed again."""
     made = []
     place = os.path.abspath(folder)
     while not os.path.lexists(place):
@@ -217,7 +218,7 @@ def write_file(path: str, data: bytes) -> None:
 
 
 def check_writable(path: str) -> None:
-    """Make sure that a file can be written, before the work for it begins. Leaves no trace.
+    """Check before the work begins that a file can be written, without leaving a trace.
 
     Raises:
         OutputError: if its folder is missing or read-only, it is a folder, or the like.
@@ -235,7 +236,7 @@ def check_writable(path: str) -> None:
 
 
 def _open_direct(path: str, name: str) -> BinaryIO | None:
-    """Open what is not a regular file; None for one that is, or for what does not exist yet."""
+    """Open a path that is not a regular file; None for a regular file, or for one that does not exist yet."""
     match = re.fullmatch(_DESCRIPTOR, path)
     try:
         if match is not None:

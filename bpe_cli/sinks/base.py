@@ -1,4 +1,4 @@
-"""What sinks share, and those who read ids back: interface, options, how ids fall into documents."""
+"""The interface and options that sinks share, also with the readers of ids, and how ids divide into documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Dtype = Literal["u16", "u32"]
 
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
-    """Choose what a sink writes beside ids.
+    """Options for what a sink writes beside ids.
 
     Attributes:
         tokens: Whether jsonl has the tokens.
@@ -110,7 +110,7 @@ def parts(
 
 
 class Table(dict[Key, Value]):
-    """Look something up that is made when first asked for."""
+    """A table whose values are made when they are first asked for."""
 
     def __init__(self, make: Callable[[Key], Value]) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Describe what the data itself does not.
+    """Options for reading ids that the data itself does not state.
 
     Attributes:
         tokenizer: Whose tokens they are (tokens only).
@@ -156,7 +156,7 @@ class ReadOptions:
 
 
 def without_edges(batches: Iterable[Batch], bos: int | None, eot: int | None) -> Iterator[Batch]:
-    """Leave out what begins and what ends each document, where it stands there.
+    """Leave out the tokens that begin and end each document, where they are present.
 
     >>> whole = [Batch(array("I", [1, 5]), False), Batch(array("I", [6, 2]), True), Batch(array("I", [2]), True)]
     >>> [(batch.ids.tolist(), batch.done, batch.left_out) for batch in without_edges(whole, 1, 2)]
@@ -178,7 +178,7 @@ def without_edges(batches: Iterable[Batch], bos: int | None, eot: int | None) ->
 
 
 def chunks_of(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield what a stream gives, at most 1 MiB at a time; what a pipe has, without waiting for more."""
+    """Yield the bytes of a stream, at most 1 MiB at a time; of a pipe what it has, without waiting for more."""
     read = getattr(stream, "read1", stream.read)
     while chunk := read(1 << 20):
         yield chunk

@@ -1,4 +1,4 @@
-"""Compress what is written to a file whose name ends in .gz or .zst: the same bytes for the same data, always."""
+"""Compress files whose names end in .gz or .zst; the same data always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _LEVELS = {"gzip": 6, "zstd": 3}
 
 
 class Compressor(Protocol):
-    """What makes compressed bytes of others."""
+    """The interface of compressors."""
 
     def compress(self, data: Buffer, /) -> bytes:
-        """Take bytes in, and give what is ready."""
+        """Compress bytes, and return what is ready."""
 
     def flush(self) -> bytes:
         """Return the rest."""
 
 
 def check_compressing(path: str | None) -> None:
-    """Make sure, before the work begins, that a file can be compressed as its name says.
+    """Check before the work begins that a file can be compressed as its name says.
 
     Raises:
         OutputError: if no library for it is installed.
@@ -89,7 +89,7 @@ class _Packed(Output):
 
 
 class _Gzip:
-    """Make a gzip file without time, name and system, which would make equal data unequal files."""
+    """Write a gzip file without time, name and system, so that equal data makes equal files."""
 
     def __init__(self) -> None:
         self._inner = zlib.compressobj(_LEVELS["gzip"], zlib.DEFLATED, -zlib.MAX_WBITS)
@@ -110,7 +110,7 @@ class _Gzip:
 
 
 def _compressor_of(path: str | None) -> Callable[[], Compressor] | None:
-    """Return what makes the compressor that a name asks for; None if it asks for none."""
+    """Return the maker of the compressor that a name asks for; None if it asks for none."""
     kind = PACKED.get(read_name(path).packed)
     if kind is None:
         return None

@@ -1,4 +1,4 @@
-"""A file on its way to its name: whole and synced before it gets it.
+"""Drafts of files: written whole and synced before they get their names.
 
 The bytes go into a nameless file in the target's folder (``O_TMPFILE``: nothing is left even after ``kill -9``) or,
 where the system has none, into ``.NAME.PID.part``; then they are synced and renamed.
@@ -71,7 +71,7 @@ class Draft:
             raise self._failure(error) from error
 
     def withdraw(self) -> None:
-        """Take the older file away, if there is one."""
+        """Remove the older file, if there is one."""
         try:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._target)
@@ -80,11 +80,11 @@ class Draft:
         sync_folder(self._folder)
 
     def publish(self) -> None:
-        """Name a file that is prepared.
+        """Give a prepared file its name.
 
         Raises:
             ValueError: if the file is not prepared.
-            OutputError: if it cannot be named.
+            OutputError: if the file cannot be renamed.
         """
         if self._part is None:
             raise ValueError("publish comes after prepare")
@@ -200,7 +200,7 @@ def status_of(target: str, name: str) -> os.stat_result | None:
 
 
 def sync_folder(folder: str) -> None:
-    """Make a rename last; not every system can."""
+    """Make a rename durable, where the system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -217,7 +217,7 @@ def sync_folder(folder: str) -> None:
 
 
 class Unfinished:
-    """List files by path; in a ``with`` block nobody ends the process.
+    """The unfinished files by path; in a ``with`` block the process is not ended.
 
     >>> unfinished = Unfinished()
     >>> with unfinished:

@@ -1,4 +1,4 @@
-"""Write a JSON object per document, a line each: ``ids``, and ``tokens`` and ``spans`` if wanted.
+"""Write a JSON object per document, a line each: ``ids``, and ``tokens`` and ``spans`` on request.
 
 Tokens are written as ``--to tokens`` writes them; spans are [start, end) in bytes of the document as it
 was given, whatever a normalizer made of it.
@@ -159,7 +159,7 @@ class SpanFinder:
 
 
 class StagedSpanFinder:
-    """Find where tokens lie in their document when text is rewritten on the way to them: encode it again."""
+    """Find where tokens lie in their document if the text is rewritten before encoding: it is encoded again."""
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials) -> None:
         self._tokenizer = tokenizer

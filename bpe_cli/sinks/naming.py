@@ -1,4 +1,4 @@
-"""Infer from a file's name what is in it, and refuse a name that says another thing than what is written."""
+"""Infer from a file's name what is in it, and refuse a name that contradicts what is written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KNOWN = frozenset((*(each for all_of_one in ENDINGS.values() for each in all_of
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a path says of a file: its ending (``.jsonl``; empty if none is known), and that of its compression."""
+    """What a path says about a file: its ending (``.jsonl``; empty if unknown), and that of its compression."""
 
     ending: str
     packed: str
@@ -70,7 +70,7 @@ def sink_of_name(path: str | None) -> str | None:
 
 
 def check_name(option: str, path: str | None, what: str, accepted: Collection[str], *, packable: bool = False) -> None:
-    """Make sure that a file's name does not say that it is another thing than it will be; unknown endings say nothing.
+    """Check that a file's name does not contradict its contents; unknown endings are accepted.
 
     Args:
         option: The option that names it.

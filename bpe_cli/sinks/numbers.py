@@ -69,7 +69,7 @@ class BinSink(Sink):
         """Count the eots inside documents, at these places in the ids of a block; the text has asked for them.
 
         Raises:
-            InputError: if it is an ordinary token: whoever divides by it would find other documents.
+            InputError: if the eot is an ordinary token: dividing the ids at it would give other documents.
         """
         token = self.tokenizer.special_ids.get(eot)
         if token is not None and token.special:
@@ -92,7 +92,7 @@ class BinSink(Sink):
 
 
 def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOptions) -> bool:
-    """Return whether text may become a token: any but a special one that nobody has asked for."""
+    """Return whether text may become a token: any except a special token that was not asked for."""
     token = None if token_id is None else tokenizer.special_ids.get(token_id)
     if token is None or not token.special or options.specials == "all":
         return True
@@ -115,7 +115,7 @@ def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
     """Choose u16 when every id of the tokenizer fits, else u32; check what was chosen already.
 
     Raises:
-        UsageError: if an id does not fit into what was asked for, or is no u32.
+        UsageError: if an id does not fit into the requested type, or into u32.
     """
     highest = max(tokenizer.vocab_size - 1, options.edges.eot or 0, options.edges.bos or 0)
     if highest > HIGHEST_ID:
@@ -185,7 +185,7 @@ NPY_MAGIC = b"\x93NUMPY"
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """How a number lies in a file."""
+    """The layout of a number in a file."""
 
     width: int
     signed: bool = False
@@ -214,7 +214,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     """Read a 1-D NumPy array of integers (format versions 1 to 3).
 
     Raises:
-        InputError: if it is no such array, its data has another length than its header says, or a
+        InputError: if the file is not such an array, its data does not have the length that its header says, or a
             number is not an id.
     """
     number, length = _npy_header(stream, name)

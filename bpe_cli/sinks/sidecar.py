@@ -1,4 +1,4 @@
-"""Write and read OUT.json, which says what the numbers in a binary OUT are."""
+"""Write and read OUT.json, which describes the numbers in a binary OUT."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA = "bpe-ids/1"
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
-    """Describe what the numbers in a binary file are.
+    """The description of the numbers in a binary file.
 
     Attributes:
         dtype: How a number lies in the file; always little-endian.
@@ -58,7 +58,7 @@ def sidecar_path(path: str) -> str:
 
 
 def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
-    """Make the sidecar of what a sink has written."""
+    """Make the sidecar of a sink's output."""
     from bpe_cli.support.safe_orjson import orjson
     from bpe_cli.tokenizer import fingerprint
 
@@ -133,7 +133,7 @@ def _checked(content: Any, place: str) -> Sidecar:
 
 
 def check_length(sidecar: Sidecar, path: str) -> None:
-    """Make sure that a sidecar and the raw file that it describes belong together.
+    """Check that a sidecar and the raw file that it describes belong together.
 
     Raises:
         InputError: if the file has another length.
@@ -150,7 +150,7 @@ def check_length(sidecar: Sidecar, path: str) -> None:
 def complete(
     source_format: str, path: str, asked: ReadOptions, tokenizer: Tokenizer
 ) -> tuple[ReadOptions, Sidecar | None]:
-    """Fill in what was not asked for: from the sidecar of a binary file, else from the tokenizer.
+    """Fill in missing options: from the sidecar of a binary file, else from the tokenizer.
 
     Raises:
         InputError: if the sidecar is damaged or belongs to another file.

@@ -1,4 +1,4 @@
-"""Write stages as JSON: as Hugging Face's files have them, and as the core wants them."""
+"""Write stages as JSON: as in Hugging Face's files, and as the core takes them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def expressions(stages: Iterable[Normalizer | PreTokenizer | Decoder]) -> Iterat
 
 
 def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTokenizer]) -> str:
-    """Return the stages before the model as the core wants them: JSON for ``_core.Stages``.
+    """Return the stages before the model as the core takes them: JSON for ``_core.Stages``.
 
     Raises:
         UsageError: if their expressions would take too much memory.

@@ -1,4 +1,4 @@
-"""Count the pieces that text is cut into: the one way from blocks of documents to counts."""
+"""Count the pieces that text is cut into: the only way from blocks of documents to counts."""
 
 from __future__ import annotations
 
@@ -137,6 +137,6 @@ def count_blocks(
 
 
 def matcher_of(contents: Iterable[str]) -> _core.SpecialMatcher | None:
-    """Return what finds the texts of special tokens; None if there are none."""
+    """Return the matcher of the texts of special tokens; None if there are none."""
     texts = sorted({content.encode("utf-8", "surrogateescape") for content in contents})
     return _core.SpecialMatcher(texts, [0] * len(texts)) if texts else None

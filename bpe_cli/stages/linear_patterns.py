@@ -1,4 +1,4 @@
-r"""Split expressions besides the named ones that the core runs, each in linear time.
+r"""Split patterns that the core runs in linear time, besides the named ones.
 
 Models write expressions of their own that are made of the same parts as those of GPT's families: classes,
 counts, and at the end what leaves the last blank of a stretch to what follows. ``core_cuts`` says how the
@@ -62,7 +62,7 @@ THOUSANDS = r"(?=(?:[0-9]{3})+(?![0-9]))"
 
 
 def _cased(letters: str, short: str, digits: str) -> str:
-    """Write how llama.cpp does o200k's expression; ``letters`` are what may be in words."""
+    """Return o200k's expression as llama.cpp runs it; ``letters`` are the characters of words."""
     upper, lower = (f"(?:(?![{other}]){letters})" for other in ("a-z", "A-Z"))
     return (
         f"{_PREFIX}{upper}*{lower}+{short}|{_PREFIX}{upper}+{lower}*{short}|{digits}"
@@ -142,7 +142,7 @@ _BUT = re.compile(r"\(\?:\(\?!(\[[^]]*\])\)(\\p\{L\}|\[[^]]*\])\)")
 
 @cache
 def core_cuts(expression: str) -> dict[str, Any] | None:
-    r"""Return what the core is told for an expression, or None if only the ``regex`` module runs it.
+    r"""Return the core's form of an expression, or None if only the ``regex`` module runs it.
 
     >>> core_cuts(r"\p{N}")
     {'type': 'Linear', 'pattern': '\\p{N}'}

@@ -1,4 +1,4 @@
-"""Models: what makes tokens of pieces; and the words of a model's codebook."""
+"""The models, which turn pieces into tokens, and the words of a model's codebook."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Codebook:
 
 
 class AnyModel:
-    """Declare what any model can be asked for, and what holds of one that has no such setting.
+    """The attributes that every model has, with defaults for models without such a setting.
 
     A model that has it declares a field of this name; the docstring there says what it means. ``merges``, ``scores``
     and ``frequencies`` are None and ``unk_id`` too where a model has none; no ``kinds`` means that all are normal.
@@ -332,7 +332,7 @@ def codebook_ids(model: Model) -> set[int]:
 
 
 def between_tags(model: Model, token_ids: Collection[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield (id, text) of those of some tokens that stand only between tags, in a text that should become them."""
+    """Yield (id, text) for the tokens that occur only between tags; the text should become the token."""
     book = model.codebook
     if book is None:
         return

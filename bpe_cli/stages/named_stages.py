@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers by the names that the command line knows, and those that cut words at blanks."""
+"""Normalizers and pre-tokenizers by their names on the command line, and those that cut words at blanks."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ NORMALIZERS: Mapping[str, Callable[[], Normalizer | None]] = {
 
 
 def normalizers_named(names: str) -> tuple[Normalizer, ...]:
-    """Return the normalizers of names with commas between them, in order.
+    """Return the normalizers of a comma-separated list of names, in order.
 
     ``strip-accents`` leaves out accents that are characters of their own, so ``nfd`` goes before it.
 
@@ -117,12 +117,12 @@ NAMED: dict[str, tuple[PreTokenizer, ...]] = {
 
 
 def pre_tokenizer_names() -> tuple[str, ...]:
-    """List the names that are known: components first, then split patterns."""
+    """List the known names: components first, then split patterns."""
     return (*NAMED, *PATTERNS, *ALIASES)
 
 
 def pre_tokenizers_named(names: str) -> tuple[PreTokenizer, ...]:
-    """Return the pre-tokenizers of names with commas between them, in order.
+    """Return the pre-tokenizers of a comma-separated list of names, in order.
 
     A name of ``patterns`` stands for the pattern alone: bytes stay bytes.
 
@@ -152,7 +152,7 @@ VISIBLE_WORDS = Split("[" + to_visible(b" \r\n") + "]+", "Removed")
 
 
 def word_stages(by_byte: bool) -> tuple[tuple[Normalizer, ...], tuple[PreTokenizer, ...]]:
-    """Return the normalizer and the pre-tokenizer that make words of text.
+    """Return the normalizer and the pre-tokenizer that cut text into words.
 
     ``by_byte``: words are of bytes, which the model sees as visible characters.
     """

@@ -15,7 +15,7 @@ from bpe_cli.support.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """Describe a pattern of GPT's families as data that the core's scanner is configured by.
+    """The configuration of the core's scanner for a pattern of the GPT families.
 
     Attributes:
         words: ``spaced``: `` ?\\p{L}+``; ``prefixed``: ``[^\\r\\n\\p{L}\\p{N}]?\\p{L}+``; ``cased``: the two
@@ -42,7 +42,7 @@ class Scanner:
 
 
 def _json(value: str | int) -> str:
-    """Write what a scanner's fields hold, without importing what writes anything."""
+    """Return a scanner's fields as JSON, without importing a JSON library."""
     if isinstance(value, str):
         return '"' + value.replace("\r", "\\r").replace("\n", "\\n") + '"'
     return str(value).lower()
@@ -178,7 +178,7 @@ def resolve_pattern(name_or_regex: str) -> str:
     """Return the expression for a pattern's name or for an expression.
 
     Raises:
-        UsageError: if it looks like a name, and no pattern has it.
+        UsageError: if the text looks like a name, and no pattern has this name.
     """
     import re
 

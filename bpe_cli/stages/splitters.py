@@ -34,7 +34,7 @@ SHOWN_PATTERNS = 3
 
 
 def slow_patterns_notes(patterns: Sequence[str]) -> Iterator[str]:
-    """Describe patterns that take the slow way, if there are any."""
+    """Describe the patterns that take the slow path, if there are any."""
     if patterns:
         shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
         if len(patterns) > SHOWN_PATTERNS:
@@ -155,14 +155,14 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
 
 
 class Cuts(Protocol):
-    """What knows where a text can be cut."""
+    """The interface of objects that know where a text can be cut."""
 
     def safe_cut(self, data: bytes | memoryview, /) -> int:
         """Return the last offset at which the text can be cut, whatever follows; 0 for none."""
 
 
 def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[bytes | memoryview], int]:
-    """Return what finds, for ``blocks.settle``, where neither pieces nor special tokens are cut."""
+    """Return the function with which ``blocks.settle`` finds cuts outside of pieces and special tokens."""
 
     def safe_cut(data: bytes | memoryview) -> int:
         cut = cuts.safe_cut(data)

@@ -65,13 +65,13 @@ class Vocabulary:
 
     @classmethod
     def from_embedded(cls, sha256: str) -> Vocabulary:
-        """Refer to a rank table that is laid into the compiled module, by the sha256 of its file."""
+        """Refer to a rank table that is embedded in the compiled module, by the sha256 of its file."""
         vocabulary = cls.__new__(cls)
         vocabulary.embedded = sha256
         return vocabulary
 
     def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[object, ...]]:
-        """Describe what makes a copy: of an embedded table its name alone, and nothing that is worked out."""
+        """Pickle without cached values; an embedded table goes by its name alone."""
         if self.embedded is not None:
             return Vocabulary.from_embedded, (self.embedded,)
         return Vocabulary, self._table
@@ -88,7 +88,7 @@ class Vocabulary:
 
     @cached_property
     def _table(self) -> tuple[bytes, array[int]]:
-        """Read the embedded table; any other is put here when it is made."""
+        """Read the embedded table; any other table is stored here when it is made."""
         blob, ends = _core.embedded_tokens(self.embedded or "")
         return blob, array("I", bytes(ends))
 
@@ -112,7 +112,7 @@ class Vocabulary:
         return {token: token_id for token_id, token in self.items()}
 
     def among(self, token_ids: Iterable[int]) -> set[int]:
-        """Return those of some ids that tokens have; an embedded table need not be read for it."""
+        """Return the given ids that have a token, without reading an embedded table."""
         if self.embedded is not None and "_table" not in self.__dict__:
             return set(_core.embedded_among(self.embedded, [*token_ids]))
         ends = self.ends

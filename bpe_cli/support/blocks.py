@@ -41,12 +41,12 @@ class Block:
 
     @property
     def begun(self) -> int:
-        """How many documents begin in it: the last of those it has parts of."""
+        """How many documents begin in it; they are the last of its parts."""
         return len(self.ends) - self.continued
 
     @property
     def ended(self) -> int:
-        """How many documents end in it: the first of those it has parts of."""
+        """How many documents end in it; they are the first of its parts."""
         return len(self.ends) - self.unfinished
 
     @property

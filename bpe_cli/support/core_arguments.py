@@ -1,4 +1,4 @@
-"""Turn what callers give into what the core takes, and say what it cannot take."""
+"""Convert the arguments of callers to what the core takes, and refuse what it cannot take."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def bytes_of(text: object, name: str = "text") -> bytes:
     (b'\\xc3\\xa9', b'ab')
 
     Raises:
-        TypeError: if it is neither text nor bytes.
-        InputError: if it has a surrogate that stands for no byte.
+        TypeError: if the value is neither text nor bytes.
+        InputError: if the text has a surrogate that does not stand for a byte.
     """
     if isinstance(text, bytes):
         return text
@@ -55,7 +55,7 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 
 
 def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
-    """Return several values as a list; one text alone is not several.
+    """Return several values as a list; a single text is refused.
 
     Args:
         name: What errors call the argument.
@@ -63,8 +63,8 @@ def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
         what: What each of them is, in the plural.
 
     Raises:
-        TypeError: if they cannot be iterated over.
-        UsageError: if they are one text.
+        TypeError: if the value cannot be iterated over.
+        UsageError: if the value is a single text.
     """
     if isinstance(values, (str, bytes, bytearray, memoryview)):
         raise UsageError(
@@ -77,14 +77,14 @@ def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
 
 
 def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tuple[str, ...]:
-    """Return which special tokens are meant: all, or those with these contents.
+    """Check a choice of special tokens: all, or those with these contents.
 
     >>> specials_of(["<s>"]), specials_of("all")
     (('<s>',), 'all')
 
     Raises:
-        TypeError: if it is neither ``"all"`` nor several str.
-        UsageError: if it is the text of one token.
+        TypeError: if the value is neither ``"all"`` nor several str.
+        UsageError: if the value is the text of one token.
     """
     if isinstance(specials, str):
         if specials == "all":
@@ -104,14 +104,14 @@ def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tu
 
 
 def losses_of(allow_loss: Iterable[str]) -> frozenset[str]:
-    """Return what a format need not hold.
+    """Check the names of losses that a format need not hold.
 
     >>> losses_of(["name"])
     frozenset({'name'})
 
     Raises:
-        TypeError: if it is not several str.
-        UsageError: if it is the name of one loss.
+        TypeError: if the value is not several str.
+        UsageError: if the value is the name of one loss.
     """
     if isinstance(allow_loss, str):
         raise UsageError(
@@ -131,11 +131,11 @@ def _several(values: object) -> bool:
 
 
 def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 1) -> int:
-    """Return a number that is an int, or can be one without loss, and is in range.
+    """Return a number in range that is an int, or can be converted to one without loss.
 
     Raises:
-        TypeError: if it is not a whole number.
-        UsageError: if it is out of range.
+        TypeError: if the value is not a whole number.
+        UsageError: if the number is out of range.
     """
     if type(value) is not int:
         try:
@@ -150,11 +150,11 @@ def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 
 
 
 def one_of(name: str, value: str, known: Sequence[str]) -> None:
-    """Make sure that an argument has one of some values.
+    """Check that an argument has one of the given values.
 
     Raises:
-        TypeError: if it is not a str.
-        UsageError: if it is another str.
+        TypeError: if the value is not a str.
+        UsageError: if the value is another str.
     """
     if not isinstance(value, str):
         raise wrong_type(name, "a str", value)
@@ -163,7 +163,7 @@ def one_of(name: str, value: str, known: Sequence[str]) -> None:
 
 
 def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageError:
-    """State which names are no special tokens, and which there are."""
+    """Make the error for names that are not special tokens; it lists those that are."""
     known = [content.decode("utf-8", "replace") for content in contents]
     near = [other for name in names for other in nearest(name, known, cutoff=0.4)]
     some = list(dict.fromkeys(near or known))[:3]
@@ -175,7 +175,7 @@ def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageE
 
 
 def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:
-    """State which byte has no token, and where it stands; ``offset`` is that of ``data`` in the block."""
+    """Make the error for a byte without a token, and its place; ``offset`` is that of ``data`` in the block."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
@@ -188,7 +188,7 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
 
 
 def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
-    """State which character has no token, of a tokenizer whose tokens are text."""
+    """Make the error for a character without a token, of a tokenizer whose tokens are text."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
@@ -200,11 +200,11 @@ def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
 
 
 def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
-    """Pack ids as u32, naming the first that does not fit; an array of u32 is given as it is.
+    """Pack ids as u32, naming the first that does not fit; an array of u32 is returned unchanged.
 
     Raises:
-        TypeError: if they are a text, or cannot be iterated over.
-        InputError: if one is not an id.
+        TypeError: if the ids are a text, or cannot be iterated over.
+        InputError: if a value is not an id.
     """
     if not isinstance(ids, (list, tuple)):
         if isinstance(ids, (str, bytes, bytearray)):

@@ -1,4 +1,4 @@
-"""Classes of values, as ``dataclasses`` makes them, for the modules that every run imports.
+"""Make frozen and other data classes as ``dataclasses`` does, faster, for the modules that every run imports.
 
 ``dataclasses`` compiles six functions for every class, and brings ``inspect`` along: half of the time of a run that
 encodes one line. What stands here is the part of it that those modules need, with functions that are written once and
@@ -19,7 +19,7 @@ else:
     _MISSING = object()
 
     class field:  # noqa: N801  # as the original
-        """State more of a field than its default."""
+        """Declare a field with more than a default."""
 
         __slots__ = ("compare", "default", "hash")
 
@@ -28,7 +28,7 @@ else:
             self.hash = compare if hash is None else hash
 
     class _Fields:
-        """Make what ``dataclasses`` knows of a class when it is asked for."""
+        """Make the fields that ``dataclasses`` knows of a class when they are asked for."""
 
         def __get__(self, instance, kind):
             import dataclasses
@@ -43,11 +43,11 @@ else:
             return kind.__dataclass_fields__
 
     def dataclass(*, frozen=False, slots=False):
-        """Make a class one of values: decorates it."""
+        """Decorate a class as a dataclass."""
         return lambda kind: _value_class(kind, frozen, slots)
 
     def replace(value, /, **changes):
-        """Return a value, of either make, that differs in some fields."""
+        """Return a copy of a value, of either kind of dataclass, with some fields changed."""
         return type(value)(**{name: getattr(value, name) for name in value.__match_args__} | changes)
 
     def _value_class(kind, frozen, slots):
@@ -87,7 +87,7 @@ else:
         return anew
 
     def _getter(names):
-        """Return what makes a tuple of some attributes."""
+        """Return a function that makes a tuple of some attributes."""
         if len(names) > 1:
             return attrgetter(*names)
         return lambda value: tuple(getattr(value, name) for name in names)

@@ -1,4 +1,4 @@
-"""Modules by name, each imported when it is first looked at."""
+"""Modules that are imported when they are first used, by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def optional(module: str) -> Any | None:
 
 
 class Modules(Mapping[str, "Any"]):
-    """Hold modules that do the same in different ways, by name and in order.
+    """Modules with the same interface, by name and in order.
 
     >>> modules = Modules("bpe_cli.support", {"blocks": "blocks", "words": "messages"})
     >>> list(modules), modules["words"].__name__
@@ -27,7 +27,7 @@ class Modules(Mapping[str, "Any"]):
     """
 
     def __init__(self, package: str, places: Mapping[str, str]) -> None:
-        """Refer to the modules of a package by where they are in it."""
+        """Refer to the modules of a package by their places in it."""
         self._package = package
         self._places = places
 

@@ -1,4 +1,4 @@
-"""Hear how a job goes on, without a terminal: what is being done, how far it is, what the caller should know."""
+"""Listeners: they follow a job without a terminal: what is being done, how far it is, what the caller should know."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Listener(Protocol):
-    """Hear of a job; the command line draws bars and writes notes of it."""
+    """The interface of listeners to a job; the command line's draws bars and writes notes."""
 
     def task(self, what: str, total: int | None, unit: str = "B") -> AbstractContextManager[Callable[[int], None]]:
         """Follow a task while the context is open.
@@ -24,20 +24,20 @@ class Listener(Protocol):
         ...
 
     def note(self, message: str) -> None:
-        """Hear a sentence that the caller might not expect."""
+        """Receive a sentence about something that the caller might not expect."""
         ...
 
 
 class Silence:
-    """Hear nothing."""
+    """Ignore everything."""
 
     @contextmanager
     def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
-        """Follow nothing."""
+        """Ignore a task."""
         yield lambda _: None
 
     def note(self, message: str) -> None:
-        """Hear nothing."""
+        """Ignore everything."""
 
 
 SILENCE = Silence()
@@ -63,10 +63,10 @@ def by_totals(advance: Callable[[int], None]) -> Callable[[int, int], None]:
 
 
 def heard(listener: Listener) -> Listener:
-    """Return a listener that a caller gave, made sure that it is one.
+    """Check that a caller's value is a listener, and return it.
 
     Raises:
-        TypeError: if it lacks a method.
+        TypeError: if the value lacks a method.
     """
     if not all(callable(getattr(listener, name, None)) for name in ("task", "note")):
         raise TypeError(f"listener must have the methods task and note, and {type(listener).__name__} has not")

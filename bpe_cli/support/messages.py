@@ -1,4 +1,4 @@
-"""Put what messages name into words the same way everywhere, and several errors into one."""
+"""Word messages the same way everywhere, and combine several errors into one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def quote(text: str | bytes) -> str:
 
 
 def listed(parts: Sequence[str], most: int = MOST_NAMED, separator: str = "; ") -> str:
-    """Name several, as many as a message bears, and say how many more there are.
+    """List some names, as many as fit into a message, and how many more there are.
 
     >>> listed(["a", "b", "c"], most=2), listed(["a", "b"], most=2, separator=", ")
     ('a; b; and 1 more', 'a, b')
@@ -36,7 +36,7 @@ def listed(parts: Sequence[str], most: int = MOST_NAMED, separator: str = "; ") 
 
 
 def plural(number: int, noun: str) -> str:
-    """Write a number of things.
+    """Format a number of things.
 
     >>> plural(1, "merge"), plural(1200, "merge")
     ('1 merge', '1,200 merges')
@@ -57,7 +57,7 @@ def show_path(path: str | os.PathLike[str]) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Return why the system refused something, as the rest of a sentence.
+    """Return the system's reason for an error, as the rest of a sentence.
 
     >>> reason_of(OSError(13, "Permission denied"))
     'permission denied'
@@ -80,14 +80,14 @@ def cannot_write(name: str, error: OSError) -> OutputError:
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
-    """Return what is known and most like a name, the best first; nothing if all is far from it."""
+    """Return the known names most similar to a name, the best first; nothing if none is similar."""
     import difflib
 
     return difflib.get_close_matches(name, list(known), n=most, cutoff=cutoff)
 
 
 def did_you_mean(near: Sequence[str], otherwise: str | None = None) -> str | None:
-    """Return the hint that names what may be meant; ``otherwise`` if there is nothing near.
+    """Return the hint with the names that may be meant; ``otherwise`` if there are none.
 
     >>> did_you_mean(["a", "b"]), did_you_mean([], "there are c, d")
     ('did you mean a or b?', 'there are c, d')
@@ -104,7 +104,7 @@ def no_pair(
     character_boundaries: bool = False,
     bounded: bool = False,
 ) -> str:
-    """Describe what pair is not there any more: one that is as all of the options want it.
+    """Explain that no pair is left that satisfies all of the options.
 
     Args:
         minimum: How often a pair must occur.
@@ -140,7 +140,7 @@ Result = TypeVar("Result")
 
 
 class Failures:
-    """Keep the errors of several attempts, so that whoever mends one does not meet the next.
+    """Collect the errors of several attempts, so that a user can fix all of them at once.
 
     >>> from bpe_cli.stages.named_stages import normalizers_named
     >>> failures = Failures()
@@ -166,10 +166,10 @@ class Failures:
         return results
 
     def check(self) -> None:
-        """Fail if an attempt did: with its error, or with one that names them all.
+        """Raise if an attempt failed: its error, or one that names them all.
 
         Raises:
-            BpeError: if one failed; of the kind of the first.
+            BpeError: if an attempt failed; the error is of the kind of the first.
         """
         if not self._errors:
             return
@@ -190,7 +190,7 @@ def every(attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Resu
     """Return the results of attempts that must all succeed.
 
     Raises:
-        BpeError: if one failed; the message names all that did.
+        BpeError: if an attempt failed; the message names all that did.
     """
     failures = Failures()
     results = failures.of(attempt, names)

@@ -1,4 +1,4 @@
-"""Work on items on several threads and finish them in order, a few at a time.
+"""Process items on several threads and finish them in order.
 
 The core lets go of the interpreter's lock while it works, so a thread that works on one block does not
 hinder one that reads the next or writes the last: with as many workers as processors none of these waits
@@ -32,7 +32,7 @@ _WAITING = 2
 
 
 class _Task(Generic[Item, Result]):
-    """An item, and what becomes of it."""
+    """An item and its result."""
 
     def __init__(self, item: Item, done: threading.Lock) -> None:
         self.item = item
@@ -120,7 +120,7 @@ class Ordered(Generic[Item, Result]):
             self._finish_first()
 
     def _start(self) -> None:
-        """Start the threads, or as many as the system lets us: at worst none, and all happens in the caller's."""
+        """Start the threads, or as many as the system allows: at worst none, and the caller's thread does all work."""
         import threading
         from queue import SimpleQueue
 
@@ -136,7 +136,7 @@ class Ordered(Generic[Item, Result]):
         self._ahead = self._thread_count + _WAITING
 
     def drain(self) -> None:
-        """Finish all that is under way.
+        """Finish all items under way.
 
         Raises:
             Exception: What ``work`` or ``finish`` raised.
@@ -166,7 +166,7 @@ class Ordered(Generic[Item, Result]):
 
 
 def keep_freed_memory() -> None:
-    """Make the allocator keep what is freed for the next block, where that is glibc's.
+    """Make glibc's allocator keep freed memory for the next block.
 
     It gives memory back to the system as soon as twice the largest piece is free that it ever asked the system for
     and gave back, so with blocks of 1 MiB pages would come and go with every block. A piece that nobody writes to
@@ -176,7 +176,7 @@ def keep_freed_memory() -> None:
 
 
 def usable_threads(requested: int | None = None) -> int:
-    """Return the number of threads: as wanted, else the processors that this process may use.
+    """Return the number of threads: as requested, else the processors that this process may use.
 
     Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
     """

@@ -51,7 +51,7 @@ _LONGEST_COUNT = 9
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Describe how large an expression is.
+    """The size of an expression.
 
     Attributes:
         size: How many parts it has, its counted repeats written out.
@@ -64,7 +64,7 @@ class Measure:
 
 @dataclass(slots=True)
 class _Group:
-    """Add up the parts of a group that is open.
+    """The sum of the parts of an open group.
 
     Attributes:
         looks: Whether it only looks, and matches nothing itself.
@@ -143,7 +143,7 @@ def check_size(patterns: Iterable[str]) -> None:
     """Refuse expressions that would take too much memory once they are compiled.
 
     Raises:
-        UsageError: if one is too long, or all of them together are too large.
+        UsageError: if an expression is too long, or all of them together are too large.
     """
     size = 0
     for pattern in patterns:
@@ -193,7 +193,7 @@ def keeps_out_around(pattern: str) -> bool:
 
 
 def _counts(repeat: re.Match[str]) -> tuple[int, int]:
-    """Return how often a repeat needs what it repeats, and up to how often; no engine writes out what has no limit."""
+    """Return the lower and upper count of a repeat; no engine expands one without a limit."""
     text = repeat[0]
     if text[0] != "{":
         return (1 if text[0] == "+" else 0), 1

@@ -1,4 +1,4 @@
-"""Import orjson so that an interrupt in the meantime is an interrupt.
+"""Import orjson so that an interrupt during the import stays an interrupt.
 
 When orjson is imported, its compiled code imports these modules, and does not look whether that succeeds: an exception
 there, as an interrupt is, crashes the process. Once they are here, orjson runs no Python code.

@@ -1,4 +1,4 @@
-"""Read the texts of the package: what probes use when nobody gives others, and proofs of conversions.
+"""Read the sample texts of the package, for probes without texts of their own and for proofs of conversions.
 
 They lie in ``samples.jsonl`` beside this module, because a wheel holds the package only; docs/generate.py makes that
 file of ``corpora/`` and a test says whether it is up to date.
@@ -20,7 +20,7 @@ PLACE = Path(__file__).with_name("samples.jsonl")
 
 
 def pack(corpora: Path) -> str:
-    """Return what ``samples.jsonl`` has to hold: an object per file, its name and its text.
+    """Return the contents of ``samples.jsonl``: an object per file, with its name and its text.
 
     Args:
         corpora: The folder ``corpora/`` of the repository.

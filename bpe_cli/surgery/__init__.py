@@ -1,4 +1,4 @@
-"""Change a tokenizer that there is: add tokens, prune, let training go on, merge two.
+"""Change an existing tokenizer: add tokens, prune it, train it further, merge two.
 
 Each operation is a function from a tokenizer to an ``Operation``: the new one, and which ids became which,
 so that embeddings can be moved.

@@ -1,4 +1,4 @@
-"""Make a tokenizer larger: by tokens that are given, by training that goes on, by another tokenizer's.
+"""Make a tokenizer larger: by given tokens, by further training, by another tokenizer's tokens.
 
 ``extend``: the corpus is cut by the tokenizer's own stages and segmented by its own merges; what is learnt from there
 on comes behind all merges that there are, so a text's tokens only change where new ones are made of them. Going on from
@@ -113,7 +113,7 @@ def extend(
     Raises:
         UsageError: if there are as many tokens already, or more than fit.
         TrainingError: if the corpus has no text, or it spells out a special token again and again.
-        FormatError: if the model does not merge, or by ranks of which no list of merges can be made.
+        FormatError: if the model does not merge, or merges by ranks that no list of merges can replace.
         InputError: if the model has no token for a byte of the corpus.
     """
     if isinstance(tokenizer.model, RankBpe):  # whose merges depend on which tokens there are
@@ -188,7 +188,7 @@ def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[byt
 
 
 def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
-    """Make sure that no text becomes a token that reads like a special one."""
+    """Check that no new token has the text of a special one."""
     contents = {token.content for token in tokenizer.special_tokens}
     for token in tokens:
         if token in contents:
@@ -200,13 +200,13 @@ def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
 
 
 def merge(first: Tokenizer, second: Tokenizer) -> Operation:
-    """Return the first tokenizer the tokens of the second that it lacks, with ids after all of its own.
+    """Return the first tokenizer with the tokens of the second that it lacks; their ids follow its own.
 
     Stages, the unknown token and everything else are the first's. ``other_to_new`` has None for the
     second's tokens that are left out. ``made_of`` is what the first made of a new token's text.
 
     Raises:
-        FormatError: if they do not merge the same symbols, or by ranks of which no list of merges can be made.
+        FormatError: if the two do not merge the same symbols, or merge by ranks that no list of merges can replace.
         UsageError: if there are more tokens than fit.
     """
     first, second = first.without_dead_merges(), second.without_dead_merges()
@@ -311,7 +311,7 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
 
 
 def _unreachable(ours: _Merging, further: _Triples, texts: list[bytes], size: int) -> list[int]:
-    """Return the new tokens, ascending, that their own symbols do not become when all merges are applied."""
+    """Return the new tokens, ascending, that their own symbols do not merge to when all merges are applied."""
     if ours.ignore_merges:
         return []  # a piece that is a token becomes it, whatever the merges say
     rules = MergeRules([*ours.merges, *further])
@@ -323,7 +323,7 @@ def _unreachable(ours: _Merging, further: _Triples, texts: list[bytes], size: in
 def _special_tokens(
     first: Tokenizer, second: Tokenizer, old_size: int, following: int, other_to_new: dict[int, int | None]
 ) -> list[SpecialToken]:
-    """Return the second's special tokens that the first lacks, with new ids; fills in what became of the others."""
+    """Return the second's special tokens that the first lacks, with new ids, and record the ids of the others."""
     known = {token.content: token.token_id for token in first.special_tokens}
     further = []
     for token in second.special_tokens:
@@ -360,7 +360,7 @@ def _longer(model: _Merging, size: int, texts: Iterable[bytes], merges: Merges) 
 
 
 def _as_before(before: Model, longer: _Merging, whose: str) -> tuple[Model, list[str]]:
-    """Return a model with ranks if it had them before, and a note if no ranks do the same."""
+    """Return a model with ranks if it had ranks before, and a note if no ranks do the same."""
     if not (isinstance(before, RankBpe) and isinstance(longer, MergeBpe)):
         return longer, []
     ranks = as_ranks(longer)

@@ -1,4 +1,4 @@
-"""Merges that can be taken away one at a time, and what they make of a piece.
+"""Merges that can be removed one at a time, and the tokens that they make of a piece.
 
 The core compiles a model once and runs it fast; here a model changes with every token that goes, so a
 piece is merged in Python instead, which does the same (the tests hold it to the core).
@@ -28,7 +28,7 @@ from bpe_cli.tokenizer.merging import merged
 
 
 class MergeRules:
-    """Hold merges by the pair they join, with who makes and who uses each token.
+    """Merges by the pair they join, with the merges that make and use each token.
 
     Args:
         merges: (left, right, product) in order of priority; of a pair that stands twice the last counts.
@@ -43,7 +43,7 @@ class MergeRules:
             self.add(left, right, product, priority)
 
     def add(self, left: int, right: int, product: int, priority: int) -> None:
-        """Take in a merge of a pair that has none; the lowest priority comes first."""
+        """Add a merge of a pair that has none; the lowest priority comes first."""
         self._rules[left, right] = (priority, product)
         self._makers.setdefault(product, []).append((left, right))
         for part in (left, right):
@@ -61,7 +61,7 @@ class MergeRules:
         return bool(self._makers.get(token_id))
 
     def remove(self, token_id: int) -> list[int]:
-        """Take away the merges that make a leaf; gives the parts of which it was made."""
+        """Remove the merges that make a leaf; return the parts of which it was made."""
         parts = []
         for pair in self._makers.pop(token_id, ()):
             del self._rules[pair]
@@ -99,7 +99,7 @@ class MergeRules:
 def made_of(
     old: MergeBpe | CharacterBpe, new: MergeBpe | CharacterBpe, token_ids: Iterable[int]
 ) -> dict[int, tuple[int, ...]]:
-    """Return what the old merges make of tokens that only the new model has; nothing of a text with a new symbol."""
+    """Return what the old merges make of tokens that only the new model has; nothing for a text with a new symbol."""
     both, own = MergeRules(new.merges), MergeRules(old.merges)
     parts_of = {}
     for token_id in token_ids:
@@ -188,7 +188,7 @@ _BYTE_TEXTS = frozenset(BYTE_TEXTS)
 
 
 def composite(model: Model) -> set[int]:
-    """Return the tokens that a model could do without: none of them is a byte or a character.
+    """Return the tokens that can be removed: those that are neither a byte nor a character.
 
     Words and n-grams are no symbols of each other: there every token is one.
     """

@@ -1,4 +1,4 @@
-"""What every change to a tokenizer gives and needs: the new tokenizer, which ids became which, counts of pieces."""
+"""The result of a change to a tokenizer: the new tokenizer and the map of ids; and counts of pieces for one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What changing a tokenizer gave.
+    """The result of changing a tokenizer.
 
     Attributes:
         tokenizer: The new tokenizer.
@@ -47,7 +47,7 @@ class Operation:
     other_to_new: Mapping[int, int | None] | None = None
 
     def id_map(self) -> bytes:
-        """Return which ids became which, as JSON: for moving embeddings.
+        """Return the map of old to new ids as JSON, for moving embeddings.
 
         ``{"schema": "bpe.id-map/1", "size": N, "old_to_new": {...}, "made_of": {...}}``, and ``other_to_new``
         where two tokenizers were merged; ``size`` is the number of rows that the new embeddings have.
@@ -94,7 +94,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
 
 
 def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokenizer:
-    """Return a tokenizer the ids of a map, leaving out the tokens that have none in it.
+    """Return a tokenizer with the new ids of a map, without the tokens that the map leaves out.
 
     What its file said of itself is dropped: it was about other ids.
 
@@ -126,7 +126,7 @@ def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokeniz
 
 
 def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
-    """Return a model the ids of a map, in the same order, without the tokens that have none in it."""
+    """Return a model with the new ids of a map, in the same order, without the tokens that the map leaves out."""
     vocabulary = model.vocabulary
     scores = model.scores if isinstance(model, (ScoredBpe, Unigram)) else None
     kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
@@ -156,7 +156,7 @@ def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
 
 
 def _renumbered(post_processor: str | None, moved: Callable[[int], int]) -> str | None:
-    """Send each id in a post-processor through a function."""
+    """Replace each id in a post-processor by the result of a function."""
     if post_processor is None:
         return None
     component, places = _parsed(post_processor)
@@ -171,7 +171,7 @@ def _ids_in(post_processor: str | None) -> set[int]:
 
 
 def _parsed(post_processor: str) -> tuple[object, list[tuple[list[int], int]]]:
-    """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id."""
+    """Parse a post-processor; return the component, and each list in it that holds an id with the place of the id."""
     try:
         component = json.loads(post_processor)
         places = [*_places_of_ids(component)]
@@ -201,7 +201,7 @@ _CHUNK = 1 << 16
 def count_pieces(
     tokenizer: Tokenizer, blocks: Iterable[Block], counts: _core.Counts, threads: int = 1, specials: Specials = ()
 ) -> None:
-    """Send documents through a tokenizer's stages and add the pieces that come out to counts.
+    """Run documents through a tokenizer's stages and add the resulting pieces to counts.
 
     Args:
         tokenizer: Whose stages.

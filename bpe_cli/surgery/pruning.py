@@ -1,4 +1,4 @@
-"""Make a vocabulary smaller by what a corpus uses least.
+"""Make a vocabulary smaller by removing the tokens that a corpus uses least.
 
 Models that merge lose leaves of the merge tree, one after the other: a token that no merge uses as a
 part. So a token that is left is still reached by the merges that reached it, and nothing else changes
@@ -47,7 +47,7 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
 
     Raises:
         UsageError: if there are not more tokens than that.
-        TrainingError: So few are not possible, or the corpus has no text.
+        TrainingError: if so few tokens are not possible, or the corpus has no text.
         FormatError: if the model cannot be pruned so that every token stays reachable.
         InputError: if the model has no token for a byte of the corpus.
     """
@@ -87,7 +87,7 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
 
 
 def skeleton(tokenizer: Tokenizer) -> Tokenizer:
-    """Return what pruning always leaves, and extending too: the stages, the special tokens, and the symbols.
+    """Return the parts that pruning and extending always keep: the stages, the special tokens, and the symbols.
 
     A format that cannot hold this can hold nothing that either of them gives.
 
@@ -130,7 +130,7 @@ class _Pieces:
         self._tokens[place] = tokens
 
     def rewrite(self, token: int, spell: Callable[[bytes], list[int]]) -> set[int]:
-        """Encode anew the pieces that hold a token; gives the tokens whose counts may have changed."""
+        """Encode the pieces that hold a token again; return the tokens whose counts may have changed."""
         changed: set[int] = set()
         for place in self._holders.pop(token, ()):
             if token in self._tokens[place]:
@@ -147,7 +147,7 @@ def _choose_leaves(
     excess: int,
     progress: Progress | None,
 ) -> set[int]:
-    """Choose what goes, the least used leaf first; fewer if there are no more."""
+    """Choose the tokens to remove, the least used leaf first; fewer if there are no more."""
     bare: Model
     unreachable: set[int] = set()
     if isinstance(model, ScoredBpe):
@@ -188,7 +188,7 @@ def _choose_leaves(
 def _choose_in_rounds(
     model: Model, counts: _core.Counts, removable: set[int], excess: int, progress: Progress | None
 ) -> set[int]:
-    """Choose what goes: all that is not used, else the less used half of it, again and again."""
+    """Choose the tokens to remove: all unused ones, else the less used half, again and again."""
     if isinstance(model, (WordLevel, NGram)) and model.unk_id is None:
         raise FormatError(
             f"{model.kind} without an unknown token cannot be pruned: what goes could not be encoded any more",

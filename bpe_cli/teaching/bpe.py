@@ -143,7 +143,7 @@ def merge_words(
 
 
 def choose(counts: Mapping[tuple[Symbol, Symbol], int], tie: Tie, ids: Mapping[Symbol, int]) -> tuple[Symbol, Symbol]:
-    """Take the most frequent pair, and among several the one that the rule ``tie`` names.
+    """Return the most frequent pair; of several, the one that the rule ``tie`` selects.
 
     ``lowest-ids``: smallest (id of left, id of right), Hugging Face's rule. ``first-seen``: earliest
     in the corpus as now segmented, minbpe's. ``largest-text``: largest (left, right), subword-nmt's.
@@ -163,7 +163,7 @@ def choose(counts: Mapping[tuple[Symbol, Symbol], int], tie: Tie, ids: Mapping[S
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Symbol]):
-    """Record what one merge did.
+    """The effect of one merge.
 
     Attributes:
         number: Counted from 1.
@@ -190,7 +190,7 @@ class Step(Generic[Symbol]):
 
 @dataclass(frozen=True, slots=True)
 class Training(Generic[Symbol]):
-    """Hold a corpus and settings; each iteration trains anew and yields a ``Step`` per merge.
+    """A corpus and settings; each iteration trains anew and yields a ``Step`` per merge.
 
     Steps are not kept: each holds the whole corpus. Attributes are the arguments of ``train``.
     """
@@ -206,7 +206,7 @@ class Training(Generic[Symbol]):
     allow: Callable[[Symbol], bool] | None
 
     def join(self, left: Symbol, right: Symbol) -> Symbol:
-        """Return what two symbols become: one after the other, the right one without its prefix."""
+        """Return the product of two symbols: one after the other, the right one without its prefix."""
         if self.prefix and right.startswith(self.prefix):
             right = right[len(self.prefix) :]
         return left + right
@@ -384,7 +384,7 @@ def keeps_characters(product: str | bytes) -> bool:
 
 
 def count_digits(product: str | bytes) -> int:
-    """Count the numeric characters (Unicode category N) of a product; a part of one is none.
+    """Count the numeric characters (Unicode category N) of a product; parts of characters do not count.
 
     >>> count_digits("a1\u0663"), count_digits(b"12\\xd9"), count_digits(b"\\xd9\\xa3")
     (2, 2, 1)

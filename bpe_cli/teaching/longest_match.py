@@ -20,7 +20,7 @@ Units = tuple[Unit, ...]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Describe what is written around the characters of a word.
+    """The marks around the characters of a word.
 
     Attributes:
         end: Written at the end of a word; empty for nothing.
@@ -41,7 +41,7 @@ class Marks:
         return self._spell(text, inside=False, ends=bool(self.end))
 
     def token(self, text: str) -> Units:
-        """Spell a token in units: what it ends and begins with may be marks, unless there is nothing beside them.
+        """Spell a token in units: its beginning and end may be marks, unless it consists of nothing else.
 
         >>> Marks().token("s</w>"), Marks(prefix="##").token("##s"), Marks(glued=True).token("w>")
         ((('', 's', ''), ('', '', '</w>')), (('##', 's', ''),), (('', 'w', ''), ('', '>', '')))
@@ -71,7 +71,7 @@ class Marks:
 
 
 def text_of(units: Units) -> str:
-    """Write units as a token is written: what stands before the first of them counts, the others' does not.
+    """Join units to the spelling of a token: the first one keeps its prefix, the others lose theirs.
 
     >>> text_of((("##", "s", ""), ("##", "t", "</w>")))
     '##st</w>'
@@ -124,7 +124,7 @@ def lengths_of(tokens: Collection[Word], prefix: str = "") -> Lengths:
 def from_left(
     word: Word, tokens: Collection[Word], lengths: Lengths, *, prefix: Word | None = None, longest: int | None = None
 ) -> Iterator[Match[Word]]:
-    """Yield a match at each place that is come to from the left.
+    """Yield a match at each place that is reached from the left.
 
     Args:
         word: The word.
@@ -198,7 +198,7 @@ def anywhere(word: Word, numbers: Mapping[Word, int], longest: int | None = None
 
 
 def stretches(length: int, cuts: Mapping[int, int]) -> Iterator[tuple[int, int, bool]]:
-    """Yield what is cut out, and what lies between, in order: (start, end, whether it is cut out).
+    """Yield the stretches that are cut out, and those between, in order: (start, end, whether it is cut out).
 
     >>> list(stretches(5, {3: 4, 1: 2}))
     [(0, 1, False), (1, 2, True), (2, 3, False), (3, 4, True), (4, 5, False)]

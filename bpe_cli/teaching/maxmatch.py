@@ -21,7 +21,7 @@ NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Describe how frequent a pair must be.
+    """The frequency that a pair must have.
 
     Attributes:
         factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``;
@@ -54,7 +54,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Record what one round did.
+    """The effect of one round.
 
     Attributes:
         number: From 1.

@@ -1,4 +1,4 @@
-"""What trainings have to show, step by step: values that ``views.training_steps`` writes out.
+"""The steps of a training as values, which ``views.training_steps`` writes out.
 
 ``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train while somebody takes their steps.
 """

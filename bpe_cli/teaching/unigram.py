@@ -1,4 +1,4 @@
-"""Learn tokens by leaving out the least needed, and find the best segmentations of a word over its lattice.
+"""Learn tokens by dropping the least needed, and find the best segmentations of a word over its lattice.
 
 Kudo 2018 (arXiv:1804.10959). The trainer is the one of Hugging Face's course and of the tutorials after
 it: a token's probability is its share of all substring counts, and each round drops the tokens without
@@ -81,7 +81,7 @@ def encode(word: str, model: Mapping[str, float], start_cost: float = 1.0) -> tu
 
 
 def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:
-    """Add up what the best segmentations of all words cost.
+    """Return the sum of the costs of the best segmentations of all words.
 
     >>> corpus_cost({"ab": 2}, {"a": 1.0, "b": 1.0})
     6.0

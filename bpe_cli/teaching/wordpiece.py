@@ -60,7 +60,7 @@ def scores(words: Mapping[tuple[str, ...], int]) -> dict[Pair, Fraction]:
 
 
 def choose(scored: Mapping[Pair, Fraction], counts: Mapping[Pair, int], tie: ScoreTie) -> Pair:
-    """Take the pair with the highest score, and among several the one that the rule ``tie`` names.
+    """Return the pair with the highest score; of several, the one that the rule ``tie`` selects.
 
     ``most-frequent``: the highest count, of these the smallest (left, right). ``first-seen``: earliest in
     the corpus as now segmented, the rule of the course.
@@ -86,7 +86,7 @@ def join(pair: Pair, prefix: str = "##") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Record what one merge did.
+    """The effect of one merge.
 
     Attributes:
         number: Counted from 1.
@@ -110,13 +110,13 @@ class Step:
 
     @property
     def score(self) -> Fraction:
-        """What the pair was chosen for."""
+        """The score for which the pair was chosen."""
         return Fraction(self.count, self.left_count * self.right_count)
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Hold a corpus and settings; each iteration trains anew and yields a ``Step`` per merge.
+    """A corpus and settings; each iteration trains anew and yields a ``Step`` per merge.
 
     Attributes are the arguments of ``train``; ``words`` are spelt.
     """
@@ -186,7 +186,7 @@ def train(
         prefix: Written before symbols inside a word.
 
     Raises:
-        ValueError: ``tie`` is unknown.
+        ValueError: if ``tie`` is unknown.
 
     >>> training = train({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, 9)
     >>> training.tokens()

@@ -1,4 +1,4 @@
-"""The tokenizer: one frozen value of stages, tokens and special tokens, and what it can do.
+"""The tokenizer: one frozen value of stages, tokens and special tokens, with its methods.
 
 It compares by value, has no ``train()``, and compiles itself for the core when first used.
 """
@@ -68,7 +68,7 @@ class Tokenizer(TextMethods):
     name: str | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what a copy or a pickle takes along: the value, and nothing that is compiled or worked out from it."""
+        """Return the state of a copy or a pickle: the value, without anything compiled or computed from it."""
         return {name: getattr(self, name) for name in self.__match_args__}
 
     # -- parts ---------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class Tokenizer(TextMethods):
 
     @cached_property
     def engine(self) -> Engine:
-        """What runs it, compiled.
+        """The compiled engine that runs it.
 
         Raises:
             FormatError: if a stage cannot be run.
@@ -117,7 +117,7 @@ class Tokenizer(TextMethods):
 
     @cached_property
     def _codebook(self) -> _core.Codebook | None:
-        """What is looked for between tags, compiled."""
+        """The compiled codebook, for words between tags."""
         if self.model.codebook is None:
             return None
         return compiled_codebook(self.model, self.special_tokens)

@@ -1,4 +1,4 @@
-"""What encoding returns besides lists of ids, in columns and without an object for each token.
+"""The results of encoding besides lists of ids: in columns, without an object for each token.
 
 The ids of many texts in one buffer; where the tokens and the pieces of one text lie in it, and where it can be cut in
 parts; and the vocabulary as a mapping.
@@ -238,7 +238,7 @@ class PieceSpans:
 
 
 def well_formed(text: bytes) -> bytes:
-    r"""Put question marks for the bytes of a text that are not part of well-formed UTF-8.
+    r"""Replace the bytes of a text that are not part of well-formed UTF-8 by question marks.
 
     Then exactly the bytes inside a character (not its first) look like continuation bytes.
 

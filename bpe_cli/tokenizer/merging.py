@@ -1,4 +1,4 @@
-"""Merge the symbols of one piece, and tell every merge: for what the core does not do.
+"""Merge the symbols of one piece and yield every merge: for what the core does not do.
 
 The core compiles a model once and runs it fast. Here stands the loop for a model that changes with every token that
 goes, for the parts that a single token comes of, and for who wants to see each merge. Source: google/sentencepiece
@@ -95,7 +95,7 @@ def _run(symbols: Sequence[Symbol], order: Order[Symbol]) -> Iterator[tuple[floa
 
 
 def merged(symbols: Sequence[Symbol], order: Order[Symbol]) -> list[Symbol]:
-    """Return what merging leaves.
+    """Return the symbols that merging leaves.
 
     >>> order = {("b", "c"): (0, "bc"), ("a", "bc"): (1, "abc")}
     >>> merged("abcbc", lambda *pair: order.get(pair))
@@ -127,7 +127,7 @@ LONGEST_TOKEN = 1024
 
 @dataclass(frozen=True, slots=True)
 class RankMerges:
-    """What ranks come to.
+    """The merges that ranks stand for.
 
     Attributes:
         merges: The one merge of each token that has one, in order of rank.

@@ -84,7 +84,7 @@ class Encoding:
         )
 
     def window(self, start: int, stop: int) -> Encoding:
-        """Return a part, without what overflows."""
+        """Return a part of it, without overflowing windows."""
         return Encoding(*(getattr(self, name)[start:stop] for name in _LISTS))
 
     def __add__(self, other: Encoding) -> Encoding:
@@ -116,7 +116,7 @@ def windows(length: int, size: int, stride: int, direction: Direction = "right")
     [(3, 7), (0, 3)]
 
     Raises:
-        UsageError: ``stride`` is not smaller than ``size``.
+        UsageError: if ``stride`` is not smaller than ``size``.
     """
     if not 0 <= stride < size:
         raise UsageError(
@@ -189,7 +189,7 @@ def truncate(
 
 
 def _share(first: int, second: int, room: int) -> list[int]:
-    """Share the room among two texts: the longer one gives first, then both to halves.
+    """Divide the room between two texts: the longer one is cut first, then both to halves.
 
     Of an odd number the longer text, or the second of two equal ones, gets one more.
     """
@@ -208,7 +208,7 @@ def join(
     post_processor: str | None = None,
     add_special_tokens: bool = True,
 ) -> Encoding:
-    """Put a text, or a pair, and what the post-processor adds together, overflowing windows each.
+    """Join a text, or a pair, with the ids that the post-processor adds; the same for each overflowing window.
 
     Types are those that the post-processor gives, in overflowing windows too.
 
@@ -320,7 +320,7 @@ def prepare(
 
 
 def word_ids(spans: Sequence[Span], pieces: Sequence[Span]) -> list[int | None]:
-    """State which piece of a text each token belongs to, by where both lie in it.
+    """Return the piece of a text that each token belongs to, by their spans.
 
     A token belongs to the first piece, from that of the token before it on, which ends behind the
     token's beginning; a token that stands for nothing (an empty span) stays with the piece it is at.

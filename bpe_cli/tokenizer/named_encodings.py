@@ -175,7 +175,7 @@ def named(name: str) -> Tokenizer:
     [(b'<|endoftext|>', 50256)]
 
     Raises:
-        UsageError: if there is none of this name.
+        UsageError: if there is no encoding or model of this name.
     """
     tokenizer = find(name)
     if tokenizer is None:
@@ -211,7 +211,7 @@ def encoding_of(name: str) -> str | None:
 
 
 def canonical(name: str) -> str:
-    """Write a name as it is known: all known ones are in lower case, but what a user adds to one may be in any.
+    """Return the known spelling of a name: lower case, except for what a user adds to it.
 
     >>> canonical("GPT-4"), canonical("ft:gpt-4o:Org")
     ('gpt-4', 'ft:gpt-4o:Org')
@@ -239,14 +239,14 @@ def of_ranks(sha256: str) -> dict[str, Encoding]:
 
 
 def unknown(name: str) -> UsageError:
-    """Make the error for a name that stands for no tokenizer, with what may be meant."""
+    """Make the error for a name that stands for no tokenizer, with suggestions."""
     near = _near(name)
     hint = hint_of_family(name) or did_you_mean(near) or f"encodings are {', '.join(ENCODINGS)}; or give a path"
     return UsageError(f'unknown tokenizer "{name}"', hint=hint)
 
 
 def _near(name: str) -> list[str]:
-    """Return the names that are most like one: the one that is the same but for signs, or up to three."""
+    """Return the most similar names: the one that differs only in punctuation, or up to three."""
     names = [*ENCODINGS, *(model for model in MODELS if model not in ENCODINGS)]
     same = [each for each in names if squeezed(each) == squeezed(name)]
     return same[:1] or nearest(name.lower(), names, cutoff=0.5)
@@ -264,6 +264,6 @@ def squeezed(name: str) -> str:
 
 
 def hint_of_family(name: str) -> str | None:
-    """Describe what to ask for in the place of a family's name, which is not a tokenizer's; None if it is not one."""
+    """Return the hint for the name of a family of models, which has no tokenizer of its own; None for other names."""
     short = squeezed(name)
     return next((hint for begin, hint in _FAMILIES.items() if short.startswith(begin)), None)

@@ -1,4 +1,4 @@
-"""What stands around a document: what a post-processor puts there, and what begins and ends a text.
+"""Post-processors: the tokens that they put around a document, and what begins and ends a text.
 
 A post-processor, a component of Hugging Face's, never looks at what it surrounds. So all there is to know of one is its
 *layout*: which ids come before, between and after one or two texts, and of what type each part is (``layout``).
@@ -19,7 +19,7 @@ _HINT = "encode without `add_special_tokens`"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of what is put together: one of the texts, or ids that belong to none.
+    """A part of a layout: one of the texts, or ids that belong to none.
 
     Attributes:
         sequence: The text it is (0 or 1) or is counted with; None for what belongs to no text.
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """Ids with what a model wants to know of each; all lists are of one length.
+    """Ids with the types and masks that a model takes; all lists are of one length.
 
     Attributes:
         ids: The ids.
@@ -54,7 +54,7 @@ class Processed:
 
 
 def layout(post_processor: str | None, *, pair: bool = False) -> tuple[Part, ...]:
-    """Return what comes in what order for a text, or for a pair of texts.
+    """Return the parts in their order for a text, or for a pair of texts.
 
     Args:
         post_processor: The component as JSON, as ``tokenizer.json`` holds it; None for none.
@@ -79,7 +79,7 @@ def layout(post_processor: str | None, *, pair: bool = False) -> tuple[Part, ...
 
 
 def broken() -> FormatError:
-    """Make the error of a component that is not as it must be."""
+    """Make the error for an invalid component."""
     return FormatError("the tokenizer's post-processor is broken", hint=_HINT)
 
 
@@ -197,7 +197,7 @@ def _id(number: object) -> int:
 def surround(
     block: Block, ids: memoryview, ends: memoryview, before: tuple[int, ...], after: tuple[int, ...]
 ) -> tuple[memoryview, memoryview]:
-    """Put ids around each document of a block; at an open end of the block there is nothing to put.
+    """Put ids around each document of a block; an open end of the block gets none.
 
     Returns:
         The ids of all documents (u32), and where each document's ids end (u64).

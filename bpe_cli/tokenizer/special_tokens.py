@@ -1,4 +1,4 @@
-"""Special tokens: which are looked for in text, and which tokens text never becomes unless somebody asks.
+"""Special tokens: which are matched in text, and which never come from text unless asked for.
 
 The latter are *withheld*: special tokens, and the unknown one, which stands for what has no token. A vocabulary may
 hold their texts all the same, and merges may spell them out: of ``</ s`` and ``>`` comes ``</s>``. So text is matched
@@ -52,7 +52,7 @@ NOTHING = Withheld()
 
 
 def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Iterable[object] = ()) -> Withheld:
-    """Return which tokens of a vocabulary text never becomes.
+    """Return the tokens of a vocabulary that text never becomes.
 
     Args:
         model: The model, with all of its vocabulary.
@@ -95,7 +95,7 @@ def _is_spelt_with(model: Model, token_id: int, spelt_in_bytes: bool) -> bool:
 
 
 def looked_for(special_tokens: Sequence[SpecialToken], names: Collection[bytes]) -> list[SpecialToken]:
-    """Return the tokens that are looked for in text: added ones always, special ones if they are named.
+    """Return the tokens that are matched in text: added ones always, special ones if they are named.
 
     An added token that has the id of a special one is not a way to that. Of tokens that normalizing makes equal the
     first is found: a special one, as in Hugging Face's library.
@@ -110,7 +110,7 @@ def looked_for(special_tokens: Sequence[SpecialToken], names: Collection[bytes])
 
 
 def live(model: Model, tokens: Withheld) -> Model:
-    """Return the model as text meets it; the model itself if nothing is withheld.
+    """Return the model without the tokens that text never becomes; the model itself if there are none.
 
     Complexity: linear in the vocabulary and the merges, if anything is.
     """
@@ -131,7 +131,7 @@ def live(model: Model, tokens: Withheld) -> Model:
 
 
 def unspelt(model: Model, tokens: Withheld) -> list[int]:
-    """Return the withheld tokens that characters are spelt with, and nothing else spells: those are unknown now."""
+    """Return the withheld tokens that are the only spelling of characters, which are unknown without them."""
     if not isinstance(model, CharacterBpe) or model.byte_fallback:
         return []
     prefix, suffix = model.continuing_subword_prefix, model.end_of_word_suffix
@@ -151,7 +151,7 @@ def dead_merges(model: Model, tokens: Withheld) -> Iterator[tuple[int, tuple[int
 def joined_special_tokens(
     vocabulary: Vocabulary, special_tokens: Sequence[SpecialToken], more: Iterable[SpecialToken]
 ) -> tuple[SpecialToken, ...]:
-    """Return special tokens and more of them, sorted by id; of equal contents the later one counts.
+    """Return special tokens joined with further ones, sorted by id; of equal contents the later one counts.
 
     Raises:
         UsageError: if an id is taken, or a content stands for another id.
@@ -181,7 +181,7 @@ def joined_special_tokens(
 
 
 def show_token(content: bytes) -> str:
-    """Write a token for a message, in quotes."""
+    """Quote a token for a message."""
     return repr(content.decode("utf-8", "backslashreplace"))
 
 
@@ -210,7 +210,7 @@ def edges_of(
     bos: str | int | None = None,
     eot: str | int | None = None,
 ) -> Edges:
-    """Return what stands around each document.
+    """Return the tokens that stand around each document.
 
     Args:
         tokenizer: The tokenizer.
@@ -250,7 +250,7 @@ def edges_of(
 
 
 def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
-    """Return the id of what begins or ends a text.
+    """Return the id of the token that begins or ends a text.
 
     Args:
         tokenizer: The tokenizer.
@@ -260,7 +260,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
     Raises:
         UsageError: if there is no such token.
         InputError: if half a character stands in its name.
-        TypeError: if it is neither a str nor an int.
+        TypeError: if the value is neither a str nor an int.
     """
     if not isinstance(name, (str, int)):
         raise wrong_type(side, "a str or an int", name)
@@ -302,7 +302,7 @@ def _declared(tokenizer: AnyTokenizer, side: Side) -> int | None:
 
 
 def _instead(tokenizer: AnyTokenizer) -> str:
-    """Describe what can be asked for where the post-processor is empty."""
+    """Suggest options for a tokenizer with an empty post-processor."""
     sides: tuple[Side, ...] = ("bos", "eot")
     declared = {side: _declared(tokenizer, side) for side in sides}
     where = {"bos": "before", "eot": "after"}

@@ -1,4 +1,4 @@
-"""Decode ids as they come: give out text as soon as it is certain.
+"""Decode ids as they arrive: text is returned as soon as it is certain.
 
 Where tokens read as their bytes, only characters have to be waited for. With decoders, what the ids so
 far read as can be decoded again and again, but not from the first id on, or the time would be quadratic.
@@ -72,7 +72,7 @@ class StreamDecoder:
 
 
 class CharacterStream:
-    r"""Make text of bytes as they come, never splitting a character.
+    r"""Decode bytes as they arrive, never splitting a character.
 
     >>> stream = CharacterStream()
     >>> [stream.feed(data) for data in (b"\xe4\xbd", b"\xa0\xe4")], stream.finish()
@@ -115,7 +115,7 @@ class CharacterStream:
 
 
 class _Window:
-    """Decode ids one by one with decoders, and give the bytes that are certain."""
+    """Decode ids one by one with decoders, and return the bytes that are certain."""
 
     def __init__(self, decode: Callable[[Sequence[int]], bytes]) -> None:
         self._decode = decode
@@ -160,7 +160,7 @@ class _Window:
 
 
 def _unfinished(data: bytes) -> int:
-    """Count the bytes at the end that more bytes may make a character of.
+    """Count the bytes at the end that further bytes may complete to a character.
 
     >>> [_unfinished(data) for data in (b"a", b"a\\xe4\\xbd", b"\\xe4\\xbd\\xa0", b"\\xff", b"\\xed\\xa0")]
     [0, 2, 0, 0, 0]

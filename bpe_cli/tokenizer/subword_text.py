@@ -115,7 +115,7 @@ class Segmenter:
         ]
 
     def segment(self, text: str, number: int = 0) -> str:
-        """Segment words with blanks between them, and write them so."""
+        """Segment words with blanks between them, and join the results with blanks."""
         return _text(self._segment([bytes_of(text)], number, 1)[0])
 
     def _segment(self, texts: Sequence[bytes], number: int, threads: int) -> list[bytes]:
@@ -143,13 +143,13 @@ class Segmenter:
         return segmented
 
     def _write(self, token: str) -> str:
-        """Write a token, with what stands after it."""
+        """Write a token with the separator after it."""
         final = token.endswith(self._suffix)
         *inner, last = self._known(token.removesuffix(self._suffix) if final else token, final)
         return " ".join([*(part + self._separator for part in inner), last if final else last + self._separator, ""])
 
     def _read(self, ids: Iterator[int], words: Iterable[Iterable[Stretch]]) -> str:
-        """Write words by what each token covers of them."""
+        """Write words by the parts that their tokens cover."""
         separated: list[str] = []
         for word in words:
             *inner, last = (part for text, whole in word for part in ([text] if whole else self._subwords(text, ids)))
@@ -158,7 +158,7 @@ class Segmenter:
         return " ".join(separated)
 
     def _subwords(self, text: str, ids: Iterator[int]) -> list[str]:
-        """Take the tokens of a stretch, and give its subwords."""
+        """Return the subwords of a stretch, given its tokens."""
         parts = []
         start, end = 0, len(text) + len(self._suffix)
         while start < end:
@@ -173,7 +173,7 @@ class Segmenter:
         return [*(known for part in inner for known in self._known(part, False)), *self._known(last, True)]
 
     def _known(self, part: str, final: bool) -> list[str]:
-        """Undo merges until all is in the vocabulary, or is no product."""
+        """Undo merges until every part is in the vocabulary, or is not the product of a merge."""
         if self._vocabulary is None or len(part) == 1:
             return [part]
         done: list[str] = []
@@ -193,7 +193,7 @@ class Segmenter:
         return done
 
     def _cut(self, text: bytes) -> list[list[Stretch]] | None:
-        """Cut a text into words and those at glossaries; None if none matches."""
+        """Cut a text into words, and these at the matches of glossaries; None if none matches."""
         words = [self._stretches(word) for word in _text(text).split(" ") if word]
         return words if any(whole for word in words for _, whole in word) else None
 
@@ -211,7 +211,7 @@ def _text(data: bytes) -> str:
 
 
 def _joined(written: Sequence[bytes], ids: memoryview, ends: memoryview) -> list[bytes]:
-    """Join what is written for the tokens of each text: of many texts at once, as most are short."""
+    """Join the subwords of each text, for many texts at once, as most are short."""
     joined: list[bytes] = []
     start = before = 0
     for first in range(0, len(ends), _TEXTS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""What a program calls on a tokenizer: text to ids and back, in the words of tiktoken and tokenizers.
+"""The methods of a tokenizer: text to ids and back, in the words of tiktoken and tokenizers.
 
 A class of its own, so that ``tokenizer.py`` holds the value and its engine, and this file what people call.
 
@@ -722,7 +722,7 @@ def _threads(threads: int | None) -> int:
 
 
 def _room(max_tokens: int, edges: Edges) -> int:
-    """Return how many ids of a text there is room for between what is put around it."""
+    """Return how many ids of a text fit between the tokens that are put around it."""
     room = whole_number("max_tokens", max_tokens) - len(edges)
     if room < 0:
         raise UsageError(f"max_tokens is {max_tokens:,}, and {len(edges):,} ids are put around the text")

@@ -26,7 +26,7 @@ Fact = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """Describe how long an encoding may become, and what happens with the rest.
+    """How long an encoding may become, and what happens to the rest.
 
     Attributes:
         max_length: Ids at most, special tokens counted.
@@ -43,7 +43,7 @@ class Truncation:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Describe how long encodings are made.
+    """The length to which encodings are filled, and with what.
 
     Attributes:
         length: The length, or None: that of the longest in the batch.
@@ -64,7 +64,7 @@ class Padding:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Describe how a tokenizer is meant to be used.
+    """How a tokenizer is meant to be used.
 
     Attributes:
         truncation: How long an encoding may become; applied only by who asks for it.
@@ -89,7 +89,7 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Describe what the file was that a tokenizer was read from.
+    """The file that a tokenizer was read from.
 
     Attributes:
         format: The format's name.
@@ -105,12 +105,12 @@ class Origin:
     trained: tuple[tuple[str, Fact], ...] = ()
 
     def kept(self, format_name: str, place: str) -> bytes | None:
-        """Return what was carried at a place, if the tokenizer came from that very format."""
+        """Return the value kept from a place of the file, if the tokenizer came from that format."""
         return dict(self.carried).get(place) if self.format == format_name else None
 
 
 def roles_in_order(roles: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """Return roles as ``Usage`` has them; what is no role is left out.
+    """Return roles in the order of ``Usage``, without unknown ones.
 
     >>> roles_in_order({"eos": 2, "bos": 1})
     (('bos', 1), ('eos', 2))
@@ -120,7 +120,7 @@ def roles_in_order(roles: dict[str, int]) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """What stands around each document.
+    """The tokens around each document.
 
     Attributes:
         before: The ids before it, ``bos`` among them.

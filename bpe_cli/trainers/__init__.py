@@ -16,7 +16,7 @@ __all__ = ["ALGORITHMS", "COMPATS", "SUMMARIES", "TRAINERS", "compats_of", "trai
 
 
 class _Entry(NamedTuple):
-    """An algorithm, said without importing its trainer, which takes longer than all of ``--help``.
+    """An algorithm, described without importing its trainer, which takes longer than all of ``--help``.
 
     Attributes:
         place: The module of its trainer, and after a colon its name there where it is not ``TRAINER``.
@@ -56,7 +56,7 @@ COMPATS = tuple(dict.fromkeys(compat for entry in _ENTRIES.values() for compat i
 
 
 class _Trainers(Mapping[str, "Trainer[Any]"]):
-    """Trainers by name, each imported when it is first looked at."""
+    """Trainers by name, each imported when it is first used."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self._places = places
@@ -81,7 +81,7 @@ TRAINERS: Mapping[str, Trainer[Any]] = _Trainers({name: entry.place for name, en
 
 
 def compats_of(algorithm: str) -> tuple[str, ...]:
-    """Name whose rules an algorithm can follow.
+    """Return the names of the libraries whose rules an algorithm can follow.
 
     >>> compats_of("char"), compats_of("byte")
     (('sentencepiece',), ())
@@ -90,7 +90,7 @@ def compats_of(algorithm: str) -> tuple[str, ...]:
 
 
 def trainer_of(algorithm: str, compat: str | None = None) -> Trainer[Any]:
-    """Return who trains an algorithm by somebody's rules: a trainer of that name, if it follows the algorithm.
+    """Return the trainer of an algorithm by a library's rules: a trainer of that name, if it knows the algorithm.
 
     >>> trainer_of("bpe", "sentencepiece") is TRAINERS["sentencepiece"], trainer_of("bpe", "hf") is TRAINERS["bpe"]
     (True, True)
@@ -99,10 +99,10 @@ def trainer_of(algorithm: str, compat: str | None = None) -> Trainer[Any]:
 
 
 def trainer_for(options: Options) -> Trainer[Any]:
-    """Return whose options these are.
+    """Return the trainer that these options belong to.
 
     Raises:
-        TypeError: if they are nobody's.
+        TypeError: if the options belong to no trainer.
     """
     for trainer in TRAINERS.values():
         if isinstance(options, trainer.Options):

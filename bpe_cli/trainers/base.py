@@ -1,4 +1,4 @@
-"""What all trainers share: their interface, their options, how documents are chosen, and what training gives."""
+"""The interface and options that all trainers share, how documents are chosen, and what training returns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What training gave.
+    """The result of a training.
 
     Attributes:
         tokenizer: The tokenizer.
@@ -61,7 +61,7 @@ class Trained:
 
 
 class Options:
-    """What the options of every algorithm have: each is a frozen dataclass with these fields and its own.
+    """The options of every algorithm: each is a frozen dataclass with these fields and its own.
 
     Attributes:
         vocab_size: Tokens to end with.
@@ -80,7 +80,7 @@ class Options:
 
 
 class SplittingOptions(Options):
-    """What most have besides.
+    """The further options that most algorithms have.
 
     Attributes:
         split_special: Whether special tokens in the corpus are taken out and divide the text.
@@ -113,7 +113,7 @@ class Trainer(ABC, Generic[Chosen]):
     smaller: str = "raise `max_memory`, split the text more finely, or train on a sample"
 
     def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
-        """Return the options that say by which name, and by whose rules, training was asked for."""
+        """Return the options by whose values the algorithm and its rules are chosen."""
         return {} if compat is None else {"compat": compat}
 
     def takes_lines(self, options: Chosen) -> bool:
@@ -129,7 +129,7 @@ class Trainer(ABC, Generic[Chosen]):
         """Return the stages that text goes through before it is counted."""
 
     def cutter(self, options: Chosen) -> Cutter:
-        """Compile what cuts text.
+        """Compile the cutter of texts.
 
         Raises:
             UsageError: if an expression does not compile.
@@ -143,7 +143,7 @@ class Trainer(ABC, Generic[Chosen]):
             ) from error
 
     def slow_patterns(self, options: Chosen) -> tuple[str, ...]:
-        """Return the patterns that the core has no scanner for, and cuts text many times slower by."""
+        """Return the patterns without a scanner of the core, which cut text many times slower."""
         return ()
 
     def count(self, blocks: Iterable[Block], options: Chosen, counts: _core.Counts, threads: int = 1) -> None:
@@ -158,13 +158,13 @@ class Trainer(ABC, Generic[Chosen]):
         )  # fmt: skip
 
     def cutting(self, options: Chosen) -> Cutting:
-        """Return what decides about pieces, to be kept with their counts."""
+        """Return the settings that decide about pieces, to be stored with their counts."""
         front = self.front(options)
         stages = core_spec(front.normalizer, front.pre_tokenizer)
         return Cutting(None, False, options.split_off, _core.UNICODE_VERSION, stages)
 
     def adopt(self, options: Chosen, cutting: Cutting) -> Chosen:
-        """Return the options with which counts that were cut so can be trained on.
+        """Return the options with which counts that were cut in this way can be trained on.
 
         Raises:
             UsageError: if the options say that text is cut otherwise.
@@ -180,7 +180,7 @@ class Trainer(ABC, Generic[Chosen]):
     def train(
         self, counts: _core.Counts, options: Chosen, progress: Progress | None = None, threads: int = 1
     ) -> Trained:
-        """Make a tokenizer of counts.
+        """Train a tokenizer on counts.
 
         Args:
             counts: How often each piece occurs.
@@ -194,10 +194,10 @@ class Trainer(ABC, Generic[Chosen]):
 
     @abstractmethod
     def untrained(self, options: Chosen) -> Tokenizer:
-        """Return a tokenizer of the same kind with next to nothing in it: to see early whether it could be written.
+        """Return an almost empty tokenizer of the same kind, to see early whether it could be written.
 
         Raises:
-            TrainingError: if it is clear already that there is no room in the vocabulary.
+            TrainingError: if it is already clear that the vocabulary has no room.
         """
 
     @abstractmethod
@@ -209,21 +209,21 @@ class Trainer(ABC, Generic[Chosen]):
         """
 
     def signed(self, tokenizer: Tokenizer, inputs: Sequence[str], output: str | None) -> Tokenizer:
-        """Return a tokenizer that says of what files it was made, and for which, if its kind does."""
+        """Return a tokenizer that states the files of its training, if its kind does."""
         return tokenizer
 
 
 def check_list(name: str, texts: Sequence[str]) -> None:
-    """Make sure that an option is a list of texts, and not one text, which is a sequence, too."""
+    """Check that an option is a list of texts, and not a single text, which is a sequence, too."""
     if isinstance(texts, str):
         raise UsageError(f"{name} is a list of texts, and not one text", hint=f"{name}=[{texts!r}]")
 
 
 def check_special_tokens(contents: Sequence[str]) -> None:
-    """Make sure that special tokens have texts, each its own.
+    """Check that special tokens have texts, each its own.
 
     Raises:
-        UsageError: if one has none, or is given twice, or there is one text in place of a list of them.
+        UsageError: if a text is empty or given twice, or is given in place of a list of texts.
     """
     check_list("special_tokens", contents)
     if "" in contents:
@@ -234,10 +234,10 @@ def check_special_tokens(contents: Sequence[str]) -> None:
 
 
 def check_numbers(options: Options) -> None:
-    """Make sure that the core has room for the numbers of an algorithm's options.
+    """Check that the numbers of an algorithm's options fit the core.
 
     Raises:
-        UsageError: if one is below 0 (an id: below -1, which is for none) or too large, or not a number at all.
+        UsageError: if a number is below 0 (an id: below -1, which stands for no id) or too large, or is not a number.
     """
     for each in fields(options):
         value = getattr(options, each.name)
@@ -269,7 +269,7 @@ def _random_bits(seed: int) -> Iterator[int]:
 
 
 def reservoir(documents: Iterable[bytes], size: int, seed: int = SEED) -> list[bytes]:
-    """Take ``size`` documents, each with the same probability; all of them if there are no more.
+    """Draw ``size`` documents, each with the same probability; all of them if there are no more.
 
     Vitter's algorithm R (1985), in one pass: the same seed and documents give the same sample, in the order of the
     corpus, however the corpus is cut into blocks.

@@ -32,7 +32,7 @@ Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a library does its own way.
+    """The rules of one library.
 
     Attributes:
         tie: Which of the most frequent pairs it merges; see ``_core.train_bpe``.
@@ -131,7 +131,7 @@ class BbpeOptions(SplittingOptions):
 
 @dataclass(frozen=True, slots=True)
 class BbpeTrained(Trained):
-    """What training gave.
+    """The result of a training.
 
     Attributes:
         merge_counts: How often each merge's pair occurred when it was chosen (u64).
@@ -150,7 +150,7 @@ def _reserved(options: BbpeOptions, initial: list[bytes]) -> list[bytes]:
 
 
 def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
-    """Make sure that the vocabulary has room for what there is before the first merge."""
+    """Check that the vocabulary has room for the tokens that exist before the first merge."""
     specials = len(options.special_tokens)
     needed = initial + (0 if options.rules.special_first else specials)
     if options.vocab_size < needed:
@@ -214,15 +214,15 @@ class Bbpe(Trainer[BbpeOptions]):
         return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
     def cutter(self, options: BbpeOptions) -> SplitText:
-        """Compile what cuts text: splitters alone have a shorter way."""
+        """Compile the cutter of texts; splitters alone have a shorter path."""
         return SplitText(compile_splitter(options.patterns), options.prefix_space)
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
-        """Return the patterns that the core has no scanner for, and cuts text many times slower by."""
+        """Return the patterns without a scanner of the core, which cut text many times slower."""
         return () if isinstance(compile_splitter(options.patterns), _core.Splitter) else options.patterns
 
     def cutting(self, options: BbpeOptions) -> Cutting:
-        """Return what decides about pieces, to be kept with their counts."""
+        """Return the settings that decide about pieces, to be stored with their counts."""
         pattern = options.patterns[0] if options.patterns else None
         return Cutting(pattern, options.prefix_space, options.split_off, self._unicode_version(options))
 
@@ -300,7 +300,7 @@ class Bbpe(Trainer[BbpeOptions]):
         )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
-        """Return what training would give without any merge: to see, before it begins, what could not be done."""
+        """Return the result of a training without merges, to see early what could not be done."""
         if options.initial_alphabet == "all":
             initial, symbols, _ = initial_tokens(options, new_counts())
             _check_size(options, len(initial), len(symbols))

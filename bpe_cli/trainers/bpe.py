@@ -165,7 +165,7 @@ class BpeOptions(SplittingOptions):
 
 
 def _shortfall(options: BpeOptions, size: int, *, exhausted: bool, bounded: bool) -> str | None:
-    """Explain why there are not as many tokens, or merges, as there are to be."""
+    """Explain why there are fewer tokens, or merges, than requested."""
     if options.vocab_size is not None and size > options.vocab_size:
         return "characters at the ends of words and inside them are tokens of their own, and alone are more"
     if exhausted:
@@ -347,7 +347,7 @@ class Bpe(Trainer[BpeOptions]):
         )
 
     def untrained(self, options: BpeOptions) -> Tokenizer:
-        """Return a tokenizer without characters and merges: to see, before the work begins, what could not be done."""
+        """Return a tokenizer without characters and merges, to see early what could not be done."""
         read_words(options.boundaries)
         return _assemble(options, [content.encode() for content in options.specials], [], [])
 

@@ -1,4 +1,4 @@
-"""Make, read and rewrite the counts of pieces that trainers learn from, and choose an alphabet by them.
+"""Make, read and rewrite the counts of pieces that trainers learn from, and choose an alphabet from them.
 
 Marks (MorphBPE, arXiv:2502.00894) stand for places that the user names, inside the words of a corpus. They only
 change what is learnt. Encoding knows nothing of them: a merge that was learnt elsewhere may cross such a place.
@@ -27,7 +27,7 @@ FILE_MARK = "|"
 
 
 def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
-    """Return counts of nothing, to add to, in at most ``max_memory`` bytes."""
+    """Return empty counts that take at most ``max_memory`` bytes."""
     return _core.Counts(min(max_memory, _ALL_MEMORY))
 
 
@@ -72,7 +72,7 @@ def _batched(items: Iterable[tuple[bytes, int]], size: int) -> Iterator[list[tup
 
 
 def refuse_nothing(counts: _core.Counts, what: str = "text") -> None:
-    """Make sure that a corpus has something to train on."""
+    """Check that a corpus has something to train on."""
     if not counts.unique:
         raise TrainingError(f"there is nothing to train on: the corpus has no {what}")
 
@@ -98,7 +98,7 @@ def small_texts(counts: _core.Counts) -> dict[str, int]:
 
 
 def cut_tokens(blob: bytes, ends: _core.U32Array) -> list[bytes]:
-    """Cut what the core has learnt into tokens, by where each ends."""
+    """Cut the tokens that the core has learnt apart at their ends."""
     return [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
 
 
@@ -229,7 +229,7 @@ def mark_pieces(
 
 
 def _unused(counts: _core.Counts) -> bytes:
-    """Return bytes that stand in no piece, and cannot stand in a word: they are no UTF-8."""
+    """Return bytes that no piece holds, and that no word can hold, as they are not UTF-8."""
     longest = 0
     for piece, _ in items_of(counts):
         while b"\xff" * (longest + 1) in piece:

@@ -84,7 +84,7 @@ Words = list[tuple[bytes, int]]
 
 @dataclass(frozen=True, slots=True)
 class Dictionaries:
-    """What the rounds gave.
+    """The results of the rounds.
 
     Attributes:
         lines: How many different lines the corpus has.
@@ -135,7 +135,7 @@ def learn(
 
 
 def _shortfall(learnt: Dictionaries, tokenizer: Tokenizer, options: MaxMatchOptions) -> str | None:
-    """Explain why there are not more words, if there are to be."""
+    """Explain why there are fewer words than requested."""
     if options.vocab_size is None or tokenizer.vocab_size >= options.vocab_size:
         return None
     if any(len(dictionary) >= options.dictionary_size for dictionary in learnt.words):
@@ -192,7 +192,7 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
         return True
 
     def front(self, options: MaxMatchOptions) -> Front:
-        """Do nothing to lines before they are counted: training itself takes white space out."""
+        """Return no stages: training itself takes white space out of lines."""
         return Front()
 
     def train(

@@ -1,4 +1,4 @@
-"""Number the most frequent pieces: by count, falling, and of equals the one of lower bytes first.
+"""Number the most frequent pieces by falling count; of equal counts the one of lower bytes comes first.
 
 What the trainers of characters, n-grams and words (``unmerged``) have in common, and of dictionaries in part.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOptions(SplittingOptions):
-    """What the options have where a token can stand for what is unknown.
+    """The options of algorithms with an unknown token.
 
     Attributes:
         vocab_size: Most tokens, special ones counted; None for no bound.
@@ -61,7 +61,7 @@ class UnknownOptions(SplittingOptions):
 
 @dataclass(frozen=True, slots=True)
 class FrequentOptions(UnknownOptions):
-    """What the options of characters, n-grams and words have.
+    """The options that characters, n-grams and words share.
 
     Attributes:
         min_frequency: A piece that occurs less often is left out.
@@ -87,18 +87,18 @@ class MostFrequent(Trainer[Frequent]):
 
     @abstractmethod
     def noun(self, options: Frequent) -> str:
-        """Return what a piece is called."""
+        """Return the noun for a piece in messages."""
 
     @abstractmethod
     def pick(self, counts: _core.Counts, options: Frequent) -> tuple[Iterable[bytes], tuple[str, ...]]:
-        """Choose pieces, in order, and say what the others of the corpus are not, as ``shortfall`` wants it."""
+        """Choose pieces, in order, and describe those left out, as ``shortfall`` wants it."""
 
     def model(self, vocabulary: Vocabulary, options: Frequent) -> Model:
-        """Return what looks pieces up."""
+        """Return the model that looks pieces up."""
         return WordLevel(vocabulary, options.unk_id)
 
     def decoder(self, options: Frequent) -> tuple[Decoder, ...]:
-        """Return what makes text of tokens."""
+        """Return the decoder."""
         return ()
 
     def train(
@@ -129,11 +129,11 @@ class MostFrequent(Trainer[Frequent]):
         )
 
     def shown(self, counts: _core.Counts, options: Frequent) -> dict[bytes, int]:
-        """Return what ``steps`` shows as counted."""
+        """Return the counts that ``steps`` shows."""
         return pieces_of(counts)
 
     def steps(self, counts: _core.Counts, options: Frequent) -> Steps:
-        """Return what was counted, and what became tokens."""
+        """Return the counted pieces, and those that became tokens."""
         from bpe_cli.teaching.steps import NumberedPieces
 
         refuse_nothing(counts, self.counted)
@@ -206,5 +206,5 @@ def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_o
 
 
 def rare(counts: Iterable[int], min_frequency: int) -> str:
-    """Describe what a piece is not that occurs less often; nothing if there is none."""
+    """Describe the pieces that are left out for occurring less often; nothing if there is none."""
     return "frequent enough" if min_frequency > 1 and any(count < min_frequency for count in counts) else ""

@@ -128,7 +128,7 @@ def _single(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What was learnt: pieces with scores, in order, and what to tell of it; see ``Trained``."""
+    """The learnt pieces with their scores, in order, and notes on them; see ``Trained``."""
 
     pieces: list[tuple[str, float]]
     summary: tuple[str, ...]
@@ -205,7 +205,7 @@ def _unigram(counts: _core.Counts, options: SentencePieceOptions, progress: Prog
 
 
 def _rules(options: SentencePieceOptions) -> dict[str, Any]:
-    """Return the options that say which substrings can be pieces, as the core names them."""
+    """Return the options that decide which substrings can be pieces, by the core's names."""
     return {
         "max_piece_length": options.max_token_length,
         "split_by_whitespace": options.split_by_whitespace,
@@ -284,7 +284,7 @@ class SentencePiece(Trainer[SentencePieceOptions]):
     follows = MODELS
 
     def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
-        """Return which model is to be trained: the algorithm that was asked for."""
+        """Return the model to train: the algorithm that was asked for."""
         return {"model": algorithm} if algorithm in self.follows else {}
 
     def takes_lines(self, options: SentencePieceOptions) -> bool:
@@ -323,7 +323,7 @@ class SentencePiece(Trainer[SentencePieceOptions]):
         return assemble(options, [(MARK, 0.0)])
 
     def signed(self, tokenizer: Tokenizer, inputs: Sequence[str], output: str | None) -> Tokenizer:
-        """Return a tokenizer that says of what files it was made, and for which, as they were given."""
+        """Return a tokenizer that states the files of its training as they were given."""
         prefix = () if output is None else (("model_prefix", output.removesuffix(".model")),)
         trained = (
             *(("input", path) for path in inputs),

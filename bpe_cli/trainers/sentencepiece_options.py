@@ -1,4 +1,4 @@
-"""Describe what SentencePiece's trainers are to do, and which pieces there are before any training."""
+"""The options of SentencePiece's trainers, and the pieces that exist before any training."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class SentencePieceOptions(Options):
 
 
 def trainer_settings(options: SentencePieceOptions) -> tuple[tuple[str, Fact], ...]:
-    """Return what was trained with in the words of SentencePiece's ``TrainerSpec``, as ``spm_train`` writes it.
+    """Return the settings of the training as SentencePiece's ``TrainerSpec``, as ``spm_train`` writes it.
 
     A result does not depend on the threads here, and is that of one thread there.
     """
@@ -164,7 +164,7 @@ _SAME_NAMES = (
 
 
 def meta_pieces(options: SentencePieceOptions) -> list[tuple[str, int]]:
-    """Return the pieces that are there before any training, with their types, by id.
+    """Return the pieces that exist before any training, with their types, by id.
 
     Raises:
         UsageError: if two have one id or one text, or the ids leave a gap.

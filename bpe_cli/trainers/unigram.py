@@ -112,18 +112,18 @@ class UnigramOptions(base.Options):
 
     @property
     def seeds(self) -> int:
-        """With how many tokens to begin at most."""
+        """The largest number of tokens to begin with."""
         return self.seed_size or (TEXTBOOK_SEEDS if self.rule == "textbook" else 1_000_000)
 
     @property
     def kept(self) -> float:
-        """What share of the tokens a round keeps."""
+        """The share of the tokens that a round keeps."""
         usual = TEXTBOOK_KEPT if self.rule == "textbook" else 0.75
         return usual if self.shrinking_factor is None else self.shrinking_factor
 
     @property
     def dropped(self) -> float:
-        """What share of the tokens a round drops: the decimal number that was meant, 0.1 for 0.9."""
+        """The share of the tokens that a round drops, as the decimal number that was meant: 0.1 for 0.9."""
         return round((1 - self.kept) * 1e9) / 1e9
 
     @property
@@ -219,7 +219,7 @@ def _run(
 
 
 def refusal(error: ValueError, covers: bool = True) -> TrainingError:
-    """Describe what the core says, and how a vocabulary that is too small gets room."""
+    """Describe an error of the core, and how to make room in a vocabulary that is too small."""
     if "is smaller than" not in str(error):
         return TrainingError(str(error))
     fewer = ", or for fewer characters with `character_coverage=X`" if covers else ""
@@ -227,7 +227,7 @@ def refusal(error: ValueError, covers: bool = True) -> TrainingError:
 
 
 def _assemble(options: UnigramOptions, learnt: list[bytes], scores: list[float]) -> Tokenizer:
-    """Put the tokens behind the reserved ones; a learnt token that is spelt as one of those is left out."""
+    """Put the tokens after the reserved ones; a learnt token with the spelling of a reserved one is left out."""
     reserved = options.reserved
     special = tuple(
         SpecialToken(content.encode(), token_id)

@@ -1,4 +1,4 @@
-"""Make vocabularies without merging anything: of characters, n-grams, words, or of the 256 bytes.
+"""Make vocabularies without merging: of characters, n-grams, words, or the 256 bytes.
 
 A word is what no rule cuts further, looked up as Hugging Face's ``WordLevel`` does. Of bytes there is nothing to learn:
 ByT5 (Xue et al., arXiv:2105.13626) puts three special tokens first, so that a byte's id is its value plus 3; bGPT
@@ -77,7 +77,7 @@ class Char(MostFrequent[CharOptions]):
     Options = CharOptions
 
     def noun(self, options: CharOptions) -> str:
-        """Return what a piece is called."""
+        """Return the noun for a piece in messages."""
         return "character"
 
     def front(self, options: CharOptions) -> Front:
@@ -110,7 +110,7 @@ class Char(MostFrequent[CharOptions]):
 
 
 def _covering(ordered: list[bytes], present: dict[bytes, int], coverage: float) -> list[bytes]:
-    """Take the first characters that make up a share of the text, reckoned without rounding."""
+    """Return the first characters that make up a share of the text, calculated without rounding."""
     needed = Fraction(str(coverage)) * sum(present.values())
     covered = 0
     for place, character in enumerate(ordered):
@@ -164,7 +164,7 @@ class Word(MostFrequent[WordOptions]):
     counted = "words"
 
     def noun(self, options: WordOptions) -> str:
-        """Return what a piece is called."""
+        """Return the noun for a piece in messages."""
         return "word"
 
     def front(self, options: WordOptions) -> Front:
@@ -179,7 +179,7 @@ class Word(MostFrequent[WordOptions]):
         return (word for word, _ in words), ("frequent enough" if is_rare else "",)
 
     def decoder(self, options: WordOptions) -> tuple[Decoder, ...]:
-        """Return what puts a blank between words: none is kept, unless an expression may have kept them."""
+        """Return the decoder that puts a blank between words, unless an expression may have kept the blanks."""
         return () if options.pattern is not None else (WordPieceDecoder(cleanup=False),)
 
 
@@ -211,7 +211,7 @@ class Ngram(MostFrequent[NgramOptions]):
     Options = NgramOptions
 
     def noun(self, options: NgramOptions) -> str:
-        """Return what a piece is called."""
+        """Return the noun for a piece in messages."""
         return f"{options.n}-gram"
 
     def front(self, options: NgramOptions) -> Front:
@@ -224,7 +224,7 @@ class Ngram(MostFrequent[NgramOptions]):
         return by_count(ngrams, options.min_frequency), (rare(ngrams.values(), options.min_frequency),)
 
     def model(self, vocabulary: Vocabulary, options: NgramOptions) -> Model:
-        """Return what looks n-grams up."""
+        """Return the model that looks n-grams up."""
         if options.strided:
             return WordLevel(vocabulary, options.unk_id)
         return NGram(vocabulary, options.n, options.unk_id)
@@ -280,7 +280,7 @@ class Byte(Trainer[ByteOptions]):
     Options = ByteOptions
 
     def front(self, options: ByteOptions) -> Front:
-        """Do nothing to text."""
+        """Return no stages."""
         return Front()
 
     def train(

@@ -138,7 +138,7 @@ class WordPieceOptions(SplittingOptions):
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """Hold the letters of a corpus as they are written, sorted: at the beginning of a word, and inside one."""
+    """The letters of a corpus as they are written, sorted: at the beginning of a word, and inside one."""
 
     beginning: tuple[str, ...]
     inside: tuple[str, ...]
@@ -156,7 +156,7 @@ def _front(options: WordPieceOptions) -> Front:
 
 
 def alphabet_of(counts: _core.Counts, options: WordPieceOptions) -> Alphabet:
-    """Find the letters of a corpus that have a token. A byte that is no part of UTF-8 is no letter."""
+    """Find the letters of a corpus that have a token. A byte that is not part of UTF-8 is not a letter."""
     letters = _core.character_counts(counts)[: options.most_letters]
     first = {letter for letter, _, begins, _ in letters if begins}
     inside = {letter for letter, *_, stands_inside in letters if stands_inside}
@@ -243,7 +243,7 @@ def _assemble(options: WordPieceOptions, tokens: Sequence[bytes], alphabet: Alph
 
 
 def _around(special: Mapping[bytes, int]) -> str | None:
-    """Return what BERT puts around a text, if its tokens are there."""
+    """Return BERT's post-processor as JSON; None if the vocabulary lacks its tokens."""
     ids = {content: special.get(content.encode()) for content in ("[SEP]", "[CLS]")}
     if None in ids.values():
         return None

@@ -1,4 +1,4 @@
-r"""Write what a report holds as plain JSON values: one walk over its dataclasses. docs/json.md documents each field.
+r"""Write reports as plain JSON values: one walk over their dataclasses. docs/json.md documents each field.
 
 A dataclass is an object of its fields in their order, unless ``SHAPES`` says how they are called, which of them there
 are, and what is derived. A text from outside (a token, a name, a grapheme cluster) is a string when it is UTF-8, else
@@ -30,7 +30,7 @@ MOST_DIGITS = 15
 
 
 class Shape:
-    """State which keys the object of a dataclass has, in order, and what their values are."""
+    """The keys of a dataclass's object, in order, and their values."""
 
     def __init__(self, keys: str, **derived: Callable[[Any], Any]) -> None:
         """Read the keys, which are words, and functions of the whole for some of them.
@@ -285,7 +285,7 @@ def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:
 
 
 def reachability_json(reachability: Reachability, *, full: bool = False) -> dict[str, Any]:
-    """Return what is known of which tokens text can become; ``full`` lists all tokens."""
+    """Return the report on which tokens text can become; ``full`` lists all tokens."""
     from bpe_cli.reports.tokenizer.reachability import LAYERS
     from bpe_cli.views.structure import listed_layers
 
@@ -307,5 +307,5 @@ def reachability_json(reachability: Reachability, *, full: bool = False) -> dict
 
 
 def cards_json(name: str | None, cards: Sequence[TokenCard]) -> dict[str, Any]:
-    """Return what is known of single tokens."""
+    """Return the reports on single tokens."""
     return {"schema": "bpe.inspect.tokens/1", "tokenizer": json_value(name), "tokens": json_value(cards)}

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What blocks are asked for.
+    """The screen for which blocks are made.
 
     Attributes:
         width: The columns that there are.
@@ -28,7 +28,7 @@ class Screen:
 
 @runtime_checkable
 class Adaptive(Protocol):
-    """What looks different by the screen."""
+    """The interface of content that depends on the screen."""
 
     def blocks(self, screen: Screen) -> Iterable[Block]:
         """Return the blocks for a screen."""
@@ -36,7 +36,7 @@ class Adaptive(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above a part; ``apart`` from what is before it."""
+    """The heading of a part; ``apart`` puts an empty line before it."""
 
     text: str
     apart: bool = False
@@ -76,7 +76,7 @@ class Hanging:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A free line on a console."""
+    """An empty line on a console."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Name(str):
 
 
 class Words(str):
-    """Words of our own above a column, with punctuation that is no markup."""
+    """Words of our own above a column, with punctuation that is not markup."""
 
     __slots__ = ()
 
@@ -239,7 +239,7 @@ class Blocks:
         return iter(self._blocks)
 
     def neutral(self) -> Iterator[Heading | Line | Sheet]:
-        """Yield what stands for the blocks on no console."""
+        """Yield the headings, lines and sheets that stand for the blocks outside of a console."""
         yield from _neutral(self._blocks)
 
 

@@ -1,4 +1,4 @@
-"""Write numbers and the names of tokenizers, and state how much is shown unless all is asked for.
+"""Format numbers and the names of tokenizers, and define how much is shown unless all is asked for.
 
 A name is written short: as many of the last parts of its path as tell it from the others.
 """
@@ -83,7 +83,7 @@ _SAME_EVERYWHERE = ("tokenizer.json", "tokenizer.model", "tokenizer.bin", "vocab
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Write each name harmlessly, a long one by the shortest end that tells it from the others.
+    """Write each name harmlessly, a long one by the shortest end that distinguishes it from the others.
 
     >>> short_names(["gpt2", "a/b.json", "/data/vocabs/t5-small", "/data/vocabs/llama/tokenizer.model"])
     ['gpt2', 'a/b.json', 't5-small', 'llama/tokenizer.model']
@@ -118,7 +118,7 @@ def _tells_nothing(parts: Sequence[str]) -> bool:
 
 
 def full_names(names: Sequence[str], shorter: Sequence[str]) -> list[str]:
-    """Describe what the short names stand for, those that are not the whole.
+    """Describe what the shortened names stand for.
 
     >>> full_names(["gpt2", "/data/vocabs/t5-small"], ["gpt2", "t5-small"])
     ['t5-small: /data/vocabs/t5-small']

@@ -1,4 +1,4 @@
-"""Set tokens in lines of a width without losing or adding anything: what rich's wrapping does to spaces.
+"""Wrap tokens into lines of a width without losing or adding anything, as rich's wrapping would do to spaces.
 
 ``Writer`` sets them one after the other; ``interlinear`` sets what belongs to each under it, in columns that are
 aligned and wrapped together. Neighbours differ in colour; without colour bars stand between them. What is wider than a
@@ -56,7 +56,7 @@ def palette_of(screen: Screen) -> Palette:
 
 
 def token_style(palette: Palette, number: int, special: bool = False) -> str:
-    """Return the style of a token: never that of its neighbour, special tokens apart, which have brackets."""
+    """Return the style of a token: never that of its neighbour, except for special tokens, which have brackets."""
     if special:
         return _SPECIAL if palette else _SPECIAL_PLAIN
     return palette[number % len(palette)] if palette else PLAIN
@@ -80,7 +80,7 @@ class Writer:
         self._line_due = False
 
     def put(self, unit: str, style: str) -> None:
-        """Write a unit; a real line break follows the mark of a line feed."""
+        """Write a unit; a line break follows the mark of a line feed."""
         size = cell_len(unit)
         if size > self._width and len(unit) > 1:
             for character in unit:

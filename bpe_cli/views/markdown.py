@@ -80,7 +80,7 @@ def table(sheet: Sheet) -> str:
 
 
 def escaped(text: str) -> str:
-    """Write our own words so that no punctuation is markup."""
+    """Escape our own words so that no punctuation is markup."""
     return re.sub(r"([*_\[\]<>|`])", r"\\\1", text)
 
 

@@ -36,7 +36,7 @@ BAR_CELLS = 30
 
 
 class OnConsole:
-    """Blocks as what rich prints."""
+    """Blocks as an object that rich prints."""
 
     def __init__(self, *parts: Block | Blocks) -> None:
         """Choose the blocks."""

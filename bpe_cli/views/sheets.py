@@ -1,4 +1,4 @@
-"""Sheets that adapt to the width of a console: what has no room beside goes below."""
+"""Sheets that adapt to the width of a console: columns that do not fit go below."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _symbols(symbols: Symbols, between: str = " ") -> Line:
 
 
 def _spellings(spellings: Sequence[Spelling], most: int | None) -> Iterator[Block]:
-    """Describe what is not a token."""
+    """Describe the parts that become tokens in another way."""
     for spelling in spellings[:most]:
         becomes = _tokens(spelling.tokens, most) if spelling.tokens and spelling.way != "taken back" else ""
         times = f" ({whole(spelling.times)} times)" if spelling.times > 1 else ""
@@ -211,7 +211,7 @@ def _matches(walk: MatchWalk) -> Iterator[Block]:
 
 
 def _match(step: MatchStep) -> Line:
-    """Write what is taken, a bar, and what is left."""
+    """Write the match, a bar, and the rest."""
     dots = f"... ({whole(step.cut)} more)" if step.cut else ""
     if step.way != "token" or step.taken is None:
         return Line(f"{visible(step.rest, bars=True)}{dots}")
@@ -280,7 +280,7 @@ def _lattice(walk: LatticeWalk, most: int | None) -> Iterator[Block]:
 
 
 def _places(walk: LatticeWalk) -> Iterator[Block]:
-    """List what ends at each place, or begins there."""
+    """List the tokens that end at each place, or begin there."""
     ways = [way for place in walk.places for way in place.ways]
     wide = max([5, *(cell_len(visible(way.text)) for way in ways)])
     score = max([5, *(len(_score(way.score)) for way in ways)])

@@ -1,4 +1,4 @@
-"""Show how a vocabulary is built and which tokens text can become: it reads without colour and in 80 columns."""
+"""Show how a vocabulary is built and which tokens text can become, without colour and in 80 columns."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ _BEGINNING_CELLS = 60
 
 
 def reachability_view(reachability: Reachability, *, full: bool = False) -> Blocks:
-    """Lay out layers, and the first tokens of those that tell of trouble.
+    """Lay out layers, and the first tokens of those that point to problems.
 
     With ``full``, all tokens but plain ones, and special ones, which are listed by themselves.
     """
@@ -247,7 +247,7 @@ def reachability_view(reachability: Reachability, *, full: bool = False) -> Bloc
 
 
 def listed_layers(*, full: bool) -> tuple[Layer, ...]:
-    """Return the layers of which tokens are listed one by one."""
+    """Return the layers whose tokens are listed one by one."""
     return (*_TELLING, *_WITNESSED) if full else _TELLING
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What stands under each token: its id, its byte span, its score."""
+    """The notes under each token: its id, its byte span, its score."""
 
     ids: bool = False
     spans: bool = False
@@ -147,7 +147,7 @@ _LONGEST_CLUSTER = 64  # characters shown of one grapheme cluster; no real one i
 
 @dataclass(slots=True)
 class Cell:
-    """What is shown of one token.
+    """The parts of a token that are shown.
 
     Attributes:
         units: What to write, and how.
@@ -159,7 +159,7 @@ class Cell:
 
 
 def cells(groups: Iterable[Group], palette: Palette) -> Iterator[Cell]:
-    """Yield what is shown of each token; with a ``palette`` bars mean no boundaries."""
+    """Yield the shown parts of each token; with a ``palette`` bars do not mean boundaries."""
     for group in groups:
         made = [Cell(tied=number > 0) for number in range(group.end - group.first)]
         for part in group.parts:
@@ -216,7 +216,7 @@ def text_blocks(
     title: str | None = None,
     limit: int | None = TOKEN_LIMIT,
 ) -> Blocks:
-    """Lay a text out as blocks: what it is called, its totals, its tokens, and what is warned of."""
+    """Lay a text out as blocks: its name, its totals, its tokens, and its warnings."""
     excerpt = segmentation.excerpt(limit)
     cells = _columns(excerpt.tokens, marked=False)
     tokens = Sheet(*(text_column("number" if name == "#" else name, right=name not in _FOLDED) for name in cells))
@@ -273,7 +273,7 @@ _EXPENDABLE = ("characters", "piece", "bytes", "#", "score", "span")
 
 
 def _too_many(cells: dict[str, list[str]], width: int) -> list[str]:
-    """List the columns that have no place."""
+    """List the columns for which there is no room."""
     needs = {name: max(map(cell_len, [name, *column])) + _BETWEEN for name, column in cells.items()}
     for name in _FOLDED:
         needs[name] = min(needs[name], _FOLDED_WIDTH + _BETWEEN)
@@ -312,7 +312,7 @@ def score_text(score: float | None, digits: int) -> str:
 
 
 def warning_lines(warnings: Iterable[TextWarning], palette: Palette) -> Iterator[Block]:
-    """Yield a paragraph for each warning: what is the matter and where, and the way out."""
+    """Yield a paragraph for each warning: the problem, its place, and the hint."""
     for number, warning in enumerate(warnings):
         if number == 0:
             yield Gap()

@@ -1,4 +1,4 @@
-"""Write trainings out as lines of text, the way textbooks do: what ``bpe train --steps`` prints."""
+"""Write trainings as lines of text, the way textbooks do: what ``bpe train --steps`` prints."""
 
 from __future__ import annotations
 

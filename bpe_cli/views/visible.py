@@ -1,4 +1,4 @@
-r"""Write any text so that everything in it can be seen, nothing in it moves the cursor, and it keeps its place.
+r"""Write any text so that everything in it is visible, nothing in it moves the cursor, and it keeps its place.
 
 White space gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
 becomes ``<U+200B>``. Where such a mark stands in the text itself, a backslash comes before it (and
@@ -60,7 +60,7 @@ _MOST_COMBINING = 8
 
 @lru_cache(maxsize=1)
 def _hidden() -> regex.Pattern[str]:
-    """Compile what matches a character without a shape or width one could rely on."""
+    """Compile the pattern of characters without a reliable shape or width."""
     import regex  # its tables are the same under every Python, those of unicodedata are not
 
     return regex.compile(HIDDEN, regex.VERSION1)
@@ -141,7 +141,7 @@ MARK = "\u200e"
 
 @lru_cache(maxsize=1)
 def _strong() -> regex.Pattern[str]:
-    """Compile what finds the last character that has a direction; Arabic numbers make runs as letters do."""
+    """Compile the pattern of the last character with a direction; Arabic numbers make runs as letters do."""
     import regex
 
     return regex.compile(r"(?r)(?P<right>[\p{bc=R}\p{bc=AL}\p{bc=AN}])|\p{bc=L}")
@@ -160,7 +160,7 @@ def direction(unit: str) -> bool | None:
 
 
 class Borders:
-    """State where a mark is due, as a line is written from left to right."""
+    """Decide where marks of direction are needed, as a line is written from left to right."""
 
     def __init__(self, *, active: bool) -> None:
         """Begin a line; one that is not ``active`` never asks for a mark."""
@@ -190,7 +190,7 @@ class Borders:
 
 
 def bordered(shown: str, *, active: bool) -> str:
-    """Write one token so that what stands around it keeps its place.
+    """Write one token so that its neighbours keep their places.
 
     >>> bordered("שלום", active=True), bordered("hello", active=True), bordered("שלום", active=False)
     ('\\u200eשלום\\u200e', 'hello', 'שלום')

@@ -1,4 +1,4 @@
-"""Show the report on a tokenizer as tables that read without colour and in 80 columns, and all about one token."""
+"""Show the report on a tokenizer as tables, without colour and in 80 columns, and everything about one token."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def vocabulary_view(
 
 
 def _facts(report: VocabularyReport) -> Sheet:
-    """List what is one value each."""
+    """List the single values."""
     table = Sheet.of_facts()
     add = table.add_row
     add("name", harmless(report.name) if report.name else ABSENT)
@@ -132,7 +132,7 @@ def _special_tokens(report: VocabularyReport, full: bool) -> list[Block]:
 
 
 def _stated(report: VocabularyReport, full: bool) -> list[Block]:
-    """List what the file states of itself, as protocol buffers are written as text."""
+    """List what the file states about itself, in the text format of protocol buffers."""
     shown = report.facts if full else report.facts[:FACT_LIMIT]
     lines: list[Block] = [Folded(f"{harmless(name)}: {_literal(value, full)}") for name, value in shown]
     more = len(report.facts) - len(shown)

@@ -73,13 +73,13 @@ LONGEST_WORD = 100
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``vocab.txt`` and what lies beside it."""
+    """Read a ``vocab.txt`` and its companion files."""
     refuse_pattern(pattern, path, "is a vocabulary of BERT, which cuts text in its own way")
     return loads(read(path, MAX_BYTES), str(path), companions.find(path.parent))
 
 
 def loads(data: bytes, source: str = "vocab.txt", companion_files: Companions = companions.NONE) -> Tokenizer:
-    """Read the content of a ``vocab.txt``, with what lies beside it."""
+    """Read the content of a ``vocab.txt``, with its companion files."""
     as_json = data.lstrip()[:1] == b"{"
     lines = [] if as_json else _read_lines(data, source)
     ids = _read_json(data, source) if as_json else {line: number for number, line in enumerate(lines) if line}
@@ -148,7 +148,7 @@ def _read_json(data: bytes, source: str) -> dict[str, int]:
 
 
 def _role_names(companion_files: Companions, known: Collection[str]) -> dict[str, str]:
-    """Return the token of each role: the one that a file beside names, else BERT's; if it is there.
+    """Return the token of each role: as a companion file names it, else BERT's if the vocabulary has it.
 
     A role that ``tokenizer_config.json`` states as null has none.
     """
@@ -165,7 +165,7 @@ def _role_names(companion_files: Companions, known: Collection[str]) -> dict[str
 
 
 def _read_normalizer(config: Node) -> BertNormalizer:
-    """Return the normalizer as ``tokenizer_config.json`` states it; what that leaves out is as in transformers."""
+    """Return the normalizer that ``tokenizer_config.json`` states; its defaults are those of transformers."""
     kind = config.get("tokenizer_class")
     name = None if kind.is_null else kind.text().removesuffix("Fast")
     if name not in (None, *CLASSES, *SILENT_CLASSES):
@@ -192,7 +192,7 @@ def _template(names: Mapping[str, str], roles: Mapping[str, int]) -> str | None:
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write ``vocab.txt``, and the ``tokenizer_config.json`` that says how text is to be written for it."""
+    """Write ``vocab.txt``, and the ``tokenizer_config.json`` that says how text is normalized for it."""
     model = tokenizer.model
     if not isinstance(model, WordPiece):
         raise other_model(model, MODELS, "a vocab.txt")
@@ -226,7 +226,7 @@ def _roles_to_write(tokenizer: Tokenizer, special: Mapping[int, str]) -> dict[st
 
 
 def _losses(tokenizer: Tokenizer, roles: Mapping[str, int], special: Mapping[int, str]) -> dict[str, str]:
-    """Return what the file would say otherwise than it is."""
+    """Return what the file would state differently from the tokenizer."""
     lost = losses(tokenizer, HOLDS)
     stages = tokenizer.normalizer
     if len(stages) != 1 or not isinstance(stages[0], BertNormalizer) or not stages[0].clean_text:

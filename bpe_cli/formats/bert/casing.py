@@ -1,4 +1,4 @@
-"""Infer from a BERT vocabulary alone in which spelling words are looked up in it.
+"""Infer from a BERT vocabulary alone how words are normalized before they are looked up in it.
 
 A token can be met only if normalized text can contain it. If no token of a word has an upper-case letter,
 text has to be lower-cased, or every word with a capital is unknown; if some have one, text must not be, or those
@@ -20,7 +20,7 @@ from bpe_cli.tokenizer.usage import Fact
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Which characters the words of a vocabulary have.
+    """The characters that the words of a vocabulary have.
 
     Attributes:
         upper_case: Whether a word has a character that lower-casing would change.
@@ -40,14 +40,14 @@ class Reading:
         return BertNormalizer(lowercase=not self.upper_case, strip_accents=None if follows else False)
 
     def facts(self) -> Iterator[tuple[str, Fact]]:
-        """Yield what was found, in words."""
+        """Describe what the words show, as facts."""
         yield "upper-case letters in words", "yes: case is kept" if self.upper_case else "none: text is lower-cased"
         if not self.upper_case:
             yield "accents in words", "yes: they are kept" if self.accents else "none: they are stripped"
 
 
 def reading(tokens: Collection[str], prefix: str) -> Reading:
-    """Look at the words of a vocabulary; ``prefix`` is what those tokens begin with that go on inside a word.
+    """Examine the words of a vocabulary; ``prefix`` begins the tokens that continue a word.
 
     >>> reading(["[PAD]", "[UNK]", "<S>", "was", "##ser"], "##")
     Reading(upper_case=False, accents=False)

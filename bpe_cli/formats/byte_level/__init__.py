@@ -1,4 +1,4 @@
-"""What the two formats of GPT-2's family share: a byte-level vocabulary in visible characters.
+"""The code that the formats of GPT-2's family share: a byte-level vocabulary in visible characters.
 
 A token is written with one character per byte (``spelling``), a merge as its two parts; which
 merge comes first is its priority. Special tokens may stand among the ordinary ones, or after them.
@@ -164,7 +164,7 @@ def write_vocabulary(
 
 
 def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
-    """Leave out the stages that only ``tokenizer.json`` can say of a byte-level tokenizer.
+    """Leave out the stages of a byte-level tokenizer that only ``tokenizer.json`` can state.
 
     ``features.losses`` names them; what is left is splits, and perhaps a space before the text.
     """

@@ -62,7 +62,7 @@ HINT = 'it holds what `compat="sentencepiece"` trains'
 
 
 def is_sentencepiece(tokenizer: Tokenizer) -> bool:
-    """Return whether any part of a tokenizer is in SentencePiece's words.
+    """Return whether any part of a tokenizer is in SentencePiece's terms.
 
     >>> from bpe_cli.stages import WordLevel
     >>> from bpe_cli.stages.vocabulary import Vocabulary
@@ -80,7 +80,7 @@ def is_sentencepiece(tokenizer: Tokenizer) -> bool:
 
 
 def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> Tokenizer:
-    """Put what is in SentencePiece's words into those of Hugging Face; itself if there is nothing to translate.
+    """Translate a tokenizer from SentencePiece's terms to Hugging Face's; itself if there is nothing to translate.
 
     To lose ``sentencepiece-edges`` agrees to differences on rare texts, ``codebook`` to do without one.
     """
@@ -114,7 +114,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
 
 
 def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tuple[Tokenizer, dict[str, str]]:
-    """Put what is in Hugging Face's words into those of SentencePiece; itself if there is nothing to translate.
+    """Translate a tokenizer from Hugging Face's terms to SentencePiece's; itself if there is nothing to translate.
 
     Gives also what differs on rare texts, as ``features.losses`` has it.
     """
@@ -149,7 +149,7 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
 
 
 def _refuse_bytes(tokenizer: Tokenizer) -> None:
-    """Refuse tokens that are no text: neither library's files can hold them."""
+    """Refuse tokens that are not text: neither library's files can hold them."""
     for token_id, token in tokenizer.model.vocabulary.items():
         try:
             token.decode()
@@ -205,7 +205,7 @@ TABLE_EDGE = "its table of rules, which {} applies by the longest match and Hugg
 
 
 def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> tuple[Normalizer, ...]:
-    """Put a normalizer into Hugging Face's words; what differs on rare texts is added to ``edges``."""
+    """Translate a normalizer to Hugging Face's terms; what differs on rare texts is added to ``edges``."""
     written: list[Normalizer] = []
     for stage in stages:
         if isinstance(stage, Charsmap):
@@ -238,7 +238,7 @@ def _components(marks: SpaceMarks) -> list[Normalizer]:
 def hugging_face_decoder(
     stages: Sequence[Decoder], unknown: str | None, texts: Sequence[str], edges: list[str]
 ) -> tuple[Decoder, ...]:
-    """Put a decoder into Hugging Face's words; what differs on rare texts is added to ``edges``.
+    """Translate a decoder to Hugging Face's terms; what differs on rare texts is added to ``edges``.
 
     ``unknown`` is the text of the unknown token, if encoding can give it, and ``texts`` are those of all other tokens.
     """
@@ -282,7 +282,7 @@ def sentencepiece_normalizer(
     edges: list[str],
     reader: Reader,
 ) -> tuple[Normalizer, ...]:
-    """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``."""
+    """Translate normalizers and pre-tokenizers to SentencePiece's terms; differences on rare texts go to ``edges``."""
     stages = list(normalizers)
     table: tuple[Normalizer, ...] = ()
     first = stages[0] if stages else None
@@ -309,7 +309,7 @@ _SWITCHES = [
 
 
 def _of_metaspace(stages: Sequence[PreTokenizer], texts: Sequence[str], edges: list[str], reader: Reader) -> SpaceMarks:
-    """Read Metaspace, alone or behind WhitespaceSplit."""
+    """Translate Metaspace, alone or after WhitespaceSplit."""
     *before, last = stages
     if not isinstance(last, Metaspace) or last.replacement != MARK or before not in ([], [WhitespaceSplit()]):
         names = ", ".join(type(stage).__name__ for stage in stages)
@@ -337,7 +337,7 @@ def sentencepiece_decoder(
     edges: list[str],
     reader: Reader,
 ) -> tuple[Decoder, ...]:
-    """Put a decoder into SentencePiece's words, for a normalizer in these; the rest as for ``hugging_face_decoder``."""
+    """Translate a decoder to SentencePiece's terms, as ``hugging_face_decoder`` does to Hugging Face's."""
     if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
         return tuple(stages)
     surfaces = [stage.content for stage in stages if isinstance(stage, ReplaceDecoder) and stage.pattern == unknown]

@@ -40,7 +40,7 @@ BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 
 
 def split_at(pieces: Sequence[str]) -> Split:
-    r"""Return what cuts text at pieces, the longest at each place.
+    r"""Return the stage that cuts text at pieces, the longest at each place.
 
     >>> split_at(["<n>", "<n>."]).pattern
     '<n>\\.|<n>'
@@ -61,7 +61,7 @@ def pieces_split_at(stage: PreTokenizer) -> list[str] | None:
 
 
 def merging_model(model: ScoredBpe, edges: list[str]) -> tuple[CharacterBpe, tuple[PreTokenizer, ...]]:
-    """Put BPE by scores into merges; gives also what is to cut text before it."""
+    """Translate BPE by scores to merges; also return the stages that must cut text before it."""
     if model.byte_fallback:
         missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
         if missing:
@@ -116,7 +116,7 @@ def _cut_in_bytes(model: ScoredBpe, edges: list[str]) -> list[PreTokenizer]:
 
 
 def double_precision(model: Unigram, edges: list[str]) -> Unigram:
-    """Put a unigram model of SentencePiece into Hugging Face's words.
+    """Translate a unigram model from SentencePiece's terms to Hugging Face's.
 
     A piece of a user's own has a score of its own in SentencePiece, made from its length and the highest
     score; here that is written down.
@@ -186,7 +186,7 @@ def scoring_model(
     edges: list[str],
     reader: Reader,
 ) -> tuple[ScoredBpe, tuple[PreTokenizer, ...]]:
-    """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for."""
+    """Translate BPE by merges to scores; also return the pre-tokenizers that it does not replace."""
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if model.continuing_subword_prefix or model.end_of_word_suffix:
@@ -218,7 +218,7 @@ def scoring_model(
 
 
 def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list[str], reader: Reader) -> Unigram:
-    """Put a unigram model of Hugging Face's into SentencePiece's words."""
+    """Translate a unigram model from Hugging Face's terms to SentencePiece's."""
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if not model.fuse_unk:
@@ -240,7 +240,7 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
 
 
 def refuse_own(model: Model) -> None:
-    """Refuse what only this project has, and neither of the two libraries."""
+    """Refuse features that neither of the two libraries has."""
     own = None
     if isinstance(model, (LongestMatch, MaxMatch, NGram)):
         own = ALGORITHMS[model.kind]

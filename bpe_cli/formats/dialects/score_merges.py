@@ -1,4 +1,4 @@
-"""Translate between the two ways to say what BPE merges first: scores of pieces, and a list of pairs.
+"""Translate between the two ways to order BPE merges: by scores of pieces, and by a list of pairs.
 
 By scores (SentencePiece) any two neighbours may merge whose concatenation is a piece; by merges
 (Hugging Face) only the pairs of a list. What makes the two exchangeable:
@@ -170,7 +170,7 @@ def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int
 
 
 def _last_rank(symbols: list[int], ranks: Mapping[tuple[int, int], tuple[int, int]]) -> int:
-    """Merge symbols to one, and give the rank of the last merge."""
+    """Merge symbols to one, and return the rank of the last merge."""
     following = [*range(1, len(symbols)), -1]
     before = [*range(-1, len(symbols) - 1)]
     queue: list[tuple[int, int, int, int]] = []
@@ -215,7 +215,7 @@ Pair = tuple[int, int]
 
 
 def order_of_runs(lengths: Collection[int], ids: Mapping[int, int]) -> list[Pair] | None:
-    """Return the order of the merges of one character's runs; None if none that is tried does what scores do.
+    """Return the order of the merges of one character's runs; None if no order that is tried does what scores do.
 
     The lengths are those of the runs that have one score, all made of runs among them; the ids are those of the
     character (1) and of these runs.

@@ -1,4 +1,4 @@
-"""Read and write GGUF files, llama.cpp's, for the tokenizer in their metadata; tensors are never touched.
+"""Read and write llama.cpp's GGUF files: the tokenizer in their metadata; tensors are never touched.
 
 A tokenizer that is read follows what llama.cpp makes of the file; docs/formats/gguf.md lists where it does
 otherwise than the models' own tokenizers. What is written is a file of metadata alone, as llama.cpp's own
@@ -101,7 +101,7 @@ def _taking_white_space(tokenizer: Tokenizer) -> set[int]:
 
 
 def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
-    """Return what has changed that changes ids or text: feature -> how a message calls it.
+    """Return the changed features that change ids or text: feature -> its name in messages.
 
     The split is not looked at: whoever writes it knows whether it has a name.
     """
@@ -127,7 +127,7 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
 
 
 def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
-    """Name the tokens that llama.cpp looks for in another way; None where there is none."""
+    """Name the tokens that llama.cpp matches differently; None if there are none."""
     ours, theirs = ({token.token_id: token for token in effective_tokens(each)} for each in (tokenizer, again))
     more = [ours[number].content for number in ours if number not in theirs]
     fewer = [theirs[number].content for number in theirs if number not in ours]
@@ -138,7 +138,7 @@ def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
 
 
 def _normalizer(tokenizer: Tokenizer) -> tuple[Normalizer, ...]:
-    """Return the normalizer with all that is equal to something simpler written so."""
+    """Return the normalizer in its simplest equal form."""
     stages: list[Normalizer] = []
     for stage in tokenizer.normalizer:
         if isinstance(stage, Charsmap):

@@ -1,4 +1,4 @@
-"""Make PLaMo 2's unigram model of GGUF metadata, and write it: scores rounded, added from the end of a text.
+"""Read and write PLaMo 2's unigram model in GGUF metadata: scores rounded, added from the end of a text.
 
 Source: ``llm_tokenizer_plamo2`` (src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36), and
 ``_set_vocab_plamo`` (conversion/base.py) for the ids that no token has.
@@ -41,7 +41,7 @@ BYTE_LIKE = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
 
 
 def make(vocab: Vocab) -> Tokenizer:
-    """Make the tokenizer."""
+    """Make the tokenizer of a file's vocabulary."""
     scores = vocab.scores()
     _check_bytes(vocab)
     special = {token.token_id for token in vocab.special_tokens if token.special}
@@ -71,7 +71,7 @@ def _check_bytes(vocab: Vocab) -> None:
 
 
 def units(score: float) -> int:
-    """Round a score to ten-thousandths, a half away from 0; what llama.cpp has no room for is one more than fits.
+    """Round a score to ten-thousandths, a half away from 0; one too large for llama.cpp becomes the maximum plus 1.
 
     >>> units(-2.00005), units(-2.000049)
     (-20001, -20000)
@@ -82,7 +82,7 @@ def units(score: float) -> int:
 
 
 def _kind(vocab: Vocab, token_id: int, text: bytes, rounded: int) -> int:
-    """Return a token's type as the model has it: text never becomes what is unused."""
+    """Return a token's type in the model: text never becomes an unused token."""
     kind = vocab.types[token_id]
     if kind == BYTE:
         return BYTE
@@ -104,7 +104,7 @@ def _kind(vocab: Vocab, token_id: int, text: bytes, rounded: int) -> int:
 
 
 def check(model: Unigram) -> None:
-    """Refuse to write a model that llama.cpp would stop at."""
+    """Refuse to write a model on which llama.cpp would abort."""
     texts = {text for text, kind in zip(model.vocabulary.tokens(), model.kinds, strict=False) if kind == BYTE}
     if not model.byte_fallback or not texts.issuperset(BYTE_TEXTS):
         raise FormatError(
@@ -119,7 +119,7 @@ def check(model: Unigram) -> None:
 
 
 def scores(model: Unigram, size: int) -> array[float]:
-    """Return the scores to be written for so many ids; those without a token have one at which none is taken."""
+    """Return the scores to write for ``size`` ids; an id without a token gets a score that is never chosen."""
     tokens = model.vocabulary.tokens()
     given = (
         score if token or kind == CONTROL else NEVER

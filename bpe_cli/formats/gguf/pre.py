@@ -1,4 +1,4 @@
-r"""Name what ``tokenizer.ggml.pre`` stands for in GGUF files: splits of bytes, and BPE over characters.
+r"""The meaning of each name in ``tokenizer.ggml.pre`` of GGUF files: splits of bytes, and BPE over characters.
 
 Source: ``llama_vocab::impl::load`` and ``llm_tokenizer_bpe`` of llama.cpp (src/llama-vocab.cpp), and the
 functions of src/unicode.cpp that stand in for expressions, as vendored in llama-cpp-python 0.3.36.
@@ -39,7 +39,7 @@ from bpe_cli.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class Pre:
-    """Describe what a name stands for.
+    """The split that a name stands for.
 
     Attributes:
         names: The names, the usual one first.
@@ -127,7 +127,7 @@ NEAR: dict[str, str] = {
 
 
 def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, kept: str | None = None) -> str | None:
-    """Return the name of a split, or None; the one that a file had if that fits.
+    """Return the name of a split, preferably the one that a file had; None if there is none.
 
     ``ignore_merges`` is as in ``MergeBpe``, and None where it does not matter.
 
@@ -147,7 +147,7 @@ def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, ke
 
 
 def _same(stage: PreTokenizer) -> object:
-    """Return what is equal for stages that cut alike."""
+    """Return a key that is equal for stages that cut alike."""
     if stage == Digits(individual_digits=True):
         stage = Split(r"\p{N}")
     if isinstance(stage, Split) and stage == Split(stage.pattern):
@@ -172,7 +172,7 @@ _NEWLINE = "\n"
 
 
 def tokenizer_on_characters(vocab: Vocab, pre: str, pairs: Iterable[tuple[str, str]]) -> Tokenizer:
-    """Make BPE over characters, of what the file says of the split and its merges in order."""
+    """Make BPE over characters from the file's split and its ordered merges."""
     begins = pre in _TAKES_NEWLINES
     if begins and "bos" not in vocab.roles:
         raise FormatError(f"{vocab.source} names no token that texts begin with (tokenizer.ggml.bos_token_id)")
@@ -210,7 +210,7 @@ def _stages(vocab: Vocab, pre: str) -> tuple[tuple[Normalizer, ...], tuple[PreTo
 
 
 def _model(vocab: Vocab, pairs: Iterable[tuple[str, str]]) -> CharacterBpe:
-    """Make the model: text becomes no token that is special, and a character without a token its bytes, or nothing."""
+    """Make the model: text never becomes a special token; a character without a token becomes its bytes, or nothing."""
     hidden = {number for number, kind in enumerate(vocab.types) if kind in (CONTROL, UNKNOWN)}
     ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text and number not in hidden}
     there = sum(text.decode() in ids for text in BYTE_TEXTS)
@@ -235,7 +235,7 @@ def _model(vocab: Vocab, pairs: Iterable[tuple[str, str]]) -> CharacterBpe:
 
 
 def _without_unknown(vocabulary: Vocabulary) -> Split:
-    """Return what leaves out the characters that have no token, so that what is beside them does not merge."""
+    """Return the stages that leave out characters without a token, so that their neighbours do not merge."""
     codes = sorted({ord(text) for _, token in vocabulary.items() if len(text := token.decode()) == 1})
     ranges: list[list[int]] = []
     for code in codes:
@@ -248,7 +248,7 @@ def _without_unknown(vocabulary: Vocabulary) -> Split:
 
 
 def _with_whole_newlines(model: CharacterBpe) -> CharacterBpe:
-    """Take runs of line feeds that are tokens as a whole, unless merging gives them anyway."""
+    """Match runs of line feeds that are tokens as a whole, unless merging makes them anyway."""
     merging = Tokenizer(model)
     runs = {number: text for number, text in model.vocabulary.items() if not text.strip(_NEWLINE.encode())}
     if all(merging.encode(text) == [number] for number, text in runs.items()):

@@ -1,4 +1,4 @@
-"""Make a tokenizer of GGUF metadata: what the keys mean to llama.cpp, whose words these are.
+"""Make a tokenizer from GGUF metadata, reading the keys as llama.cpp does.
 
 Source: ``llama_vocab::impl::tokenize`` and the sessions it calls (src/llama-vocab.cpp as vendored in
 llama-cpp-python 0.3.36).
@@ -102,14 +102,14 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
 
 
 def _kind(kind: int, is_unknown: bool) -> int:
-    """Return a token's type as the model has it: one unknown token, and no types that merges would heed."""
+    """Return a token's type in the model: one unknown token, and no types that merges depend on."""
     if kind in (UNKNOWN, CONTROL):
         return UNKNOWN if is_unknown else CONTROL
     return BYTE if kind == BYTE else NORMAL
 
 
 def _byte_tokens(vocab: Vocab) -> frozenset[int]:
-    """Return the ids of the tokens of bytes, found by their texts as llama.cpp does; none unless all are there."""
+    """Return the ids of the byte tokens, identified by their texts as in llama.cpp; none unless all are there."""
     ids = {text: number for number, text in enumerate(vocab.texts)}
     token_ids = [ids.get(text) for text in BYTE_TEXTS]
     usable = frozenset(number for number in token_ids if number is not None and vocab.types[number] in (NORMAL, BYTE))
@@ -130,7 +130,7 @@ def _marks_decoder(marks: SpaceMarks) -> SpaceMarksDecoder:
 
 
 def _t5(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
-    """Make a unigram model; a token of a user's own counts with the score 0, and there are no bytes."""
+    """Make a unigram model; user-defined tokens have the score 0, and there are no byte tokens."""
     scores = vocab.scores()
     for number, kind in enumerate(vocab.types):
         if kind == USER_DEFINED:
@@ -163,7 +163,7 @@ def _t5(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
 
 
 def _bert(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
-    """Make WordPiece: a token that begins a word has a mark before it, and the others have nothing."""
+    """Make WordPiece: tokens that begin a word start with a mark, and others have none."""
     names = vocab.metadata
     lowercase = names.boolean("tokenizer.ggml.normalizer.lowercase", True)
     strip = names.boolean("tokenizer.ggml.normalizer.strip_accents", lowercase)
@@ -236,7 +236,7 @@ _IN_NO_TEXT = frozenset(bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0x10
 
 
 def _as_it_reads(model: MergeBpe, special_tokens: Iterable[SpecialToken]) -> MergeBpe:
-    """Let added tokens whose text spells a byte that is in no text be nothing but that text.
+    """Keep added tokens whose text spells a byte that no text holds as plain text.
 
     One whose text spells another byte is both, to llama.cpp: it is looked for in the text as it is, and the
     byte becomes it, too.
@@ -255,7 +255,7 @@ def _name_of_split(vocab: Vocab) -> str:
 
 
 def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
-    """Return the split; a pattern of the user's takes its place, and leaves its other settings."""
+    """Return the split; a user's pattern replaces it, and keeps its other settings."""
     name = _name_of_split(vocab)
     known = gguf_pre.BY_NAME.get(name) if name else gguf_pre.DEFAULT
     if pattern is not None:
@@ -300,7 +300,7 @@ def _whitespace(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
 
 
 def _rwkv(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
-    """Make longest match over bytes: tokens are written with escapes, and control tokens are no text."""
+    """Make longest match over bytes: tokens are written with escapes, and control tokens are not text."""
     special = {token.token_id for token in vocab.special_tokens if token.special}
     ids: dict[bytes, int] = {}
     for number, text in enumerate(vocab.texts):
@@ -319,7 +319,7 @@ _PLAIN_ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 
 
 def _unescaped(text: bytes, source: str) -> bytes:
-    """Read a token of RWKV's, as ``llama_unescape_rwkv_token`` does."""
+    """Read an escaped token of RWKV as ``llama_unescape_rwkv_token`` does."""
 
     def character(match: re.Match[bytes]) -> bytes:
         escape = match[1]

@@ -1,4 +1,4 @@
-"""Read what all tokenizers in GGUF files share: tokens with their types, roles, and what is put around texts.
+"""Read what all tokenizers in GGUF files share: tokens with their types, roles, and the tokens around a text.
 
 Source: ``llama_vocab::impl::load`` (src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36); what a file
 leaves out is what llama.cpp takes then.
@@ -76,7 +76,7 @@ HARMONY = frozenset({"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}
 
 
 class Vocab:
-    """Hold what all models share.
+    """The parts of a vocabulary that all models share.
 
     Attributes:
         metadata: Where it stands.
@@ -180,7 +180,7 @@ class Vocab:
     # -- usage ---------------------------------------------------------------------------------
 
     def _read_roles(self) -> dict[str, int]:
-        """Read the roles that the file states; an id that is none of its tokens counts for nothing, as there."""
+        """Read the roles that the file states; an id without a token is ignored, as in llama.cpp."""
         roles = {role: self.metadata.integer(f"tokenizer.ggml.{key}") for role, key in ROLE_KEYS.items()}
         for role, key in (("fim_pre", "prefix"), ("fim_suf", "suffix"), ("fim_mid", "middle")):  # older names
             if roles[role] is None:
@@ -209,7 +209,7 @@ class Vocab:
         return tuple(templates.items())
 
     def post_processor(self, *, add_bos: bool, add_eos: bool, always: bool = False) -> str | None:
-        """Make what puts the first and the last token around texts, as the file asks or as given.
+        """Make the post-processor that puts the first and the last token around texts, as the file asks or as given.
 
         With ``always`` the first is put there whatever the file says.
         """
@@ -250,7 +250,7 @@ _NOT_HEEDED = {"plamo2": ("add_bos_token", "add_eos_token", "add_space_prefix", 
 
 
 def stands_for_itself(key: str, model: str | None) -> bool:
-    """Return whether a tokenizer that is read says all that a key says, so that the key need not be carried.
+    """Return whether the tokenizer itself states all that a key says, so that the key need not be kept.
 
     Names of splits and types of tokens are carried besides: several of them mean the same. A whole
     ``tokenizer.json`` inside of the file is not: nobody would see to it that both go on agreeing.
@@ -264,5 +264,5 @@ def stands_for_itself(key: str, model: str | None) -> bool:
 
 
 def padding(token_id: int) -> bytes:
-    """Return the text that llama.cpp's converters write for an id that no token has."""
+    """Return the text that llama.cpp's converters write for an id without a token."""
     return b"[PAD%d]" % token_id

@@ -53,7 +53,7 @@ _ALIKE = ((NORMAL, UNUSED, UNDEFINED), (CONTROL, UNKNOWN))
 
 
 def keys_of(tokenizer: Tokenizer) -> Keys:
-    """Return the keys that say what a tokenizer is."""
+    """Return the metadata keys of a tokenizer."""
     edges: dict[str, str] = {}
     plamo = isinstance(tokenizer.model, Unigram) and tokenizer.model.fixed_point
     if isinstance(tokenizer.model, (CharacterBpe, Unigram)) and not plamo:  # llama.cpp does these as SentencePiece does
@@ -106,7 +106,7 @@ class Keys:
         return dict(origin.carried) if origin is not None and origin.format == "gguf" else {}
 
     def add(self, key: str, kind: int, value: bool | int | bytes) -> None:
-        """Add a key behind ``tokenizer.ggml.``."""
+        """Add a key; ``tokenizer.ggml.`` is put before its name."""
         self.own.append((f"tokenizer.ggml.{key}", encode(kind, value)))
 
     def add_array(self, key: str, element: int, values: list[bytes] | array[int] | array[float]) -> None:
@@ -114,7 +114,7 @@ class Keys:
         self.own.append((f"tokenizer.ggml.{key}", encode(ARRAY, values, element)))
 
     def begin(self, name: str) -> None:
-        """State which model it is, and note the roles that the tokenizer states."""
+        """Add the model's name, and note the tokenizer's roles."""
         self.name = name
         self.roles = dict(self.tokenizer.usage.roles)
         self.add("model", STRING, name.encode())
@@ -162,7 +162,7 @@ class Keys:
         self.add_array("scores", F32, array("f", [*scores, *[0.0] * (size - len(scores))]))
 
     def add_ends(self, first: str = "bos", last: str = "eos", *, switches: bool = True) -> None:
-        """State which tokens are put around texts: at most one on each side, by its role."""
+        """Add the tokens that are put around texts: at most one on each side, by its role."""
         try:
             before, after = affixes(self.tokenizer.post_processor)
         except FormatError:
@@ -175,7 +175,7 @@ class Keys:
                 self.add(f"add_{role}_token", BOOL, fits)
 
     def add_unknown(self, unk_id: int) -> None:
-        """Name the unknown token, unless llama.cpp takes that one anyway."""
+        """Add the unknown token, unless it is llama.cpp's default."""
         if "unk" in self.roles or DEFAULT_ROLES[self.name]["unk"] != unk_id:
             self.roles["unk"] = unk_id
 
@@ -252,7 +252,7 @@ def _pre(out: Keys, model: RankBpe | MergeBpe) -> str:
 
 
 def _check_whole_tokens(model: MergeBpe) -> None:
-    """Refuse a model for which it matters whether pieces that are tokens are taken as they are."""
+    """Refuse a model whose result depends on whether pieces that are tokens are looked up first."""
     tokens = list(model.vocabulary.items())
     merging = Tokenizer(MergeBpe(model.vocabulary, model.merges))
     _, ends = merging.encode_block(Block.of([content for _, content in tokens]))
@@ -303,7 +303,7 @@ def _plamo2(out: Keys, model: Unigram) -> None:
 
 
 def _add_pieces(out: Keys, name: str, model: ScoredBpe | Unigram, unk_id: int) -> SpaceMarks:
-    """Add what SentencePiece's models share; gives the rules for blanks: without any, none is put before a text."""
+    """Add what SentencePiece's models share, and return the rules for blanks: without any, no blank precedes a text."""
     out.begin(name)
     out.add("pre", STRING, b"default")
     out.add_tokens(dict(model.vocabulary.items()), {n: BYTE for n, kind in enumerate(model.kinds) if kind == BYTE})

@@ -28,7 +28,7 @@ _DIRECTIONS: dict[str, Direction] = {each.capitalize(): each for each in get_arg
 
 
 def read(root: Node) -> Usage:
-    """Read what stands in a document about use."""
+    """Read what a document says about the tokenizer's use."""
     own = root.get("usage")
     roles: dict[str, int] = {}
     templates: dict[str, str] = {}
@@ -155,7 +155,7 @@ def write_templates(templates: Iterable[tuple[str, str]]) -> list[dict[str, str]
 
 
 def write_own(usage: Usage) -> dict[str, Any]:
-    """Write the project's own field ``usage``, if there is something for it to say."""
+    """Write the project's own field ``usage``, unless it would be empty."""
     said: dict[str, Any] = {}
     if usage.roles:
         said["roles"] = dict(usage.roles)

@@ -139,7 +139,7 @@ def convention(
 
 
 def name_of(tokenizer: Tokenizer) -> str | None:
-    """Return the class that cuts text into bytes' words as a tokenizer does; None for GPT-2's, which needs none.
+    """Return the class that cuts text as a byte-level tokenizer does; None for GPT-2's, the default.
 
     Such a class says also how text is normalized.
     """

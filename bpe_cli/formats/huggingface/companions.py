@@ -1,4 +1,4 @@
-"""Read what Hugging Face's ``transformers`` lays beside a tokenizer file: names, roles, chat templates, settings.
+"""Read the files that ``transformers`` writes beside a tokenizer file: names, roles, chat templates, settings.
 
 ``tokenizer_config.json``, ``special_tokens_map.json`` and ``added_tokens.json`` say which tokens are
 special, what for, and under which ids; chat templates stand in the first of them or in files of their own,
@@ -59,7 +59,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Companions:
-    """What the files beside a tokenizer file say.
+    """The contents of the files beside a tokenizer file.
 
     Attributes:
         config: ``tokenizer_config.json``; an empty object if there is none.
@@ -89,7 +89,7 @@ NONE = Companions(Node({}, CONFIG), None, (), (), ())
 
 
 def are_in(folder: Path) -> bool:
-    """Return whether anything in a folder has the name of one of the files; ``find`` sees whether it is one."""
+    """Return whether a folder has an entry with the name of such a file; ``find`` checks whether it is one."""
     return any(os.path.lexists(folder / name) for name in (*NAMES, TEMPLATES))
 
 
@@ -231,7 +231,7 @@ def declared(companions: Companions, id_of: Callable[[str], int | None]) -> Iter
 
 
 def apply(tokenizer: Tokenizer, companions: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
-    """Return a tokenizer with what the files beside its own say of it.
+    """Return a tokenizer completed with what its companion files say.
 
     With ``by_class`` a class in Python says what is put around a text, where nothing else does.
     """
@@ -294,6 +294,6 @@ def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
 
 
 def _flags(token: SpecialToken) -> dict[str, bool]:
-    """Return the flags but for the one that a role implies, in the order of ``transformers``' files."""
+    """Return the flags except the one that a role implies, in the order of ``transformers``' files."""
     flags = flags_of(token)
     return {flag: flags[flag] for flag in sorted(flags) if flag != "special"}

@@ -197,7 +197,7 @@ def _read_pattern(node: Node) -> str:
 
 
 def read_differently(regex: str) -> str | None:
-    """Find what `regex` and Hugging Face's engine would read differently, and say why."""
+    """Find what ``regex`` and Hugging Face's engine would read differently, and explain why."""
     if scanner_for(regex) is not None and regex not in _SPELLINGS:
         return None  # known patterns have been compared
     in_class = False

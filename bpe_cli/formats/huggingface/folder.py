@@ -1,4 +1,4 @@
-"""Write a folder as Hugging Face's ``save_pretrained`` lays it, and read it: ``tokenizer.json`` and companions.
+"""Write and read a folder as Hugging Face's ``save_pretrained`` lays it out: ``tokenizer.json`` and companions.
 
 The tokenizer is in ``tokenizer.json``; ``tokenizer_config.json`` and ``special_tokens_map.json`` say what
 its special tokens are for, and how a chat is written down. Settings that came from such a folder and are
@@ -80,7 +80,7 @@ def _config(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _keep_special(config: dict[str, Any], texts: set[str]) -> None:
-    """Leave out of the lists of special tokens those that the tokenizer has no longer, or has as roles."""
+    """Drop from the lists of special tokens those that the tokenizer no longer has, or has as roles."""
     for key in companions.LISTS:
         listed = config.get(key)
         if isinstance(listed, list):

@@ -60,7 +60,7 @@ def kind_of(node: Node) -> str:
 
 
 def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model, dict[str, int]]:
-    """Read a model whose tokens are text; gives also all tokens of the file with their ids.
+    """Read a model whose tokens are text; also return all tokens of the file with their ids.
 
     Text never becomes a special token without being asked to, so these are left out of the vocabulary that is matched,
     though the file has them there.
@@ -97,7 +97,7 @@ def _vocabulary(node: Node, ids: Mapping[str, int]) -> Vocabulary:
 
 
 def check_unknown(node: Node) -> None:
-    """Hold the fields about what is unknown to their types."""
+    """Check the types of the fields about unknown text."""
     node.get("unk_token").text_or_none()
     for field in ("fuse_unk", "byte_fallback"):
         node.flag(field)
@@ -141,7 +141,7 @@ def read_character_bpe(
 
 
 def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, merges: Merges) -> CharacterBpe:
-    """Return BPE over characters with a vocabulary and merges that are read already."""
+    """Return BPE over characters from a vocabulary and merges that are already read."""
     unk_id = _unk_id(node, ids)
     fuse_unk, byte_fallback, whole = (node.flag(key) for key in ("fuse_unk", "byte_fallback", "ignore_merges"))
     marks = ("continuing_subword_prefix", "end_of_word_suffix", "whole_runs_of")
@@ -155,7 +155,7 @@ def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, me
 
 
 def prefix_of(node: Node) -> str:
-    """Return what stands before a token that begins no word; and hold BPE over characters to the fields it has."""
+    """Return the prefix of tokens that do not begin a word, after checking the fields of BPE over characters."""
     node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
               "byte_fallback", "ignore_merges", "whole_runs_of", "unicode_version", "vocab", "merges")  # fmt: skip
     prefix, _ = (node.get(key).text_or_none() for key in ("continuing_subword_prefix", "end_of_word_suffix"))

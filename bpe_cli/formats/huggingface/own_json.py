@@ -29,6 +29,6 @@ def dump(
     tokenizer: Tokenizer,
     allow_loss: frozenset[str] = frozenset(),  # noqa: ARG001  # it loses nothing
 ) -> dict[str, bytes]:
-    """Write a tokenizer whole: what is read back gives the same ids, and has all that it has."""
+    """Write a whole tokenizer: read back, it gives the same ids and has all that it had."""
     own = hf_usage.write_own(tokenizer.usage) | hf_usage.write_trained(tokenizer.origin)
     return {"": hf_json.write(hf_json.content_of(tokenizer) | own)}

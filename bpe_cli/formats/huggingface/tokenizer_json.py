@@ -183,7 +183,7 @@ def _is_harmless(node: Node, fields: Mapping[str, tuple[object, ...]]) -> bool:
 
 
 def _read_codebook(node: Node) -> Codebook:
-    """Read what is found between tags; it stands in files of our own only."""
+    """Read the codebook, which only our own files have."""
     node.only("open", "close", "unknown", "width", "fill", "mark")
     texts = {name: node.get(name).text() for name in ("open", "close", "unknown", "mark")}
     for name, text in texts.items():
@@ -216,7 +216,7 @@ def _read_post_processor(node: Node) -> str | None:
 
 
 class Unusual(Exception):
-    """State that tokens and merges are to be read plainly."""
+    """Signal that tokens and merges must be read member by member."""
 
 
 class _Plain:
@@ -299,7 +299,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what is to be written, be it Hugging Face's or our own."""
+    """Return the document to write, in Hugging Face's format or our own."""
     on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
     model = _write_byte_level(tokenizer) if on_bytes else models.write(tokenizer)
     if tokenizer.unicode_version is not None:

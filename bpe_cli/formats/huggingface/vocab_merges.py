@@ -98,7 +98,7 @@ def belongs(path: Path) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut."""
+    """Read the pair, given its folder or either file; ``pattern`` replaces the known way to cut text."""
     pair = find_pair(path)
     if pair is None:
         raise InputError(
@@ -146,7 +146,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def _unknown(companion_files: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:
-    """Return the unknown token: as a file beside the pair names it, else the usual one if it is there."""
+    """Return the unknown token: as a companion file names it, else the usual one if the vocabulary has it."""
     for each in companion_files.named:
         if each.role == "unk":
             return each.token.content.decode()
@@ -154,7 +154,7 @@ def _unknown(companion_files: companions.Companions, ids: Mapping[str, int], usu
 
 
 def _check_alphabet(ids: Mapping[str, int], known: Collection[str], source: str) -> None:
-    """Make sure that a vocabulary spells bytes, which no file of a pair says.
+    """Check that a vocabulary spells bytes, which no file of a pair states.
 
     One that has all bytes may have an entry or two that are not spelt so, and are only decoded.
     """
@@ -195,7 +195,7 @@ def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write the pair, and ``tokenizer_config.json`` where there is something for it to say."""
+    """Write the pair, and ``tokenizer_config.json`` unless it would be empty."""
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, HOLDER)

@@ -1,4 +1,4 @@
-"""Prove a conversion before a file appears: what was written is read back, and has to do the same.
+"""Verify a conversion before a file appears: what was written is read back, and has to do the same.
 
 Two tokenizers whose parts are equal do the same to every text. Where parts differ, as ranks and merges do, both
 encode the texts of ``comparing``, with and without special tokens asked for, and decode what comes out. What the caller
@@ -38,7 +38,7 @@ TOKENS = frozenset({"special-tokens", "token-flags"})
 def prove(
     tokenizer: Tokenizer, files: Mapping[str, bytes], file_name: str, load: Load, allow_loss: Collection[str] = ()
 ) -> None:
-    """Make sure that files do what the tokenizer does that they were made of.
+    """Check that files do the same as the tokenizer that they were made from.
 
     Args:
         tokenizer: The tokenizer.
@@ -48,8 +48,8 @@ def prove(
         allow_loss: What the files may lack, by the names of ``features.LOSSES``.
 
     Raises:
-        FormatError: if they cannot be read, cannot be run, or give other ids or another text; the message has the first
-            text that does, and what both make of it.
+        FormatError: if the files cannot be read, their tokenizer cannot be run, or they give other ids or another
+            text; the message has the first such text, and what both make of it.
         OutputError: if there is no place for a temporary file.
     """
     again = read_back(files, file_name, load)
@@ -70,7 +70,7 @@ def prove(
 
 
 def _way_out(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
-    """State that a difference on rare texts between two libraries' words may be agreed to, if it is one."""
+    """Return the hint that a difference on rare texts between two libraries can be allowed, if it is one."""
     words = {any(isinstance(stage, SpaceMarksDecoder) for stage in each.decoder) for each in (ours, theirs)}
     if EDGES in losses or len(words) == 1 or _first_but(ours, theirs, losses | {EDGES}) is not None:
         return None
@@ -78,10 +78,10 @@ def _way_out(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str 
 
 
 def read_back(files: Mapping[str, bytes], file_name: str, load: Load) -> Tokenizer:
-    """Read files that are not there yet, in a folder of their own.
+    """Read files before they are written to their place, in a temporary folder.
 
     Raises:
-        FormatError: if they cannot be read.
+        FormatError: if the files cannot be read.
         OutputError: if there is no place for a temporary folder.
     """
     try:
@@ -108,7 +108,7 @@ def _read(path: Path, load: Load) -> Tokenizer:
 
 
 def _first_but(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
-    """Return the first difference that is left without what was agreed to lose; None if there is none."""
+    """Return the first difference besides the allowed losses; None if there is none."""
     problem = None
     for view in _views(ours, theirs, losses):
         try:
@@ -210,7 +210,7 @@ def surrounds_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
 
 
 def surroundings(tokenizer: Tokenizer) -> str:
-    """Write what a post-processor makes of a text (-1), and of two (-1, -2)."""
+    """Describe what a post-processor makes of a text (-1), and of two (-1, -2)."""
     try:
         done = [process(tokenizer.post_processor, *parts) for parts in ([[-1]], [[-1], [-2]])]
     except FormatError as error:
@@ -246,7 +246,7 @@ def decoding_difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_tex
 
 
 def _habits(ours: Tokenizer, theirs: Tokenizer, law: Law) -> frozenset[int]:
-    """Return the ids of special tokens if only one of the two is in SentencePiece's words.
+    """Return the ids of special tokens if only one of the two is in SentencePiece's terms.
 
     There they read as nothing, and in Hugging Face's as their texts: that is left to each library's habits. An unknown
     token that text can become is none of them, but where rare texts may differ.

@@ -1,4 +1,4 @@
-"""Hold two tokenizers against each other: the same ids, and the same text of them, on given texts."""
+"""Compare two tokenizers on given texts: the ids that they make, and the text decoded from these."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ids = bytes | None
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Describe what of two tokenizers' ids is to be the same.
+    """The way in which the ids of two tokenizers must be the same.
 
     Attributes:
         renumbered: Whether the second may have other ids for the same tokens.
@@ -123,7 +123,7 @@ def _first(ours: Sequence[Ids], theirs: Sequence[Ids], law: Law) -> int | None:
 
 
 def _renamed(mine: array[int], other: array[int], to: dict[int, int], back: dict[int, int]) -> bool:
-    """Return whether ids are the same but for their numbers, which are the same for each token in all texts."""
+    """Return whether ids differ only by a renumbering that is the same in all texts."""
     if len(mine) != len(other):
         return False
     pairs = zip(mine, other, strict=True)
@@ -168,7 +168,7 @@ def numbers_of(ids: Ids) -> array[int]:
 
 
 def shown(tokenizer: Tokenizer, ids: Ids) -> str:
-    """Write what a text was cut into: each token and its id."""
+    """Format the tokens of a text, each with its id."""
     if ids is None:
         return "an error (it has no token for a part of it)"
     numbers = numbers_of(ids)
@@ -206,7 +206,7 @@ _LENGTHS = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 101, 250)
 
 @cache
 def tricky() -> tuple[bytes, ...]:
-    """Return short texts on which tokenizers differ that are nearly the same: each by itself, and all together."""
+    """Return short texts on which nearly equal tokenizers differ: each by itself, and all together."""
     written = [text.encode() for text in WRITTEN]
     runs = [(part * length).encode() for part in _RUNS for length in _LENGTHS]
     each_byte = [bytes([byte]) for byte in range(256)]

@@ -283,7 +283,7 @@ def text(settings: Mapping[int, int | bytes], field: int, default: str) -> bytes
 
 
 def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int, int]]) -> tuple[tuple[str, int], ...]:
-    """Return the roles of special pieces: those that are named so, if they are control pieces; the unknown one is one.
+    """Return the roles of special pieces: of the unknown piece, and of the control pieces that the settings name.
 
     ``kind_of`` has of each piece its id and its type. The ids among the settings were wishes of the
     training; the library goes by the pieces.

@@ -62,7 +62,7 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.model``, and what Hugging Face lays beside one."""
+    """Read a ``.model``, with Hugging Face's companion files."""
     refuse_pattern(pattern, path, "says itself how text is split")
     return companions.apply(loads(read(path), str(path)), companions.find(path.parent), str(path))
 
@@ -178,7 +178,7 @@ def assemble(
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a ``.model`` that SentencePiece loads; one in Hugging Face's words is put into its own."""
+    """Write a tokenizer as a ``.model`` that SentencePiece loads, translated from Hugging Face's terms if necessary."""
     if tokenizer.model.kind not in MODELS:
         raise features.other_model(tokenizer.model, MODELS, "a SentencePiece model", dialects.HINT)
     translated, edges = dialects.to_sentencepiece(tokenizer)

@@ -140,7 +140,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_writing.Piece]) -> None:
-    """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE."""
+    """Refuse scores by which a reader would take BPE for a unigram model, or the reverse."""
     read_as = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
     if isinstance(tokenizer.model, ScoredBpe) and read_as != BPE:
         text, score = next((text, score) for text, score, kind in pieces if kind == NORMAL and not score.is_integer())
@@ -156,7 +156,7 @@ def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_writing.Piece])
 
 
 def _written(score: float) -> str:
-    """Write a score with six digits, as SentencePiece does, or with as many as it needs.
+    """Format a score with six digits, as SentencePiece does, or with as many as it needs.
 
     >>> _written(-2.5), _written(-1234567.0), _written(-0.1)
     ('-2.5', '-1234567', '-0.1')

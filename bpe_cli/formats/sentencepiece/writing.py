@@ -45,7 +45,7 @@ Settings = Mapping[int, int | bytes]
 
 
 def write(tokenizer: Tokenizer) -> bytes:
-    """Write a tokenizer that is in SentencePiece's words."""
+    """Write a tokenizer that is in SentencePiece's terms."""
     charsmap, marks = _split_normalizer(tokenizer)
     carried = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
     if carried is None:
@@ -134,7 +134,7 @@ def _write_piece(piece: Piece) -> bytes:
 def _trainer_settings(
     tokenizer: Tokenizer, marks: SpaceMarks, content: Sequence[Piece], trained: Sequence[tuple[str, Fact]]
 ) -> bytes:
-    """Write what was trained with, as far as that is known; what the tokenizer itself says counts more."""
+    """Write the settings of the training as far as they are known; the tokenizer's own settings take precedence."""
     model = tokenizer.model
     kind = UNIGRAM if isinstance(model, Unigram) else BPE if isinstance(model, ScoredBpe) else WORD
     if (
@@ -186,7 +186,7 @@ def _switches(marks: SpaceMarks) -> dict[int, bool]:
 
 
 def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMarks) -> bytes:
-    """Write a file again with what the tokenizer says otherwise."""
+    """Rewrite a file with the values in which the tokenizer differs."""
     there = list(wire.placed_fields(file, FORMAT))
     old = {}
     for field in there:
@@ -225,7 +225,7 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
 
 
 def parsed_piece(message: bytes, where: str = FORMAT) -> Piece:
-    """Read a piece; what is not there, or of another kind, has its default."""
+    """Read a piece; missing fields, and fields of another kind, have their defaults."""
     content, score, kind = b"", 0.0, NORMAL
     for field, value in wire.fields(message, where):
         if field == 1 and isinstance(value, bytes):
@@ -261,7 +261,7 @@ def _trainer_changes(
     content: Sequence[Piece],
     old: Mapping[bytes, tuple[Piece, bytes]],
 ) -> dict[int, bytes]:
-    """Return the fields of the trainer's settings that say something else than the tokenizer."""
+    """Return the fields of the trainer's settings that differ from the tokenizer."""
     model = tokenizer.model
     changes = {}
 
@@ -292,7 +292,7 @@ def _trainer_changes(
 
 
 def _normalizer_changes(settings: Settings, charsmap: bytes, marks: SpaceMarks) -> dict[int, bytes]:
-    """Return the fields of the normalizer's settings that say something else than the tokenizer."""
+    """Return the fields of the normalizer's settings that differ from the tokenizer."""
     changes = {
         field: wire.varint_field(field, int(value))
         for field, value in _switches(marks).items()

@@ -44,7 +44,7 @@ _VERSIONS: dict[bytes, tuple[Literal["0.1", "0.2"], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Hold the merges of a file.
+    """The merges of a file.
 
     Attributes:
         merges: (left, right) in order of priority, as the lines have them, repetitions as well.
@@ -174,14 +174,14 @@ def tokenizer_of(codes: Codes) -> Tokenizer:
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer's merges as codes; ids and unknown characters are none of their business."""
+    """Write a tokenizer's merges as codes, which hold neither ids nor unknown characters."""
     content = dump_codes(tokenizer)
     refuse_other_words(tokenizer, allow_loss)
     return {"": content}
 
 
 def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None:
-    """Refuse to write codes of a tokenizer that makes words in another way than at blanks, or has more to it."""
+    """Refuse to write codes of a tokenizer that does not cut words at blanks, or has further parts."""
     normalizer, pre_tokenizer = word_stages(is_by_byte(tokenizer))
     unknown = tokenizer.model.unk_id
     others = tuple(token for token in tokenizer.special_tokens if token.token_id != unknown)
@@ -220,7 +220,7 @@ def load_vocabulary(data: bytes, source: str = "vocabulary") -> dict[str, int]:
 
 
 def count_words(lines: Iterable[str], counts: Counter[str] | None = None) -> Counter[str]:
-    """Count what stands between blanks, in order of first occurrence (subword-nmt's ``get-vocab``).
+    """Count the words between blanks, in order of first occurrence (subword-nmt's ``get-vocab``).
 
     Args:
         lines: The text.

@@ -1,4 +1,4 @@
-"""Align cuts of one text by merging sorted lists of byte offsets: linear in the number of tokens.
+"""Align the token boundaries of one text by merging sorted lists of byte offsets, in linear time.
 
 A boundary is a byte offset of the text at which a token ends; the end of the text is none.
 """
@@ -29,7 +29,7 @@ Segment = tuple[int, int, tuple[int, ...], tuple[int, ...]]
 
 
 def unseen(ends: list[int], size: int) -> set[int]:
-    """Return where tokens differ that no boundary shows.
+    """Return the ends at which tokens may differ without a difference in boundaries.
 
     A character's bytes may each be a token; a mark may stand before the text; what ends the text may be dropped.
     """
@@ -75,7 +75,7 @@ def segments(first: list[int], second: list[int], stops: list[int]) -> Iterator[
 
 
 def segments_at(points: list[int], stops: list[int], first: list[int], second: list[int]) -> Iterator[Segment]:
-    """Yield the same where boundaries do not tell all: the segments around points, from all ends of tokens."""
+    """Yield the segments around points, from all ends of tokens: for differences that boundaries do not show."""
     place = done = 0
     for point in points:
         if done and point <= done:
@@ -97,7 +97,7 @@ def _within(ends: list[int], start: int, end: int, size: int) -> tuple[int, ...]
 
 
 def words_of(text: bytes) -> list[Span]:
-    r"""Return where words begin and end.
+    r"""Return the spans of words.
 
     >>> words_of("a\u3000bc\n".encode())
     [(0, 1), (4, 6)]

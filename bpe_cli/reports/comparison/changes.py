@@ -1,4 +1,4 @@
-"""Describe what has changed: since a comparison that was stored, or from the baseline to the other tokenizers.
+"""Describe what has changed since a stored comparison, or between the baseline and the other tokenizers.
 
 A stored comparison is what two comparisons of different days have in common: names, what identifies texts and
 tokenizers, and the values of metrics. Its JSON is documented with ``views.comparison.files``; it is not read
@@ -84,7 +84,7 @@ class StoredComparison:
         """Read what ``bpe compare --json`` printed.
 
         Raises:
-            InputError: if it is no such thing; the message names the field.
+            InputError: if the data is not such a report; the message names the field.
         """
         from bpe_cli.support.safe_orjson import orjson
 
@@ -294,7 +294,7 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
     """Compare each tokenizer with the baseline, on the same text.
 
     Raises:
-        UsageError: if there is one tokenizer only, or of a metric neither more nor less is better.
+        UsageError: if there is only one tokenizer, or neither more nor less of a metric is better.
     """
     _check_judged(metrics)
     if len(report.tokenizers) < 2:
@@ -326,7 +326,7 @@ def changes_since(
     """Compare with a stored report, by the names of tokenizers and inputs; the only ones need not have the same.
 
     Raises:
-        UsageError: Of a metric neither more nor less is better.
+        UsageError: if neither more nor less of a metric is better.
         InputError: if an input has other bytes than then, special tokens were looked for otherwise, there is nothing
             to compare, or the report has no values of a metric.
     """

@@ -1,4 +1,4 @@
-"""Conditions on a comparison, for CI: ``bytes_per_token < 4``, ``any: unknown_share > 0.1%``.
+"""Check conditions on a comparison, for CI: ``bytes_per_token < 4``, ``any: unknown_share > 0.1%``.
 
 The grammar, with white space where one likes::
 
@@ -52,7 +52,7 @@ _ROUNDING = 1e-12  # of a quotient of floats: 101 of 100 is 1% more, not more th
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """State where a check found what it was asked to find.
+    """A place where a check failed.
 
     Attributes:
         source: The input's name; None for all inputs together.
@@ -69,7 +69,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check came to."""
+    """The result of a check."""
 
     option: str
     value: str
@@ -100,7 +100,7 @@ class Condition:
         """Read a condition (see the module's grammar).
 
         Raises:
-            UsageError: if it is something else, there is no such metric, or the number fits none.
+            UsageError: if the text is not a condition, there is no such metric, or the number does not fit it.
         """
         match = _FORM.fullmatch(text)
         if match is None:
@@ -126,12 +126,12 @@ class Condition:
         return f"{self.metric.name} {self.comparison} {number}"
 
     def holds(self, measure: Measure) -> bool:
-        """Return whether it is true of a measure; of one without a value nothing is."""
+        """Return whether the condition is true of a measure; it is false without a value."""
         value = self.metric.of(measure)
         return value is not None and _COMPARE[self.comparison](value, self.number)
 
     def check(self, report: Comparison) -> Check:
-        """Find all of which it is true, or of which it cannot be told.
+        """Find the measures for which the condition is true or cannot be decided.
 
         A measure without a value fails: the condition would pass on nothing at all. With ``any`` that is so of all
         inputs together only: a corpus may have an empty file.
@@ -163,7 +163,7 @@ def number_of(digits: str, percent: bool, text: str) -> float:
     """Read a number, or one in per cent, to the nearest float.
 
     Raises:
-        UsageError: if it is too large for one.
+        UsageError: if the number is too large for a float.
     """
     number = float(Decimal(digits) / 100 if percent else Decimal(digits))
     if number == float("inf"):
@@ -172,7 +172,7 @@ def number_of(digits: str, percent: bool, text: str) -> float:
 
 
 def amount(value: float, percent: bool) -> str:
-    """Write a value for a sentence.
+    """Format a value for a sentence.
 
     >>> amount(1234567, False), amount(3.21456789, False), amount(0.00125, True)
     ('1,234,567', '3.21457', '0.125%')
@@ -183,14 +183,14 @@ def amount(value: float, percent: bool) -> str:
 
 
 def in_scope(scope: str, source: str | None) -> bool:
-    """Return whether a scope means an input, or all together (None)."""
+    """Return whether a scope covers an input, or all inputs together (None)."""
     if scope in (ANY, TOTAL):
         return scope == ANY or source is None
     return scope == source
 
 
 def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
-    """Make sure that there is what a scope means.
+    """Check that a scope covers something.
 
     Raises:
         UsageError: if no input has that name.
@@ -205,7 +205,7 @@ def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """State by how much something may have become worse.
+    """A limit on how much a metric may have become worse.
 
     Attributes:
         most: As a part of the value before.
@@ -225,7 +225,7 @@ class Limit:
         """Read ``[SCOPE:] NUMBER%``.
 
         Raises:
-            UsageError: if it is something else.
+            UsageError: if the text is not of this form.
         """
         match = re.fullmatch(rf"\s*(?:(.*):)?\s*({NUMBER})\s*%\s*", text, re.ASCII | re.DOTALL)
         if match is None:
@@ -233,12 +233,12 @@ class Limit:
         return cls(number_of(match[2], True, text), (match[1] or ANY).strip(), text)
 
     def check(self, changes: Changes) -> Check:
-        """Find what has become worse by more than that, or cannot be told to be within it; the worst first.
+        """Find the changes that are worse than the limit, or not certain to be within it; the worst first.
 
         Where neither side has a value, nothing could have become worse.
 
         Raises:
-            InputError: All inputs together are asked for, and they are not those of then.
+            InputError: if the total of all inputs is asked for, and they are not the inputs of the stored report.
         """
         if self.scope == TOTAL and not changes.same_inputs:
             raise InputError(
@@ -264,7 +264,7 @@ def badness(change: Change) -> tuple[bool, float]:
 
 
 def sentence(change: Change) -> str:
-    """Write a change: from what to what, by how much, and whether that is more than noise.
+    """Describe a change: the values before and after, the difference, and whether that is more than noise.
 
     >>> from bpe_cli.reports.comparison.comparison import METRICS
     >>> sentence(Change(METRICS["tokens"], "a", None, 200, 203))

@@ -1,4 +1,4 @@
-"""Compare tokenizers on the same texts, read once and in bounded memory, and tally what each makes of them."""
+"""Compare tokenizers on the same texts, which are read once and in bounded memory."""
 
 from __future__ import annotations
 

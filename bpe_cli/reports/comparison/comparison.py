@@ -1,4 +1,4 @@
-"""Hold a comparison as frozen values, and name what can be asked of its measures.
+"""The values of a comparison, frozen, and the metrics that can be asked of it.
 
 ``METRICS`` is the one list that tables, files, conditions and the documentation read.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the numbers of a comparison depend on besides tokenizers and texts.
+    """The settings on which the numbers of a comparison depend, besides tokenizers and texts.
 
     Attributes:
         documents: What a document is: a whole input, a line, or a field of a line of JSON.
@@ -103,7 +103,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """What nobody's own texts ask evenly; None for what was not asked."""
+    """The results of probes, which do not depend on the user's texts; None for those that were not asked for."""
 
     languages: LanguageProbe | None = None
     code: CodeProbe | None = None
@@ -167,7 +167,7 @@ class Metric:
     flattered: bool = False
 
     def doubtful(self, measure: Measure) -> bool:
-        """Return whether its value is no merit: the text it is made of was lost."""
+        """Return whether its value must not count as good, since text was lost."""
         return self.flattered and measure.loses_text
 
 
@@ -256,7 +256,7 @@ def metric_named(name: str) -> Metric:
     ('fertility', 'fertility', 'failed_round_trips')
 
     Raises:
-        UsageError: if there is none of that name; the hint has those that are near, or all.
+        UsageError: if there is no metric of that name; the hint lists similar ones, or all.
     """
     by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
     named = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
@@ -273,7 +273,7 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
     """Return metrics in the order in which they are asked for, each once; ``all`` is all but speed.
 
     Raises:
-        UsageError: if there is none of such a name.
+        UsageError: if there is no metric of one of the names.
     """
     without_speed = [metric for metric in METRICS.values() if metric.kind != "speed"]
     chosen = every(lambda name: without_speed if name == ALL else [metric_named(name)], names)
@@ -281,7 +281,7 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
 
 
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
-    """Return the numbers of the tokenizers with the best value: none where nothing tells them apart.
+    """Return the indexes of the tokenizers with the best value; none if all values are alike.
 
     One that loses text is no contender in what that flatters (``Metric.flattered``).
 
@@ -298,7 +298,7 @@ def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
 
 
 def differences_of(row: Row) -> Sequence[Difference | None]:
-    """Return one for each tokenizer, also where a row was made without."""
+    """Return a difference for each tokenizer, None where the row has none."""
     return row.differences or (None,) * len(row.measures)
 
 

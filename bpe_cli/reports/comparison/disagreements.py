@@ -141,7 +141,7 @@ def disagreements(
     shown: int = SHOWN,
     threads: int = 1,
 ) -> list[Disagreement]:
-    """Compare how each tokenizer cuts texts with how the first does.
+    """Compare how each tokenizer cuts texts with how the first one does.
 
     Raises:
         UsageError: if a name in ``specials`` is unknown to a tokenizer.
@@ -194,7 +194,7 @@ _Key = tuple[bytes, tuple[int, ...], tuple[int, ...]]
 
 
 class _Tally:
-    """Count on over documents."""
+    """Counts over documents."""
 
     def __init__(self) -> None:
         self._boundaries = [0, 0]
@@ -240,7 +240,7 @@ class _Tally:
                 known.times += 1
 
     def result(self, second: int, sample: Sample, unknown: tuple[int, int], shown: int) -> Disagreement:
-        """Return what was counted."""
+        """Return the counts."""
         costliest = sorted(self._differences.items(), key=_by_cost)[:shown]
         return Disagreement(
             0,

@@ -1,4 +1,4 @@
-"""Read each input once for several readers, and keep account of what was read."""
+"""Read each input once for several readers, and keep track of what was read."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class CharacterCounter:
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
     def feed(self, block: Block) -> None:
-        """Count on."""
+        """Count the next bytes."""
         if not block.ends:
             return
         data, ends = memoryview(block.data), block.ends
@@ -122,7 +122,7 @@ class Head:
         self._full = self._open = False
 
     def feed(self, block: Block) -> None:
-        """Take what there is room for."""
+        """Keep as much of the data as there is room for."""
         if self._full or not block.ends:
             return
         if block.continued:
@@ -174,7 +174,7 @@ class TextSize(NamedTuple):
 
 
 class Reading:
-    """Pass on the blocks of an input, and keep account of them.
+    """Yield the blocks of an input, and keep account of them.
 
     Attributes:
         head: Its first ``WORD_BYTES``.
@@ -291,7 +291,7 @@ class Sample:
         }
 
     def watch(self, name: str, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Pass on the blocks of an input, and keep its beginning."""
+        """Yield the blocks of an input, and keep its beginning."""
         documents: list[bytearray] = []
         room = self.limit
         cut = False
@@ -314,7 +314,7 @@ class Sample:
 
 
 def _beginning(text: bytearray) -> bytearray:
-    r"""Cut a text that was cut anywhere where a line or at least a character ends.
+    r"""Shorten a text that was cut anywhere to the end of a line, or at least of a character.
 
     >>> _beginning(bytearray(b"ab\ncd")), _beginning(bytearray(b"ab\xe8\xb0"))
     (bytearray(b'ab\n'), bytearray(b'ab'))

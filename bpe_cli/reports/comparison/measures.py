@@ -1,4 +1,4 @@
-"""Measure what a tokenizer makes of texts, and how sure a difference between tokenizers is.
+"""Measure how a tokenizer encodes texts, and how certain a difference between tokenizers is.
 
 A *word* is a stretch without white space (Unicode's White_Space), in every script: Chinese, Japanese and Thai
 write few of them, so numbers per word mean little there.
@@ -160,7 +160,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a tokenizer's number of tokens stands to the baseline's, and how sure that is.
+    """The ratio of a tokenizer's number of tokens to the baseline's, and how certain it is.
 
     Attributes:
         ratio: Tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums.

@@ -1,4 +1,4 @@
-"""Compare vocabularies by what their tokens stand for: bytes of text, however a model spells them."""
+"""Compare vocabularies by the bytes of text that their tokens stand for, however a model spells them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ASCII_LETTER = re.compile(rb"[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class ScriptShare:
-    """What one vocabulary has alone of one script.
+    """The tokens of one script that only one vocabulary has.
 
     Attributes:
         script: One of ``SCRIPTS``, or ``other``, ``none`` (no letter), ``bytes`` (no UTF-8).
@@ -54,7 +54,7 @@ class ScriptShare:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """What one vocabulary has and the other lacks.
+    """The tokens that one vocabulary has and the other lacks.
 
     Attributes:
         scripts: How many texts it has alone, by script, the one with most first.
@@ -143,7 +143,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
 
 
 def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:
-    """Return what the merges of byte pair encoding make, in their order; None for other models.
+    """Return the products of the merges of byte pair encoding, in their order; None for other models.
 
     A token counts where it is made first: some files list every pair that makes it. Where there are ranks and no list
     of merges, the tokens of several bytes are their products, by rank.

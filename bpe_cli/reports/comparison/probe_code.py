@@ -1,4 +1,4 @@
-"""Measure what code costs: indentation by levels, tabs against spaces, operators, white space."""
+"""Measure how many tokens code needs: indentation by levels, tabs against spaces, operators, white space."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class CodeProbe:
 def probe_code(
     tokenizers: Sequence[Tokenizer], files: Mapping[str, bytes], *, source: str = "code", threads: int = 1
 ) -> CodeProbe:
-    """Ask what code costs."""
+    """Measure how many tokens code costs."""
     texts = list(files.values())
     again = [[reindented(text, unit) for text in texts] for unit in INDENTS.values()]
     results = []

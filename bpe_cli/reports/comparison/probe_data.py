@@ -1,4 +1,4 @@
-"""Measure what a format costs: the same objects as JSON, laid out in several ways, and as YAML."""
+"""Measure how many tokens a format needs for the same objects: JSON, laid out in several ways, and YAML."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def pairs_of(files: dict[str, bytes], folder: str = "") -> list[Pair]:
     """Pair the files of a folder: ``a.json`` with ``a.yaml`` (or ``a.yml``); others are left alone.
 
     Raises:
-        InputError: if one of a pair is not UTF-8, or what should be JSON is not.
+        InputError: if a file is not UTF-8, or is not the JSON that it should be.
 
     >>> [pair.name for pair in pairs_of({"a.json": b"1", "a.yml": b"1", "b.json": b"2"})]
     ['a']

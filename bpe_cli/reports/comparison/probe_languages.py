@@ -1,4 +1,4 @@
-"""Measure what languages pay for the same sentences (Petrov et al., arXiv:2305.15425)."""
+"""Measure how many tokens languages need for the same sentences (Petrov et al., arXiv:2305.15425)."""
 
 from __future__ import annotations
 

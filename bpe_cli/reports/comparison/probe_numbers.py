@@ -1,4 +1,4 @@
-"""Measure how numbers are cut: how many tokens, where, and whether all of a length alike."""
+"""Measure how numbers are cut: into how many tokens, where, and whether all of a length alike."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class NumberProbe:
 
 
 def probe_numbers(tokenizers: Sequence[Tokenizer], *, threads: int = 1) -> NumberProbe:
-    """Ask how numbers are cut, each a text of its own.
+    """Measure how numbers are cut, each a text of its own.
 
     A token counts for a number when it covers a digit of it: a mark before the first word is none.
     """

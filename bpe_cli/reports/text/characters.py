@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def reading_of(tokenizer: Tokenizer) -> Callable[[bytes], bytes]:
-    """Return what reads an ordinary token.
+    """Return a function that reads an ordinary token.
 
     >>> from array import array
     >>> from bpe_cli.stages import Unigram
@@ -152,7 +152,7 @@ _LONGEST = 24
 
 @dataclass(frozen=True, slots=True)
 class TextWarning:
-    """Something about a text that its author hardly meant.
+    """A property of a text that its author hardly intended.
 
     Attributes:
         kind: What it is; one of ``warnings.KINDS``.
@@ -195,7 +195,7 @@ def listed(contents: Iterable[bytes] | Counter[bytes]) -> list[str]:
 
 
 def suspicions(text: bytes, string: str) -> Iterator[TextWarning]:
-    """Yield what is odd about a text, which is also given as ``string``, decoded with ``surrogateescape``."""
+    """Yield warnings about a text, which is also given as ``string``, decoded with ``surrogateescape``."""
     yield from _not_utf8(text, string)
     yield from _byte_order_mark(text)
     yield from _line_ends(text)

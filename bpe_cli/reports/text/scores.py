@@ -1,4 +1,4 @@
-"""Find the score that a model gave each token of a text, and rank the segmentations of a text by their probability.
+"""Look up the score that a model gives each token of a text, and rank segmentations by their probability.
 
 Of a unigram model a score is the natural logarithm of the token's probability, and ranks segmentations (Kudo,
 arXiv:1804.10959); of SentencePiece's BPE, a number that only orders merges.
@@ -31,7 +31,7 @@ SMALLEST = 2.0**-126
 
 
 def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
-    """Return what tells the score of an id; None for a model without scores.
+    """Return a function from ids to scores; None for a model without scores.
 
     The score is None for a token that no score decided on: special tokens, and bytes that a character
     fell back on. An unknown token has the score of one unknown character, however many it stands for.
@@ -161,7 +161,7 @@ def _parts(engine: Engine, text: bytes, matcher: _core.SpecialMatcher | None, co
 
 
 def best_sums(parts: Iterable[Sequence[Choice]], count: int) -> list[Choice]:
-    """Choose from every part one, in all ways, and give the ways with the highest sums.
+    """Choose one of every part's choices, and return the ways of choosing with the highest sums.
 
     Of equal sums the one comes first whose earlier parts rank higher. Rounding cannot change the order
     of what grows by the same number, so the best of all ways grow from the best of their beginnings.

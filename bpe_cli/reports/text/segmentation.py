@@ -1,4 +1,4 @@
-"""Describe token by token what a tokenizer makes of one text.
+"""Describe token by token how a tokenizer encodes one text.
 
 Offsets are bytes of the text, and characters of the text as decoded with ``surrogateescape``: a byte
 that is not part of well-formed UTF-8 is a character of its own.
@@ -186,7 +186,7 @@ def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segme
 
 
 class TextReader:
-    """Segment texts: what there is to know of the tokenizer is found out once."""
+    """Segment several texts with one tokenizer, whose properties are looked up once."""
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
         """Prepare; ``specials`` are looked for in the texts."""
@@ -250,7 +250,7 @@ class TextReader:
         )
 
     def _shared(self, placed: Placed, detailed: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
-        """Return the clusters that the first tokens share, and after how many tokens the group of the last one ends."""
+        """Return the clusters that the first tokens share, and how many tokens the last one's group ends after."""
         if not self._joined:
             return [], detailed
         ahead = _AHEAD

@@ -1,4 +1,4 @@
-"""Describe what each stage makes of one text: normalizers, pre-tokenizer, model, post-processor and decoder.
+"""Describe what each stage does to one text: normalizers, pre-tokenizer, model, post-processor and decoder.
 
 Offsets are bytes of the text as it was given, whatever was made of it on the way.
 """
@@ -106,7 +106,7 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
 
     Raises:
         InputError: if the text is too long.
-        UsageError: Added tokens are found in normalized text, so that the stages cannot be told apart.
+        UsageError: if added tokens are matched in normalized text, so that the stages cannot be told apart.
         FormatError: if the post-processor is broken.
     """
     refuse_long(text)
@@ -144,7 +144,7 @@ def refuse_long(text: bytes) -> None:
 
 
 def _name(stage: Normalizer | PreTokenizer) -> str:
-    """Call a stage by its type, and a pattern by its name if it has one."""
+    """Return the name of a stage: its type, or a pattern's name if it has one."""
     name = type_name(type(stage))
     known = name_of(stage.pattern) if isinstance(stage, Split) and not stage.literal else None
     return f"{name} {known}" if known else name
@@ -203,12 +203,12 @@ class _Origins:
         return _Origins(range(offset, end), range(offset + 1, end + 1), end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return what a range of bytes stands for."""
+        """Return the span of the original text that a range of bytes stands for."""
         begin = self.starts[start] if start < len(self.starts) else self.last
         return begin, max(begin, self.ends[end - 1]) if end > start else begin
 
     def through(self, starts: Sequence[int], ends: Sequence[int]) -> _Origins:
-        """Return the origins of what was made of these bytes."""
+        """Return the origins of a text that was made from these bytes."""
         spans = [self.span(start, end) for start, end in zip(starts, ends, strict=True)]
         return _Origins(array("Q", (start for start, _ in spans)), array("Q", (end for _, end in spans)), self.last)
 

@@ -1,4 +1,4 @@
-"""Warn of what in a text costs a debugging day: what is lost, split oddly, or not what it looks like.
+"""Warn of common pitfalls in a text: what is lost, split oddly, or not what it looks like.
 
 Each check looks at the text or its tokens once, and says of each kind of trouble where it first is and how
 often; ordinary text gives no warning. Checks that need nothing but the text are in ``characters``.
@@ -63,7 +63,7 @@ _LARGEST_GROUP = 3
 
 
 class Watch:
-    """Look at texts: what there is to know of the tokenizer is found out once."""
+    """Warn of several texts with one tokenizer, whose properties are looked up once."""
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
         """Prepare; ``specials`` were looked for in the texts."""

@@ -1,4 +1,4 @@
-"""Read what the ordinary tokens of a tokenizer stand for: what every other part of the health report counts.
+"""Read what the ordinary tokens of a tokenizer stand for: the basis of every other part of the health report.
 
 Also what several of those parts need: white space, lengths in few bins, and tokens that are equal but for case or a
 space before them.
@@ -88,7 +88,7 @@ _BLANK_MARK = "\u2581".encode()
 
 
 def meaning_of(tokenizer: Tokenizer) -> Step:
-    """Return what tells the bytes of text that an ordinary token stands for.
+    """Return a function that finds the bytes of text that an ordinary token stands for.
 
     That a blank is put before a text, or that text was folded, is not undone. A token that is nothing but a
     mark of the model's (an end of a word by itself) stands for no text, and is given as it is written.
@@ -147,7 +147,7 @@ def read_named_byte(token: bytes) -> bytes | None:
 
 
 def character_count(content: bytes) -> int | None:
-    """Count the characters of what is UTF-8."""
+    """Count the characters of UTF-8 text."""
     try:
         return len(content.decode())
     except UnicodeDecodeError:
@@ -294,7 +294,7 @@ def without_space(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Leave out what a leading space and case decide."""
+    """Return a text without its leading space, in one case."""
     return without_space(text).lower()
 
 

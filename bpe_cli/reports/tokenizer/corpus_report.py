@@ -1,4 +1,4 @@
-"""Report which tokens of a tokenizer a corpus uses, and which it hardly does.
+"""Report which tokens of a tokenizer a corpus uses, and which it hardly uses.
 
 A token that a model's training text never had keeps the embedding that it began with, and the model behaves
 oddly where it occurs ("SolidGoldMagikarp"; Land and Bartolo, arXiv:2405.05417). Text like the training text shows

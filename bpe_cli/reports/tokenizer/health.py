@@ -1,4 +1,4 @@
-"""Examine a tokenizer by itself: all that is measured of it, and in sentences what is good and what to look at."""
+"""Examine a tokenizer by itself: everything measured of it, and a summary of what is good and what to look at."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def findings(
     reachability: Reachability | None = None,
 ) -> tuple[Finding, ...]:
     """Sum up what is good and what to look at, the good first."""
-    found = [
+    summary = [
         *_coverage(tokenizer, report, structure),
         *_reach(reachability),
         *_cuts(structure),
@@ -72,7 +72,7 @@ def findings(
         *_oddities(report, structure),
         *(_use(corpus) if corpus else ()),
     ]
-    return tuple(sorted(found, key=lambda finding: not finding.good))
+    return tuple(sorted(summary, key=lambda finding: not finding.good))
 
 
 def _coverage(tokenizer: Tokenizer, report: VocabularyReport, structure: Structure) -> Iterator[Finding]:
@@ -227,7 +227,7 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """Whether a tokenizer is healthy.
+    """The health report on a tokenizer.
 
     Attributes:
         corpus: Which of them a corpus uses; None without a corpus.

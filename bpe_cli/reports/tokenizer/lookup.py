@@ -1,4 +1,4 @@
-"""Find tokens by what a user calls them, and look up all that is known of one.
+"""Find tokens by the names that a user gives them, and look up everything known of one.
 
 A user calls a token by its id, its text, how it is written in the file, or its bytes.
 """
@@ -82,7 +82,7 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
 
 
 def _as_shown(name: str) -> bytes:
-    r"""Read what a report has shown: marks are blanks and control characters, a backslash escapes.
+    r"""Read a text as reports show it: marks are blanks and control characters, a backslash escapes.
 
     >>> _as_shown(r"·a⏎\·\\\xe8<U+00AD>").decode("latin-1")
     ' a\n\xc2\xb7\\\xe8\xc2\xad'
@@ -133,7 +133,7 @@ def _of_content(anatomy: Anatomy, content: bytes) -> list[int]:
 
 
 def _hint(anatomy: Anatomy, content: bytes) -> str:
-    """Describe what may have been meant, and of which tokens the text consists."""
+    """Suggest tokens that may have been meant, and name the tokens of the text."""
     tokenizer = anatomy.tokenizer
     if not content:
         return "give an id or a text"
@@ -159,7 +159,7 @@ def _hint(anatomy: Anatomy, content: bytes) -> str:
 
 
 def _named(anatomy: Anatomy, token_ids: list[int]) -> str:
-    """Write tokens as the vocabulary does, which tells those of one text apart."""
+    """Format tokens as the vocabulary spells them, which distinguishes those of one text."""
     token = anatomy.tokenizer.token_bytes
     return ", ".join(f"{quote(token(token_id))} (id {token_id})" for token_id in token_ids)
 
@@ -221,7 +221,7 @@ class DeadMerge:
 
 @dataclass(frozen=True, slots=True)
 class TokenCard:
-    """All about one token.
+    """Everything known about one token.
 
     Attributes:
         token: Its id, and the bytes of text that it stands for.
@@ -264,7 +264,7 @@ class TokenCard:
 def look_up(
     anatomy: Anatomy, token_id: int, *, verdict: Verdict | None = None, frequencies: Frequencies | None = None
 ) -> TokenCard:
-    """Return all there is to know about one token.
+    """Return everything known about one token.
 
     Raises:
         InputError: if there is no such id.

@@ -1,4 +1,4 @@
-"""Work out the merge tree of a vocabulary: of which two tokens each token is made.
+"""Build the merge tree of a vocabulary: the two tokens that each token is made of.
 
 Whatever stands around a token's text while it is put together has no part in it, so it comes of the same two
 parts wherever it does (``rank_merges.py`` has the argument). Where only one merge makes a token, that is the
@@ -53,7 +53,7 @@ class Node:
 
 
 class MergeTree:
-    """Of which two tokens each token is made.
+    """The two tokens that each token is made of.
 
     Args:
         size: The highest id plus one.
@@ -69,7 +69,7 @@ class MergeTree:
         self.order = self._arrange(parts)
 
     def _arrange(self, parts: Mapping[int, tuple[int, int]]) -> array[int]:
-        """Take in each merge after those that make its parts; gives the products in that order.
+        """Order merges after those that make their parts; return the products in that order.
 
         Most come in such an order already. The others wait for their parts, without recursion: a tree may
         be as deep as its vocabulary is large.
@@ -107,7 +107,7 @@ class MergeTree:
         self.depth[product] = 1 + max(self.depth[left], self.depth[right])
 
     def parts(self, token_id: int) -> tuple[int, int] | None:
-        """Return the two tokens of which one is made; None if no merge makes it."""
+        """Return the two tokens that a token is made of; None if no merge makes it."""
         if token_id >= len(self.left) or self.left[token_id] == NO_PART:
             return None
         return self.left[token_id], self.right[token_id]
@@ -308,7 +308,7 @@ def _joined(texts: Mapping[int, Text], priority: Callable[[int], float]) -> dict
 
 
 def _last_merge(symbols: list[int], product: int, find: Find) -> tuple[int, int] | None:
-    """Merge symbols, lowest priority first and leftmost of equals; gives the pair that becomes the product.
+    """Merge symbols, lowest priority first and leftmost of equals; return the pair that becomes the product.
 
     None if they do not become it.
     """

@@ -1,4 +1,4 @@
-"""Count tokens that are odd by themselves: cut characters, ones that nobody sees, and runs of one thing."""
+"""Count odd tokens: those that cut characters, hold invisible ones, or repeat one thing."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Unseen:
 
 
 def count_unseen(contents: Contents) -> tuple[Unseen, ...]:
-    """Count the tokens with characters that nobody sees; kinds without tokens are left out."""
+    """Count the tokens with invisible characters; kinds without tokens are left out."""
     import regex
 
     patterns = {name: regex.compile(expression, regex.VERSION1) for name, expression in _KINDS.items()}
@@ -172,7 +172,7 @@ class Repeat:
 
 
 def stretches_of(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Write numbers as stretches.
+    """Combine numbers into ranges.
 
     >>> stretches_of([1, 2, 3, 7])
     ((1, 3), (7, 7))

@@ -151,7 +151,7 @@ def scripts_of(characters: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _pattern() -> tuple[regex.Pattern[str], tuple[str, ...]]:
-    """Compile what tells scripts apart; a script that is younger than the module's tables is left out."""
+    """Compile the pattern of scripts; scripts younger than the module's tables are left out."""
     import regex
 
     known = []
@@ -228,7 +228,7 @@ class Structure:
 
 
 class Anatomy:
-    """Hold what several parts of the health report look at: what tokens stand for, and the merge tree."""
+    """The data that several parts of the health report need: what tokens stand for, and the merge tree."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer

@@ -1,4 +1,4 @@
-"""What runs a tokenizer: one interface, and the values that go through it.
+"""The engine that runs a tokenizer: one interface, and the values that go through it.
 
 There are two engines: ``plain`` for byte-level BPE whose text is only split, and ``staged`` for all
 others. Both are compiled of the parts of a tokenizer, know no ``Tokenizer``, and answer in the same words, so nobody
@@ -71,10 +71,10 @@ class Sampling:
 
 
 def sampling_of(sampling: object) -> Sampling | None:
-    """Return a sampling that a caller gave, made sure that it is one.
+    """Check that a caller's value is a ``Sampling``, and return it.
 
     Raises:
-        TypeError: if it is something else.
+        TypeError: if the value is not a ``Sampling``.
     """
     if sampling is None or isinstance(sampling, Sampling):
         return sampling
@@ -85,7 +85,7 @@ def sampling_of(sampling: object) -> Sampling | None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """State where a block stands in the whole input.
+    """The place of a block in the whole input.
 
     Attributes:
         document: The number of its first document, from 0.
@@ -98,7 +98,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class EngineParts:
-    """Hold what an engine is compiled of.
+    """The parts that an engine is compiled from.
 
     Attributes:
         model: The model as text meets it; see ``special_tokens``.
@@ -181,10 +181,10 @@ class Engine(Protocol):
         """Return what the normalizer makes of a stretch of text; ``first``: a document begins with it."""
 
     def pieces(self, text: bytes, *, first: bool = True) -> PieceSpans:
-        """Return what the model is given of a stretch of text without special tokens, and what that stands for."""
+        """Return the pieces that the model gets of a stretch of text without special tokens, and their places in it."""
 
     def piece_ends(self, text: bytes) -> memoryview | None:
-        """Return the end of every piece of a text without special tokens; None if pieces are no parts of it."""
+        """Return the end of every piece of a text without special tokens; None if the pieces are not parts of it."""
 
     def count_pieces(
         self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
@@ -199,7 +199,7 @@ class Engine(Protocol):
     def tally(
         self, tally: _core.Tally, block: Block, matcher: _core.SpecialMatcher | None, threads: int, *, tiled: bool
     ) -> tuple[memoryview, memoryview] | None:
-        """Encode a block and count what becomes of it.
+        """Encode a block and count the results.
 
         Args:
             tally: What is added to.
@@ -230,7 +230,7 @@ class Engine(Protocol):
 
 
 class AnyTokenizer(Protocol):
-    """Declare what the modules of this folder use of a ``Tokenizer``, which is put together above them."""
+    """The part of ``Tokenizer`` that the modules of this folder use; the class itself is defined above them."""
 
     @property
     def decoder(self) -> tuple[Decoder, ...]: ...

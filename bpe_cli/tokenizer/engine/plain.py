@@ -1,4 +1,4 @@
-"""The short way: byte-level BPE whose text is only split, by the core's ``Engine``.
+"""The short path: byte-level BPE whose text is only split, run by the core's ``Engine``.
 
 What it does not do itself (sampling, spans of tokens that take white space along) goes through all stages.
 """
@@ -34,7 +34,7 @@ def can_run(
     pre_tokenizer: Sequence[PreTokenizer],
     decoder: Sequence[Decoder],
 ) -> bool:
-    """Return whether the short way can run a tokenizer: byte-level BPE whose text is only split."""
+    """Return whether the short path can run a tokenizer: byte-level BPE whose text is only split."""
     spaces = [isinstance(stage, PrefixSpace) for stage in pre_tokenizer]
     return (
         isinstance(model, (RankBpe, MergeBpe))

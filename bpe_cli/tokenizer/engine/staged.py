@@ -1,4 +1,4 @@
-"""The way through all stages, which can run any tokenizer: the core's ``Pipeline`` and ``Decoder``."""
+"""The path through all stages, which can run any tokenizer: by the core's ``Pipeline`` and ``Decoder``."""
 
 # ruff: noqa: D102  # ``Engine`` says what each method does
 from __future__ import annotations

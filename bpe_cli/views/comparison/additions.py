@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def additions_view(comparison: Comparison) -> Blocks | None:
-    """Lay them out; None where there are none.
+    """Lay out the additions of a comparison; None if there are none.
 
     What stands for shortened names is said here only if no measures are shown before.
     """
@@ -239,5 +239,5 @@ def _context(difference: Difference) -> Line:
 
 
 def _whole(content: bytes) -> str:
-    """Write what is whole characters."""
+    """Write the whole characters of a text."""
     return visible(content.decode("utf-8", "ignore").encode())

@@ -1,4 +1,4 @@
-r"""Write a comparison for programs and pull requests: as CSV, as plain JSON with a ``schema`` field, as Markdown.
+r"""Write a comparison for programs and pull requests: as CSV, as JSON with a ``schema`` field, as Markdown.
 
 The CSV is that of RFC 4180, in UTF-8, with lines that end in CR LF: a row per input and tokenizer and, last, a row of
 all inputs together per tokenizer, whose input is ``total``. Numbers are written as Python reads them back, and nothing
@@ -73,7 +73,7 @@ def comparison_csv(report: Comparison) -> str:
 
 
 def cell(name: str) -> str:
-    r"""Write a name so that no program takes it for more than a text.
+    r"""Write a name so that no spreadsheet takes it for a formula, and no terminal for a command.
 
     >>> cell("日本.txt"), cell("=cmd|' /C calc'!A0"), cell("\x1b[2J\udcff")
     ('日本.txt', "'=cmd|' /C calc'!A0", '\\x1b[2J\\xff')
@@ -253,7 +253,7 @@ def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]
 
 
 def _check(check: Check) -> str:
-    """Write what a check came to as an item of a list, with what it found below."""
+    """Write the result of a check as an item of a list, with its failures below."""
     asked = f"{code(f'{check.option} {check.value!r}')}"
     if not check.failures:
         return f"- {asked}: passed"

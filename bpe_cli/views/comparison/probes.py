@@ -1,4 +1,4 @@
-"""Lay out probes: what languages, code, data and numbers cost, a column per tokenizer."""
+"""Lay out probes: what languages, code, data and numbers cost in tokens, a column per tokenizer."""
 
 from __future__ import annotations
 

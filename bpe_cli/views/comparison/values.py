@@ -1,4 +1,4 @@
-"""Write the values of metrics, how sure they are, and what has changed since a stored comparison or from a baseline."""
+"""Format the values of metrics, their certainty, and changes since a stored comparison or from a baseline."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def interval_text(difference: Difference | None, digits: int = 2) -> str:
 
 
 def certainty_text(difference: Difference | None, digits: int) -> tuple[str, ...]:
-    """Describe how sure the ratio of a tokenizer is, in one text; none where nothing is known."""
+    """Describe how certain the ratio of a tokenizer is; empty where nothing is known."""
     if difference is None:
         return ()
     p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p < 0.001"
@@ -200,7 +200,7 @@ def _no_interval(report: Comparison) -> list[str]:
 
 
 def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
-    """List all that a reader of the values of some metrics must know, with the names as they are shown."""
+    """List the remarks that a reader of some metrics needs, with the names as they are shown."""
     lines = losses(report, metrics, names)
     if any(metric.name == "ratio" for metric in metrics):
         lines += certainty(report, names)
@@ -212,7 +212,7 @@ def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str])
 
 
 def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
-    """State which tokenizers lose text, so that few tokens are no merit of theirs."""
+    """Name the tokenizers that lose text, whose few tokens are therefore not a merit."""
     lines = []
     shown = any(metric.flattered for metric in metrics)
     for number, name in enumerate(names):
@@ -252,7 +252,7 @@ _NAME_CELLS = 24  # a longer name is folded in a table
 
 
 def changes_heading(changes: Changes, show: Callable[[str], str] = harmless) -> str:
-    """Describe what the changes are from."""
+    """Describe the reference that changes are measured from."""
     return f"Changes {'since' if changes.stored else 'from'} {show(changes.reference)}"
 
 
@@ -268,7 +268,7 @@ def _verdict_text(change: Change) -> str:
 
 
 def _is_bad(change: Change) -> bool:
-    """Return whether a change is to be seen at once."""
+    """Return whether a change must be highlighted."""
     return change.verdict in ("worse", "unknown")
 
 

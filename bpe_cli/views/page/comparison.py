@@ -53,7 +53,7 @@ def comparison_page(
 
 
 def _measures(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Write what was read, and all metrics of it."""
+    """Write the sums of the texts, and all metrics of them."""
     total = comparison.total
     single = len(comparison.rows) == 1
     source = name(comparison.rows[0].name) if single else count(len(comparison.rows), "input")
@@ -133,7 +133,7 @@ MOST = 1000
 
 
 def checks_section(checks: Sequence[Check]) -> Iterator[str]:
-    """Write what each check came to."""
+    """Write the result of each check."""
     if checks:
         yield f'<ul aria-label="Checks">\n{"".join(map(_check, checks))}</ul>\n'
 

@@ -1,4 +1,4 @@
-r"""Write any text as markup in which nothing acts: every text of a page goes through ``escape`` or ``marked``.
+r"""Escape any text so that nothing in it is executed: every text of a page goes through ``escape`` or ``marked``.
 
 A browser gives back from ``marked`` exactly the text (when it is copied, say), but for what HTML cannot hold: NUL and
 bytes that are not UTF-8, the surrogates among these too. Nor does a page hold the controls U+0080 to U+009F: no
@@ -50,7 +50,7 @@ def name(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _remarkable() -> regex.Pattern[str]:
-    """Compile what cannot stand in a page as it is.
+    """Compile the pattern of characters that a page must not have unescaped.
 
     A joiner between two emoji is no mark of its own, or there would be no families; and no character carries more
     than eight combining marks, which would cover the lines above.
@@ -64,7 +64,7 @@ def _remarkable() -> regex.Pattern[str]:
 
 
 def marked(text: str) -> str:
-    r"""Write a stretch of text, decoded with ``surrogateescape``, with marks for what is not seen.
+    r"""Write a stretch of text, decoded with ``surrogateescape``, with marks for invisible characters.
 
     >>> marked("a<b")
     'a&lt;b'

@@ -113,7 +113,7 @@ def _script() -> str:
 
 
 def _own_file(file_name: str) -> str:
-    """Read what lies beside this module."""
+    """Read a file beside this module."""
     return files("bpe_cli.views.page").joinpath(file_name).read_text(encoding="utf-8")
 
 

@@ -74,7 +74,7 @@ def totals(segmentation: Segmentation) -> str:
 
 
 def _warning(warning: TextWarning) -> str:
-    """Describe what is the matter and where, and the way out."""
+    """Describe a warning: the problem, its place, and the hint."""
     where = f"{'first at ' if warning.count > 1 else ''}byte {whole(warning.start)}"
     return f"<li><strong>Warning:</strong> {name(warning.message)} ({where})<div>{name(warning.hint)}</div></li>"
 
@@ -214,7 +214,7 @@ def _ids(tokens: Sequence[PlacedToken], key: str, clipped: bool) -> Iterator[str
 
 
 def _details(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -> str:
-    """Describe what a row says, in one line of numbers and with so many bytes at most."""
+    """Describe a row in one line of numbers, with a limited number of bytes."""
     parts = [f"token {number}", f"id {token.token_id}", f"bytes {_hexadecimal(token.content, most)}"]
     parts.append(f"byte span {token.start}–{token.end}")
     parts.append(f"characters {token.character_start}–{token.character_end}")

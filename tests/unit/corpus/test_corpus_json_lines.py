@@ -101,7 +101,7 @@ def test_the_first_byte_decides_for_text(monkeypatch):
     monkeypatch.setattr(jsonl, "_object_of", lambda line: pytest.fail("a line is read"))
     lines = JsonLines()
     assert lines.feed(b"text without an end") is False
-    assert lines.seen <= 19
+    assert lines.bytes_read <= 19
 
 
 def test_a_long_line_is_looked_at_once(monkeypatch):

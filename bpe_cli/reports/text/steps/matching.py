@@ -1,4 +1,4 @@
-"""Record how a piece is cut by its longest tokens, from the left or anywhere, and what is looked up as it is."""
+"""Record how a piece is cut into its longest tokens, from the left or anywhere, or looked up as a whole."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class WordPieces:
 
 
 def marks_of(model: MaxMatch | LongestMatch) -> Marks:
-    """Return what a model writes around words: a dictionary writes nothing."""
+    """Return the marks that a model writes around words; a dictionary writes none."""
     if model.kind == "max-match":
         return Marks("")
     return Marks(model.end_of_word_suffix, not model.separate_suffix, model.continuing_subword_prefix)
@@ -166,7 +166,7 @@ class Anywhere:
 
 
 def from_left_or_anywhere(model: LongestMatch, names: Names, limits: Limits) -> FromLeft | Anywhere:
-    """Choose what tells a ``LongestMatch``."""
+    """Choose the walker of a ``LongestMatch``."""
     return FromLeft(model, names, limits) if model.left_to_right else Anywhere(model, names, limits)
 
 

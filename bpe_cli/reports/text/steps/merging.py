@@ -289,7 +289,7 @@ def _tell(
     *,
     scored: bool = False,
 ) -> tuple[tuple[MergeStep, ...], list[Symbol]]:
-    """Return the first merges, and give what all of them leave."""
+    """Return the first merges, and the symbols that all of them leave."""
     steps = []
     after = states(symbols, done)
     left = list(symbols)

@@ -53,11 +53,11 @@ class Limits:
 
 
 class TooMuchToTell(Exception):
-    """State that the steps of a piece are too many; no error, for the sentence is what is told instead."""
+    """Signal that a piece has too many steps; its sentence is shown in their place."""
 
 
 def check_length(piece: bytes) -> None:
-    """Refuse to tell the steps of a piece that is too long."""
+    """Refuse to record the steps of a piece that is too long."""
     if len(piece) > LONGEST_PIECE:
         raise TooMuchToTell(f"the piece has {len(piece):,} bytes, and those of up to {LONGEST_PIECE:,} are shown")
 
@@ -69,7 +69,7 @@ def check_work(characters: int, lengths: Iterable[int]) -> None:
 
 
 class Walker(Protocol):
-    """Tells how a model comes to the tokens of a piece."""
+    """Record how a model arrives at the tokens of a piece."""
 
     def walk(self, piece: bytes) -> Walk:
         """Return the steps of one piece, which the model can encode.
@@ -80,7 +80,7 @@ class Walker(Protocol):
 
 
 class Names:
-    """Gives tokens by their ids."""
+    """The tokens by their ids."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -138,7 +138,7 @@ class Part:
 
 
 class Pieces:
-    """Finds the pieces of texts for one tokenizer."""
+    """Find the pieces of texts for one tokenizer."""
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials) -> None:
         """Prepare.

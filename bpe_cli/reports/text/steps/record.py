@@ -1,4 +1,4 @@
-"""Record a text from piece to piece, and check that the steps end at the tokens that the tokenizer makes."""
+"""Record the steps of a text piece by piece, and check that they end at the tokens that the tokenizer makes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
 
 
 class _Teller:
-    """Tells the pieces of one text, and remembers those it has told."""
+    """Record the pieces of one text, each different piece once."""
 
     def __init__(self, tokenizer: Tokenizer, names: Names, walker: Walker) -> None:
         self._tokenizer = tokenizer

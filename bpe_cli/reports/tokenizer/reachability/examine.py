@@ -1,4 +1,4 @@
-"""Examine which tokens text can become: layer by layer, each layer for what the last one left."""
+"""Examine which tokens text can become, layer by layer: each layer takes the tokens that the last one left."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
 
 
 class _Examination:
-    """One run through the layers: what is open shrinks, verdicts grow."""
+    """One run through the layers: open tokens become verdicts."""
 
     def __init__(self, tokenizer: Tokenizer, tokens: dict[int, bytes]) -> None:
         self.tokenizer = tokenizer
@@ -131,7 +131,7 @@ class _Examination:
         self.crowded_out: set[int] = set()
 
     def run(self) -> None:
-        """Go through the layers."""
+        """Run the layers."""
         suspects = self._plain()
         suspects = self._fallbacks(suspects)
         suspects = self._specials(suspects)
@@ -148,7 +148,7 @@ class _Examination:
             self._leave_open(token_id)
 
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:
-        """Return those that the live model's vocabulary has as they are."""
+        """Return the tokens that the live model's vocabulary has unchanged."""
         vocabulary = self.tokenizer.live_model.vocabulary
         return [
             token_id
@@ -209,7 +209,7 @@ class _Examination:
         return [token_id for token_id in token_ids if token_id not in self.verdicts]
 
     def _fallbacks(self, suspects: list[int]) -> list[int]:
-        """Look for texts that the model does not know."""
+        """Look for texts that the model encodes as unknown or as bytes."""
         unk_id = self.tokenizer.model.unk_id
         named = {
             token_id: byte
@@ -234,7 +234,7 @@ class _Examination:
         self.verdicts[token_id] = Verdict(token_id, True, layer if well_formed else "ill-formed", text)
 
     def _completed(self, suspects: list[int]) -> list[int]:
-        """Complete what holds parts of characters; what only ill-formed text becomes is settled here, too."""
+        """Complete tokens with parts of characters; settle those that only ill-formed text becomes."""
         partial = [token_id for token_id in suspects if not is_text(self.texts[token_id])]
         if not partial:
             return suspects
@@ -307,7 +307,7 @@ class _Examination:
         return list(texts)
 
     def _most(self, suspects: list[int]) -> list[int]:
-        """Keep so many tokens in doubt as can be looked at one by one, and leave the others open."""
+        """Keep as many doubtful tokens as can be examined one by one, and leave the others open."""
         for token_id in suspects[_MOST_IN_DOUBT:]:
             reason = f"more than {_MOST_IN_DOUBT:,} tokens are in doubt, and this one was not looked at by itself"
             self.verdicts[token_id] = Verdict(token_id, None, "undecided", None, reason)
@@ -339,7 +339,7 @@ class _Examination:
         self.verdicts[token_id] = Verdict(token_id, False, layer, None, reason)
 
     def _shadowed(self, suspects: list[int]) -> list[int]:
-        """Prove that other stages leave no text for a token."""
+        """Prove that the other stages leave no text for a token."""
         pieces = Pieces(self.tokenizer)
         for token_id in suspects:
             symbols = self.tokens[token_id]

@@ -33,7 +33,7 @@ _REPEAT = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})([+?]?)")
 
 
 class _Unknown(Exception):
-    """The expression has something that is not judged."""
+    """Signal that an expression has a construct that cannot be judged."""
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class Factors:
     def _repeated(
         self, last: int, part: tuple[int, int], span: tuple[int, int], repeat: re.Match[str], fold: bool
     ) -> int:
-        """Lay a part out as often as it is repeated."""
+        """Expand a repeated part."""
         mark = repeat[1]
         least = int(repeat[2]) if repeat[2] else int(mark == "+")
         most = (

@@ -85,13 +85,13 @@ class Alone:
         return _WHEN_ASKED_FOR + (f"; nothing is merged by its {order}" if by_order else "")
 
     def comes_to(self, tokens: Sequence[bytes]) -> Iterator[list[int] | None]:
-        """Yield what each text comes to as a piece; None where that is not known."""
+        """Yield the ids that each text merges to as a piece; None where that is not known."""
         if self._search is None:
             return (None for _ in tokens)
         return self._search.encoded(tokens)
 
     def unmerged(self, tokens: Mapping[int, bytes]) -> set[int]:
-        """Return those of some tokens that merging does not come to; what is not known is not among them."""
+        """Return the tokens that merging is known never to make."""
         model = self.model
         if isinstance(model, RankBpe):
             try:
@@ -205,7 +205,7 @@ class Alone:
         return best[0][1] if best else None
 
     def _by_length(self, model: WordPiece, token_ids: Sequence[int]) -> Iterator[Verdict]:
-        """Refute what is longer than any word that is spelt, and what another id of the same text hides."""
+        """Refute tokens longer than any word that is looked up, and tokens hidden by another id of the same text."""
         most = model.max_input_chars_per_word
         prefix = model.continuing_subword_prefix
         for token_id in token_ids:

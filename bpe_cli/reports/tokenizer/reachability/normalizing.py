@@ -1,4 +1,4 @@
-"""Prove that no normalized text holds a token's text, and find texts for what a model gives where it knows no better.
+"""Prove that no normalized text holds a token's text, and find texts that become unknown or byte tokens.
 
 A normalizer that rewrites each character for itself, and what it has written no further (lower case, leaving
 accents out), never writes a character that it would rewrite: neither does the whole, if what follows only leaves
@@ -61,7 +61,7 @@ _BY_CHARACTER = (Lowercase, StripAccents, BertNormalizer, Charsmap, Precompiled,
 
 
 class Normal:
-    """What is known of the texts that a tokenizer's normalizer writes."""
+    """Facts about the texts that a tokenizer's normalizer writes."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._stages = tokenizer.normalizer
@@ -147,7 +147,7 @@ def _points(text: bytes) -> str:
 
 
 def _written(stage: Normalizer) -> frozenset[str]:
-    """Return the characters that a stage may put in on its own account."""
+    """Return the characters that a stage may insert."""
     if isinstance(stage, (Charsmap, Precompiled)):
         table = base64.b64decode(stage.precompiled_charsmap)
         if len(table) < 4:
@@ -270,7 +270,7 @@ def why_nothing_unknown(tokenizer: Tokenizer, token_id: int) -> Verdict:
 
 
 def normalized_text(tokenizer: Tokenizer, token: bytes) -> bytes:
-    """Return what of normalized text a token stands for, without what the pre-tokenizer writes."""
+    """Return the normalized text that a token stands for, without the marks of the pre-tokenizer."""
     if tokenizer.has_bytes:
         return token
     text = token.removeprefix(tokenizer.model.continuing_subword_prefix.encode())

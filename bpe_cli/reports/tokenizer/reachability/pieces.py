@@ -189,7 +189,7 @@ _NEIGHBOURS = ("x", "é", "1", "²", "!", "_", "☃", "中")
 
 
 class Pieces:
-    """What is known of the pieces that a tokenizer cuts text into."""
+    """Facts about the pieces that a tokenizer cuts text into."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
