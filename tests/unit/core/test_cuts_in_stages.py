@@ -65,3 +65,14 @@ def test_many_special_tokens_cost_little_at_a_cut():
         assert matcher.moves_cut(b"a b" * 700, cut) is None
     assert matcher.moves_cut(b"a <|000777|> b", 5) == 4
     assert time.perf_counter() - begun < 5, "each token was tried at each cut"
+
+
+def test_a_text_that_grows_a_thousandfold_is_refused():
+    replace = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 999}
+    limit = r"^a text of 300000 bytes becomes longer than 19200000 bytes by its normalization, which is the limit$"
+    text = b"a" * 300_000
+    with pytest.raises(ValueError, match=limit):
+        stages([replace], []).normalize(text)
+    with pytest.raises(ValueError, match=limit):
+        words([replace], [WHITE_SPACE]).encode(text, array("Q", [len(text)]), None, 2)
+    assert len(stages([replace], []).normalize(b"a" * 1_000)[0]) == 999_000
