@@ -12,12 +12,12 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 CARGO := cargo
 MANIFEST := --manifest-path core/Cargo.toml
 
-CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benches -o -name fuzz \) -prune -o -type f -print)
+CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benches -o -name examples -o -name fuzz \) -prune -o -type f -print)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python wheel-test
-.PHONY: lint lint-style lint-types lint-docs lint-rust bench sanitize docs clean
+.PHONY: lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz sanitize sanitize-rust sanitize-python docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ test: test-rust test-python ## Run all tests: Rust, Python and the documentation
 
 test-rust:
 	@$(NEED_CARGO)
-	$(CARGO) test $(MANIFEST) --workspace --quiet
+	$(CARGO) test $(MANIFEST) --features embedded --quiet
 
 test-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
@@ -57,23 +57,58 @@ lint-docs: $(VENV)/.dev $(VENV)/.built
 
 lint-rust: $(VENV)/.made
 	@$(NEED_CARGO)
-	$(CARGO) fmt $(MANIFEST) --all --check
-	$(CARGO) clippy $(MANIFEST) --workspace --all-targets --features python --quiet -- -D warnings
+	$(CARGO) fmt $(MANIFEST) --check
+	$(CARGO) check $(MANIFEST) --quiet
+	$(CARGO) clippy $(MANIFEST) --all-targets --features python,embedded --quiet -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(MANIFEST) --no-deps --quiet
 
 bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes minutes)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/render.py
 
-sanitize: $(VENV)/.made ## Run the core's tests under AddressSanitizer (Linux on x86-64; takes minutes)
+bench-rust: ## Measure the core's hot loops (takes a minute or two)
 	@$(NEED_CARGO)
-	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=core/target/sanitized \
-	  $(CARGO) test $(MANIFEST) --workspace --lib --release --target x86_64-unknown-linux-gnu
+	$(CARGO) bench $(MANIFEST) --features embedded
+
+# Seconds for each target, and which of them.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard core/fuzz/targets/*.rs)))
+
+fuzz: ## Run each fuzz target for FUZZ_SECONDS (60), or those of FUZZ_TARGETS
+	@$(NEED_CARGO)
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || { \
+	  printf 'error: cargo-fuzz was not found\n\nhint: run `cargo install cargo-fuzz`\n'; exit 1; } >&2
+	@for target in $(FUZZ_TARGETS); do mkdir -p core/fuzz/corpus/$$target || exit; \
+	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir core/fuzz $$target core/fuzz/corpus/$$target core/fuzz/seeds/$$target \
+	    -- -max_total_time=$(FUZZ_SECONDS) -max_len=1500 -timeout=20 -print_final_stats=1 || exit; done
+
+# Under AddressSanitizer: the core's own tests, and those of what crosses to Python, with the extension as it then is.
+# Python's own allocator would hide where an object ends. Miri is no part of a stable toolchain, and has neither the
+# vector instructions of the scanners nor Python's buffers: whoever has it can run single modules of the core's tests.
+SANITIZED := core/target/sanitized
+SANITIZE := RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$(SANITIZED) $(CARGO)
+SANITIZER_TARGET := --release --target x86_64-unknown-linux-gnu
+LIBASAN = $$(cc -print-file-name=libasan.so)
+
+sanitize: sanitize-rust sanitize-python ## Run tests under AddressSanitizer: the core's, and the extension's buffers (Linux)
+
+sanitize-rust:
+	@$(NEED_CARGO)
+	$(SANITIZE) test $(MANIFEST) --features embedded --lib $(SANITIZER_TARGET)
+
+sanitize-python: $(VENV)/.dev
+	@$(NEED_CARGO)
+	$(SANITIZE) build $(MANIFEST) --features python --lib $(SANITIZER_TARGET)
+	LD_PRELOAD=$(LIBASAN) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  BPE_CORE=$(SANITIZED)/x86_64-unknown-linux-gnu/release/libbpe_core.so \
+	  $(BIN)/python -m pytest -p tests.sanitized_core -p no:cacheprovider \
+	    $(wildcard tests/unit/core/test_lent_memory.py tests/unit/core/test_buffers.py)
 
 docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help, docs/api.md from the docstrings
 	$(BIN)/python docs/generate.py
 
 clean: ## Remove .venv and everything that was built
-	rm -rf $(VENV) core/target build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) core/target core/fuzz/target build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find bpe_cli tests docs benchmarks -name __pycache__ -prune -exec rm -rf {} +
 	rm -f bpe_cli/_core*.so bpe_cli/_core*.pyd
 
@@ -84,9 +119,16 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>
 	  "$$($(PYTHON) --version 2>/dev/null || echo absent)"; \
 	echo 'hint: name another one, such as: make PYTHON=python3.12'; exit 1; } >&2
 
-NEED_CARGO = command -v $(CARGO) >/dev/null 2>&1 || { \
+# The lowest version of Rust is stated in one place, the manifest.
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' core/Cargo.toml)
+
+NEED_CARGO = { command -v $(CARGO) >/dev/null 2>&1 || { \
 	printf 'error: cargo was not found: the core is written in Rust\n\n'; \
-	echo 'hint: install it from https://rustup.rs, then run make again'; exit 1; } >&2
+	echo 'hint: install it from https://rustup.rs, then run make again'; exit 1; }; \
+	cargo=$$($(CARGO) --version 2>/dev/null | sed 's/^cargo \([0-9.]*\).*/\1/'); \
+	printf '%s\n%s\n' '$(RUST_VERSION)' "$${cargo:-0}" | sort -C -t . -k 1,1n -k 2,2n || { \
+	printf 'error: Rust %s or newer is needed, cargo is %s\n\n' '$(RUST_VERSION)' "$${cargo:-unknown}"; \
+	echo 'hint: run `rustup update stable`, then make again'; exit 1; }; } >&2
 
 $(VENV)/.made:
 	@$(NEED_PYTHON)

@@ -13,21 +13,31 @@ These names are the public interface; each is imported when it is first used, so
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all else that `import bpe_cli` does
 if TYPE_CHECKING:
-    from bpe_cli.calls import add_tokens, compare, decode_files, encode_files, extend, inspect, merge, prune
+    from bpe_cli.calls import (
+        add_tokens,
+        compare,
+        decode_files,
+        encode_files,
+        extend,
+        inspect,
+        merge,
+        prune,
+        segment_files,
+    )  # fmt: skip
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
     from bpe_cli.formats import dump
     from bpe_cli.jobs.convert import convert
-    from bpe_cli.jobs.load import load
+    from bpe_cli.jobs.tokenizers import load
     from bpe_cli.jobs.train import train
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.stages import SpecialToken
     from bpe_cli.stages.patterns import PATTERNS
-    from bpe_cli.support.version import __version__ as __version__
+    from bpe_cli.support import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
-    from bpe_cli.tokenizer.batches import EncodedBatch, PaddedBatch
+    from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, PaddedBatch
+    from bpe_cli.tokenizer.engine import Sampling
     from bpe_cli.tokenizer.model_inputs import Encoding
     from bpe_cli.tokenizer.streaming import StreamDecoder
-    from bpe_cli.tokenizer.token_spans import Chunk
 
 __all__ = [
     "PATTERNS",
@@ -40,6 +50,7 @@ __all__ = [
     "InputError",
     "OutputError",
     "PaddedBatch",
+    "Sampling",
     "SpecialToken",
     "StreamDecoder",
     "TextReport",
@@ -59,20 +70,22 @@ __all__ = [
     "load",
     "merge",
     "prune",
+    "segment_files",
     "train",
 ]
 
 _HOMES = {
     "BpeError": "errors",
-    "Chunk": "tokenizer.token_spans",
+    "Chunk": "tokenizer.encoded",
     "ComparisonReport": "results",
-    "EncodedBatch": "tokenizer.batches",
+    "EncodedBatch": "tokenizer.encoded",
     "Encoding": "tokenizer.model_inputs",
     "FormatError": "errors",
     "InputError": "errors",
     "OutputError": "errors",
     "PATTERNS": "stages.patterns",
-    "PaddedBatch": "tokenizer.batches",
+    "PaddedBatch": "tokenizer.encoded",
+    "Sampling": "tokenizer.engine",
     "SpecialToken": "stages",
     "StreamDecoder": "tokenizer.streaming",
     "TextReport": "results",
@@ -81,7 +94,7 @@ _HOMES = {
     "TokenizerReport": "results",
     "TrainingError": "errors",
     "UsageError": "errors",
-    "__version__": "support.version",
+    "__version__": "support",
     "add_tokens": "calls",
     "compare": "calls",
     "convert": "jobs.convert",
@@ -90,9 +103,10 @@ _HOMES = {
     "encode_files": "calls",
     "extend": "calls",
     "inspect": "calls",
-    "load": "jobs.load",
+    "load": "jobs.tokenizers",
     "merge": "calls",
     "prune": "calls",
+    "segment_files": "calls",
     "train": "jobs.train",
 }
 

@@ -208,7 +208,7 @@ class Decoder:
 
 @final
 class Codebook:
-    """Words of a fixed width between two tags: what ``stages.codebook.Codebook`` says, compiled."""
+    """Words of a fixed width between two tags: what ``stages.Codebook`` says, compiled."""
 
     def __init__(
         self,

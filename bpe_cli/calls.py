@@ -3,33 +3,39 @@
 ``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
 tokenizers, into what jobs take.
 
-Length: eight calls, whose docstrings are a part of docs/api.md.
+Length: nine calls, whose docstrings are a part of docs/api.md.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.tokenizers import load_tokenizer
 from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, specials_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
+from bpe_cli.tokenizer.engine import sampling_of
 
 if TYPE_CHECKING:
+    import datetime
+
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
-    from bpe_cli.jobs.encode import Encoded
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.documents import Encoded
+    from bpe_cli.jobs.encode_chat import ChatOptions
+    from bpe_cli.jobs.files import Destination
+    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
     from bpe_cli.surgery import Operation
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer.engine import Sampling
 
     AnyTokenizer = Tokenizer | str | os.PathLike[str]
     Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -53,6 +59,11 @@ def encode_files(
     max_tokens: int | None = None,
     tokens: bool = False,
     spans: bool = False,
+    sampling: Sampling | None = None,
+    chat: bool | str = False,
+    add_generation_prompt: bool | None = None,
+    tools: str | os.PathLike[str] | None = None,
+    date: datetime.date | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Encoded:
@@ -62,7 +73,8 @@ def encode_files(
         tokenizer: A tokenizer, or what ``load`` takes.
         files: A file, a folder, a pattern with ``*``, or several; compressed ones and tables too.
         output: The file to write, which appears when all of it is there; or a binary stream.
-        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin`` or ``count``; by the name of the output if None, else ids.
+        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin`` or ``count``, and ``text`` of conversations; by the name of
+            the output if None, else ids.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
         specials: Which special tokens are looked for in the texts.
@@ -72,6 +84,14 @@ def encode_files(
         max_tokens: How many tokens a document may have: one that has more is an error when all is written.
         tokens: Whether jsonl has the tokens too.
         spans: Whether jsonl has the byte span of each token too.
+        sampling: How encodings are varied at random; None for not at all.
+        chat: Whether each document is a conversation: a JSON array of messages, or an object that holds one. A str says
+            by which template they become text: one of the tokenizer's, a Jinja file, or a built-in layout such as
+            ``chatml``; with ``openai`` it is counted what OpenAI bills.
+        add_generation_prompt: Whether the model's turn is opened at the end of a conversation; None: unless the model
+            spoke last.
+        tools: A file with a JSON array of tools, for conversations without any.
+        date: The date that templates write; None for today.
         threads: How many to use, all processors if None; changes no result.
         listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
 
@@ -86,21 +106,126 @@ def encode_files(
     ...     done = encode_files("gpt2", text, ids)
     ...     done.documents, done.tokens, decode_files("gpt2", ids, text).tokens
     (1, 2, 2)
+    >>> import io
+    >>> written = io.BytesIO()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     chat = os.path.join(folder, "chat.json")
+    ...     with open(chat, "w") as file:
+    ...         _ = file.write('[{"role": "user", "content": "hello"}]')
+    ...     encode_files("gpt-3.5-turbo", chat, written, to="text", chat=True).documents, written.getvalue()[:27]
+    (1, b'<|im_start|>user\\nhello<|im_')
 
     Raises:
         BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.encode import EncodeOptions, encode
+    from bpe_cli.jobs.documents import EncodeOptions
+    from bpe_cli.jobs.encode import encode
 
     options = EncodeOptions(
         to=_name("to", to), tokens=tokens, spans=spans, specials=specials_of(specials),
         add_special_tokens=add_special_tokens, bos=bos, eot=eot,
         max_tokens=None if max_tokens is None else whole_number("max_tokens", max_tokens),
-        threads=_threads(threads),
+        sampling=sampling_of(sampling), threads=_threads(threads),
+    )  # fmt: skip
+    conversations = _conversations(chat, add_generation_prompt, tools, date)
+    source = _documents(documents, field, paths=_paths(files))
+    if conversations is None:
+        return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
+    from bpe_cli.jobs.encode_chat import encode_chat
+
+    return encode_chat(source, tokenizer, conversations, options, output=_output(output), listener=heard(listener))
+
+
+def _conversations(
+    chat: bool | str, generation_prompt: bool | None, tools: str | os.PathLike[str] | None, date: datetime.date | None
+) -> ChatOptions | None:
+    """Return how conversations become text; None if the documents are none."""
+    if not isinstance(chat, (bool, str)):
+        raise wrong_type("chat", "a bool or a str", chat)
+    if generation_prompt is not None and not isinstance(generation_prompt, bool):
+        raise wrong_type("add_generation_prompt", "a bool or None", generation_prompt)
+    if date is not None and not hasattr(date, "isocalendar"):
+        raise wrong_type("date", "a datetime.date", date)
+    if chat is False:
+        if any(each is not None for each in (generation_prompt, tools, date)):
+            raise UsageError(
+                "add_generation_prompt, tools and date are about conversations", hint="chat=True reads them"
+            )
+        return None
+    from bpe_cli.jobs.encode_chat import ChatOptions
+
+    return ChatOptions(None if chat is True else chat, generation_prompt, _path("tools", tools), date)
+
+
+def segment_files(
+    tokenizer: AnyTokenizer,
+    files: Files,
+    output: Destination,
+    *,
+    documents: Documents = "lines",
+    field: str = "text",
+    separator: str = "@@",
+    glossaries: Iterable[str] = (),
+    vocabulary: str | os.PathLike[str] | None = None,
+    threshold: int = 0,
+    write_vocabulary: str | os.PathLike[str] | None = None,
+    sampling: Sampling | None = None,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> Encoded:
+    """Write the text of files with blanks between its tokens, a line per document: ``bpe encode --to segmented``.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes. BPE with ends of words segments as subword-nmt's ``apply-bpe``;
+            of any other the tokens stand as the text has them.
+        files: A file, a folder, a pattern with ``*``, or several.
+        output: The file to write, which appears when all of it is there; or a binary stream.
+        documents: What a document of a file is: ``lines``, each line; ``whole``, the file; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        separator: What stands after a subword that does not end its word.
+        glossaries: Expressions; what they match is left whole.
+        vocabulary: A file of subwords and counts: all others are taken apart again.
+        threshold: The lowest count of it that counts.
+        write_vocabulary: The file to write the subwords and their counts to.
+        sampling: How the segmentation is varied at random; None for not at all.
+        threads: How many to use, all processors if None; changes no result.
+        listener: Who hears how it goes on.
+
+    Returns:
+        How many lines were written (``documents``), and how many ``subwords`` have a count in the vocabulary.
+
+    >>> import io, os, tempfile
+    >>> from bpe_cli import train
+    >>> words = train(["low lower lowest"] * 2, algorithm="bpe", vocab_size=18)
+    >>> lines = io.BytesIO()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = os.path.join(folder, "text.txt")
+    ...     with open(text, "w") as file:
+    ...         _ = file.write("lower slow")
+    ...     segment_files(words, text, lines).documents, lines.getvalue()
+    (1, b'lowe@@ r s@@ lo@@ w\\n')
+
+    Raises:
+        BpeError: if there is no such tokenizer, it has no words that the options are about, or a file cannot be read or
+            written.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.segment import SegmentOptions, segment
+
+    for each in (several := list_of("glossaries", glossaries, "expressions")):
+        if not isinstance(each, str):
+            raise wrong_type("glossaries", "a list of str", each)
+        bytes_of(each, "glossaries")
+    if not isinstance(separator, str):
+        raise wrong_type("separator", "a str", separator)
+    bytes_of(separator, "separator")
+    options = SegmentOptions(
+        separator, tuple(several), _path("vocabulary", vocabulary), whole_number("threshold", threshold),
+        _path("write_vocabulary", write_vocabulary), sampling_of(sampling), _threads(threads),
     )  # fmt: skip
     source = _documents(documents, field, paths=_paths(files))
-    return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
+    return segment(source, tokenizer, options, output=_output(output), listener=heard(listener))
 
 
 def decode_files(
@@ -186,14 +311,16 @@ def inspect(
         BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.inspect import inspect_texts, inspect_tokenizer
+    from bpe_cli.jobs.inspect import InspectedTexts, InspectOptions
+    from bpe_cli.jobs.inspect import inspect as inspect_job
     from bpe_cli.results import TextReport, TokenizerReport
 
-    model, wanted, listener = load_tokenizer(tokenizer), specials_of(specials), heard(listener)
-    if texts is None:
-        return TokenizerReport(inspect_tokenizer(model, listener=listener))
-    source = _source(texts, documents, field)
-    return TextReport(tuple(inspect_texts(model, source, specials=wanted, listener=listener)))
+    options = InspectOptions(specials=specials_of(specials))
+    source = None if texts is None else _source(texts, documents, field)
+    done = inspect_job(tokenizer, source, options, listener=heard(listener))
+    if isinstance(done, InspectedTexts):
+        return TextReport(tuple(done.documents))
+    return TokenizerReport(cast("HealthReport", done))  # what there is without texts, and without names of tokens
 
 
 def compare(
@@ -302,7 +429,7 @@ def prune(
         BpeError: if there is no such tokenizer, a file cannot be read, or so few cannot be kept.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Change
 
     corpus = _source(texts, documents, field)
     return _changed(tokenizer, Change(prune_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
@@ -340,7 +467,7 @@ def extend(
         BpeError: if there is no such tokenizer, a file cannot be read, or the tokenizer does not merge.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Change
 
     corpus = _source(texts, documents, field)
     return _changed(tokenizer, Change(extend_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
@@ -372,7 +499,7 @@ def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
 
 
 def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Operation:
-    from bpe_cli.jobs.outputs import Streams
+    from bpe_cli.jobs.files import Streams
 
     return change.apply(load_tokenizer(tokenizer), (), heard(listener), Streams())
 
@@ -394,6 +521,15 @@ def _name(name: str, value: str | None) -> str | None:
     return value
 
 
+def _path(name: str, path: str | os.PathLike[str] | None) -> str | None:
+    if path is None:
+        return None
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_type(name, "a str or a path", path)
+    bytes_of(os.fsdecode(path), name)
+    return os.fsdecode(path)
+
+
 def _output(output: Destination) -> Destination:
     if not isinstance(output, (str, os.PathLike)) and not callable(getattr(output, "write", None)):
         raise wrong_type("output", "a str, a path or a binary stream", output)
@@ -401,12 +537,7 @@ def _output(output: Destination) -> Destination:
 
 
 def _paths(files: Files) -> tuple[str, ...]:
-    """Return the names of files; there is at least one, as none would mean stdin.
-
-    Raises:
-        UsageError: if there are none.
-        TypeError: if they are not names.
-    """
+    """Return the names of files; there is at least one, as none would mean stdin."""
     several = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
     if not several:
         raise UsageError("files is empty, and there is nothing to read")
@@ -427,12 +558,7 @@ def _documents(documents: Documents, field: str, **where: Any) -> Source:
 
 
 def _source(texts: Texts, documents: Documents, field: str) -> Source:
-    """Return where texts come from: themselves, or files.
-
-    Raises:
-        InputError: if one of several texts is not UTF-8.
-        TypeError: if they are neither texts nor paths.
-    """
+    """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         return _documents(documents, field, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape"))
     if isinstance(texts, os.PathLike):

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.inspect import Document, TextInspection
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
     from bpe_cli.reports.tokenizer.health import HealthReport
 
 
@@ -31,30 +30,28 @@ class TextReport:
 
     def to_json(self) -> str:
         """Return the JSON that ``bpe inspect --json`` prints: schema ``bpe.inspect.text/1``, of several ``texts/1``."""
-        from bpe_cli.views.json_values import json_text
-        from bpe_cli.views.text.as_json import segmentation_json, texts_json
+        from bpe_cli.views.as_json import json_text, segmentation_json, texts_json
 
-        texts = [segmentation_json(found.segmentation, found.warnings, found.stages) for _, found in self.value]
+        texts = [segmentation_json(report.segmentation, report.warnings, report.stages) for _, report in self.value]
         return json_text(texts_json(texts, [document.origin for document, _ in self.value]))
 
     def to_markdown(self) -> str:
         """Return the totals and a table of the tokens of each text."""
         from bpe_cli.views.markdown import written
-        from bpe_cli.views.text.table import text_blocks
+        from bpe_cli.views.tokens import text_blocks
 
         texts = (
-            written(text_blocks(found.segmentation, found.warnings, title=document.title))
-            for document, found in self.value
+            written(text_blocks(report.segmentation, report.warnings, title=document.title))
+            for document, report in self.value
         )
         return "\n\n".join(texts) + "\n"
 
     def _repr_html_(self) -> str:
         """Return the page of ``bpe inspect --html`` as a part of a notebook."""
-        from bpe_cli.views.page.html import framed
-        from bpe_cli.views.page.page import texts_page
+        from bpe_cli.views.page.page import framed, texts_page
 
         name = self.value[0][1].segmentation.tokenizer if self.value else None
-        shown = ((found.segmentation, found.warnings, document.title) for document, found in self.value)
+        shown = ((report.segmentation, report.warnings, document.title) for document, report in self.value)
         return framed(texts_page(shown, tokenizer=name), "Tokens")
 
 
@@ -70,22 +67,21 @@ class TokenizerReport:
 
     def to_json(self, *, full: bool = False) -> str:
         """Return the JSON that ``bpe inspect --json`` prints: schema ``bpe.inspect.tokenizer/1``."""
-        from bpe_cli.views.json_values import json_text
-        from bpe_cli.views.tokenizer.as_json import health_json
+        from bpe_cli.views.as_json import health_json, json_text
 
         return json_text(health_json(self.value, full=full))
 
     def to_markdown(self, *, full: bool = False) -> str:
         """Return the findings, and all sections as tables."""
         from bpe_cli.views.markdown import written
-        from bpe_cli.views.tokenizer.tables import health_view
+        from bpe_cli.views.vocabulary import health_view
 
         return f"{written(health_view(self.value, full=full))}\n"
 
     def _repr_html_(self) -> str:
         """Return the same as a part of a notebook."""
-        from bpe_cli.views.page.html import blocks_page, framed
-        from bpe_cli.views.tokenizer.tables import health_view
+        from bpe_cli.views.page.page import blocks_page, framed
+        from bpe_cli.views.vocabulary import health_view
 
         title = self.value.vocabulary.name or "tokenizer"
         return framed(blocks_page(title, health_view(self.value)), title)
@@ -107,20 +103,20 @@ class ComparisonReport:
 
     def to_json(self) -> str:
         """Return the JSON that ``bpe compare --json`` prints: schema ``bpe.compare/2``."""
-        from bpe_cli.views.comparison.as_json import comparison_json
-        from bpe_cli.views.json_values import json_text
+        from bpe_cli.views.as_json import json_text
+        from bpe_cli.views.comparison.files import comparison_json
 
         return json_text(comparison_json(self.value, changes=self.changes, checks=self.checks))
 
     def to_markdown(self, metrics: Sequence[Metric] | None = None) -> str:
         """Return the Markdown that ``bpe compare --markdown`` prints, of some metrics or the usual ones."""
-        from bpe_cli.views.comparison.as_markdown import comparison_markdown
+        from bpe_cli.views.comparison.files import comparison_markdown
 
         return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks)
 
     def _repr_html_(self) -> str:
         """Return the page of ``bpe compare --html`` as a part of a notebook."""
         from bpe_cli.views.page.comparison import comparison_page
-        from bpe_cli.views.page.html import framed
+        from bpe_cli.views.page.page import framed
 
         return framed(comparison_page(self.value, changes=self.changes, checks=self.checks), "Comparison")

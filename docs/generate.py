@@ -74,7 +74,7 @@ def formats_page() -> str:
 
 def metrics_page() -> str:
     """Return docs/metrics.md with its table of metrics made anew."""
-    from bpe_cli.reports.comparison.metrics import METRICS
+    from bpe_cli.reports.comparison.comparison import METRICS
 
     head = "| name | in tables | kind | better | meaning |\n|---|---|---|---|---|\n"
     rows = (

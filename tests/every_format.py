@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import FORMATS, dump, load, rwkv, youtokentome
-from bpe_cli.formats.bert import vocab as bert_vocab
+from bpe_cli.formats import bert as bert_vocab
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece, train

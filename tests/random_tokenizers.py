@@ -48,8 +48,7 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
-from bpe_cli.stages.byte_alphabet import to_visible
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.spelling import BYTE_TEXTS, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer import Tokenizer

@@ -18,16 +18,15 @@ from bpe_cli import _core, formats
 from bpe_cli.chat.encoding import ChatEncoder
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.gguf.hybrid_dna import DNA
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.formats.gguf.to_tokenizer import DNA
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import Codebook, MergeBpe, PrefixSpace, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
-from bpe_cli.stages.codebook import words_of
+from bpe_cli.stages.models import codebook_words
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.support.blocks import Block
 from bpe_cli.surgery import merge, prune
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import Tokenizer, fingerprint
 from tests.cli_runner import run
 from tests.counted import at_least, compared
 from tests.oracle.codebook import segments
@@ -47,7 +46,7 @@ def tokenizer_of(*specials: SpecialToken, book: Codebook | None = DNA, pattern: 
 
 TOKENIZER = tokenizer_of()
 IDS = {TOKENIZER.token_bytes(number): number for number in range(TOKENIZER.model.vocabulary.size)}
-BOOK = {word: number for number, word in words_of(TOKENIZER.model).items()}
+BOOK = {word: number for number, word in codebook_words(TOKENIZER.model).items()}
 TAGS = {text: IDS[text.encode()] for text in ("<dna>", "</dna>", "<oov>")}
 IDS |= BOOK
 IDS_OF_TEXT = {text: number for number, text in enumerate([*CHAR_TO_BYTE, *map("".join, MERGES)])}

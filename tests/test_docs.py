@@ -256,11 +256,12 @@ def crates_in_the_module() -> set[str]:
     locked = tomllib.loads((core / "Cargo.lock").read_text(encoding="utf-8"))["package"]
     needs_of = {each["name"]: {need.split()[0] for need in each.get("dependencies", ())} for each in locked}
     own = {each["name"] for each in locked if "source" not in each}
-    assert own == {"bpe-core", "bpe-tables"}
+    assert own == {"bpe-core"}
     found: set[str] = set()
     waiting: set[str] = set()
-    for manifest in (core / "Cargo.toml", core / "tables" / "Cargo.toml"):
-        waiting |= tomllib.loads(manifest.read_text(encoding="utf-8")).get("dependencies", {}).keys()
+    manifest = tomllib.loads((core / "Cargo.toml").read_text(encoding="utf-8"))
+    for part in (manifest, *manifest["target"].values()):
+        waiting |= part["dependencies"].keys()
     while waiting := waiting - found - NOT_IN_THE_MODULE.keys() - own:
         found |= waiting
         waiting = set().union(*(needs_of[name] for name in waiting))

@@ -12,13 +12,13 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import dump, load
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.reports.text.scores import scores_of
-from bpe_cli.reports.text.steps import Limits, tell
+from bpe_cli.reports.text.steps.pieces import Limits
+from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.stages import SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching.lattice import best, departures, onward_path, ten_thousandths
-from bpe_cli.teaching.unigram import segmentations
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.teaching.unigram import best, departures, onward_path, ten_thousandths
+from bpe_cli.tokenizer import Tokenizer, fingerprint
+from tests.oracle.segmentations import segmentations
 
 UNKNOWN = 0
 

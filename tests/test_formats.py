@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import ALPHABET_ORDER
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.tokenizer import Tokenizer, named_encodings
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import Tokenizer, fingerprint, named_encodings
 from tests.counted import at_least, compared
 from tests.needs import needs
 

@@ -18,12 +18,13 @@ from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.errors import InputError
 from bpe_cli.formats import counts_file
 from bpe_cli.stages import PrefixSpace, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import ALPHABET_ORDER
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder
-from bpe_cli.trainers import base, bbpe
+from bpe_cli.trainers import bbpe
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 from tests.differential.texts import MIXED, RAW, corpus, more
 from tests.oracle.utf8 import recover
 
@@ -333,7 +334,7 @@ def test_training_from_shards_threads_and_files_gives_the_same_bytes(tmp_path):
             own = count([Block.of(texts[number * 25 : (number + 1) * 25 if number < 2 else None])], options, threads=2)
             paths.append(tmp_path / f"{compat}.{number}")
             paths[-1].write_bytes(b"".join(counts_file.dump(own, cutting)))
-        _, merged = counts_file.load_all(paths, base.DEFAULT_MAX_MEMORY)
+        _, merged = counts_file.load_all(paths, DEFAULT_MAX_MEMORY)
         assert formats.dump(bbpe.TRAINER.train(merged, options).tokenizer, "tokenizer.json") == expected
         for threads in (2, 3, 4):
             # One document of all texts is long enough to be cut for the threads.

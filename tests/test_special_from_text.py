@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import BpeError, FormatError, InputError
 from bpe_cli.formats import FORMATS, dump, load
-from bpe_cli.reports.text.nbest import rank
+from bpe_cli.reports.text.scores import rank
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.reports.text.steps import Limits, tell
+from bpe_cli.reports.text.steps.pieces import Limits
+from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.engine import Sampling
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 from tests.counted import at_least, compared
 from tests.special_tokenizers import MODELS, Case, case, text_of
 

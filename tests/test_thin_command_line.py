@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from bpe_cli.cli import console
+from bpe_cli.cli.app import NAMES, load
+from bpe_cli.cli.console import in_options
+from bpe_cli.cli.options import Option, parameters_of
 from tests.test_architecture import MODULES, imports_of, name_of, tree_of, unit_of
 
 CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
@@ -15,30 +19,36 @@ CLI_MAY_IMPORT = {
     "corpus.Source": "the value that says what is read",
     "corpus.waits_for_keyboard": "whether somebody would have to type is a question of the terminal",
     "formats.FORMATS": "what --format of convert may name",
+    "formats.registry.TRAINED": "what --format of train may name",
     "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
     "tokenizer.named_encodings": "likewise",
+    "sinks.SINKS": "what --to may name",
+    "sinks.base.Dtype": "what --dtype may name",
+    "sinks.read.READERS": "what --from may name",
     "sinks.naming.TEXT": "what a file's name says is in it",
     "sinks.naming.check_name": "likewise",
     "sinks.naming.read_name": "likewise",
     "stages.SpecialToken": "what --add-special TEXT=ID stands for",
-    "stages.splitters.regex_version": "--version",
     "_core": "--version",
     "tokenizer.engine.Sampling": "what --dropout and --sample stand for",
     "reports.comparison.disagreements.SHOWN": "the default of --diff-limit",
-    "reports.comparison.changes.Limit": "what --max-regression stands for",
+    "reports.comparison.checks.Limit": "what --max-regression stands for",
     "reports.comparison.checks.Condition": "what --fail-if stands for",
-    "reports.comparison.metrics.ALL": "what --metric may name",
-    "reports.comparison.metrics.USUAL": "likewise",
-    "reports.comparison.metrics.metrics_named": "likewise",
-    "reports.comparison.metrics.METRICS": "likewise",
+    "reports.comparison.comparison.ALL": "what --metric may name",
+    "reports.comparison.comparison.USUAL": "likewise",
+    "reports.comparison.comparison.metrics_named": "likewise",
+    "reports.comparison.comparison.METRICS": "likewise",
     "stages.Split": "what --pattern stands for",
-    "stages.named_normalizers": "what --normalizer may name",
-    "stages.named_pre_tokenizers": "what --pre-tokenizer may name",
+    "stages.named_stages.normalizers_named": "what --normalizer may name",
+    "stages.named_stages.pre_tokenizers_named": "what --pre-tokenizer may name",
     "stages.patterns.resolve_pattern": "what --pattern may name",
-    "trainers.TRAINERS": "what -a may name",
-    "trainers.Trainer": "whose options --help-algorithm lists",
+    "trainers.ALGORITHMS": "what -a may name",
+    "trainers.COMPATS": "what --compat may name",
+    "trainers.SUMMARIES": "what --help says of the algorithms",
+    "trainers.TRAINERS": "what else --help-algorithm lists",
+    "trainers.base.Trainer": "whose options --help-algorithm lists",
     "trainers.trainer_of": "likewise",
-    "trainers.base.DEFAULT_MAX_MEMORY": "the default of --max-memory",
+    "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""
@@ -81,13 +91,10 @@ def test_nothing_is_allowed_that_nobody_needs():
 BLOCK_FLAGS = re.compile(r"\b(?:block|self)\.(?:continued|unfinished)\b")
 KNOW_BLOCK_FLAGS = {
     "bpe_cli/support/blocks.py": "a block has them",
-    "bpe_cli/corpus/documents.py": "its example shows them",
     "bpe_cli/tokenizer/engine/plain.py": "the core asks for them",
     "bpe_cli/tokenizer/engine/staged.py": "the core asks for them",
     "bpe_cli/stages/counting.py": "the core asks for them",
-    "bpe_cli/sinks/ids.py": "the core asks for them",
-    "bpe_cli/sinks/jsonl.py": "the core asks for them",
-    "bpe_cli/sinks/count.py": "the core asks for them",
+    "bpe_cli/sinks/lines.py": "the core asks for them",
     "bpe_cli/reports/comparison/input_accounts.py": "counts characters and words of a stream, however long",
 }
 
@@ -95,3 +102,49 @@ KNOW_BLOCK_FLAGS = {
 def test_few_know_that_documents_may_be_cut():
     found = {name_of(path) for path in MODULES if BLOCK_FLAGS.search(path.read_text(encoding="utf-8"))}
     assert found == KNOW_BLOCK_FLAGS.keys()
+
+
+JOB_OF = {
+    "train": "train.train_file",
+    "encode": "encode.encode",
+    "decode": "decode.decode",
+    "inspect": "inspect.inspect",
+    "compare": "compare.compare_and_check",
+    "convert": "convert.convert",
+}
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_a_command_is_one_call_of_one_job(command):
+    path = next(path for path in MODULES if name_of(path) == f"bpe_cli/cli/{command}.py")
+    verbs = {f"jobs.{job.split('.')[0]}." for job in JOB_OF.values()} | {"jobs.segment.", "jobs.encode_chat."}
+    called = {name for name in run_time_names(path) if name.startswith(tuple(verbs)) and name.split(".")[-1].islower()}
+    assert called - {"jobs.train.check_compat"} == {f"jobs.{JOB_OF[command]}"}
+
+
+ARGUMENT = re.compile(r"`([a-z_]+)(=[^`]+)?`")
+NO_ARGUMENTS = {"regex", "str", "allowed_special", "disallowed_special"}
+"""What stands in backquotes in messages besides: a library, and the words of tiktoken's own messages."""
+
+
+def texts_of(path: Path) -> set[str]:
+    """Return the texts in a file, but for those that describe it."""
+    tree = tree_of(path)
+    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in described)
+    return {node.value for node in constants if isinstance(node.value, str)}
+
+
+def test_the_arguments_that_messages_name_are_options_of_the_command_line():
+    library = [path for path in MODULES if unit_of(path) not in {"cli", "teaching"}]
+    named = {found for path in library for text in texts_of(path) for found in ARGUMENT.findall(text)}
+    unknown = {name for name, value in named if in_options(whole := f"`{name}{value}`") == whole}
+    assert unknown - NO_ARGUMENTS == set()
+
+
+def test_what_takes_the_place_of_an_argument_is_an_option():
+    declared = (each for name in NAMES for _, each in parameters_of(load(name).run).values())
+    switches = {
+        switch for each in declared if isinstance(each, Option) for name in each.names for switch in name.split("/")
+    }
+    assert {option.split()[0] for option in console._ARGUMENTS.values()} - switches == set()

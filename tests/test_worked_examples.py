@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import regex
 
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.patterns import PATTERNS
-from bpe_cli.teaching import longest_match
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.teaching.bpe import Training, character_words, count_pairs, count_symbols, train
+from tests.oracle import longest_match
 from tests.oracle.encode import encode_by_merges, replay_merges
 
 # -- the walk-through of Sennrich et al. -----------------------------------------------------------

@@ -9,10 +9,11 @@ from functools import cache
 from itertools import chain
 from typing import Any, Literal
 
-from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers import ALGORITHMS, TRAINERS, Trainer
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers import ALGORITHMS, TRAINERS
+from bpe_cli.trainers.base import Trainer
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.sentencepiece_options import OF_MODELS
 
 WORDS = "low low lower lowest newest newest widest slow\nun do undo é 12 a1 ! ## new</w>"
@@ -126,9 +127,9 @@ def _values(name: str, kind: Any) -> list[Any]:
     if typing.get_origin(kind) is tuple and typing.get_args(kind)[0] in (str, float):
         return list(LISTS[name])
     if name == "normalizer":
-        return [named_normalizers.named(each) for each in ("lowercase", "nfkc", "none")]
+        return [normalizers_named(each) for each in ("lowercase", "nfkc", "none")]
     assert name == "pre_tokenizer", f"{name} needs values in tests/trainer_options.py"
-    return [named_pre_tokenizers.named(each) for each in ("whitespace", "metaspace", "bert", "none")]
+    return [pre_tokenizers_named(each) for each in ("whitespace", "metaspace", "bert", "none")]
 
 
 def counted(kind: Kind, options: Any, texts: list[bytes]) -> Any:

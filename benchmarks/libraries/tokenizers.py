@@ -61,7 +61,7 @@ class Tokenizers:
         )
 
         def tokens(_: None) -> list[bytes]:
-            from bpe_cli.stages.byte_alphabet import from_visible
+            from bpe_cli.stages.spelling import from_visible
 
             learnt = tokenizer.get_vocab()
             return [from_visible(token) or b"" for token in sorted(learnt, key=learnt.__getitem__)]

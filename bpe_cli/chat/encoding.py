@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any, cast
 
 from bpe_cli import _core
+from bpe_cli.chat.layouts import LAYOUTS, Layout, layout_of_model
+from bpe_cli.chat.messages import Conversation, read_conversation
 from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Traced
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli.chat.templates import ChatTemplate, special_names
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.core_arguments import list_of, wrong_type
+from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.tokenizer.withholding import looked_for
+from bpe_cli.tokenizer.special_tokens import looked_for
 
 _RUN = re.compile(b"t+|m+|[?]+")
 _SINGLE_WORD = 1 << 2
@@ -69,19 +76,22 @@ class ChatEncoder:
         self._whole_words = {
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
-        found = [token for token in tokenizer.special_tokens if token.special and token.content in names] + plain
+        tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + plain
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
             [
-                *(token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in found),
+                *(
+                    token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3
+                    for token in tokens
+                ),
                 # Where a mark stands is settled, whatever normalizing would do to it and whatever is beside it.
                 *(token.lstrip | token.rstrip << 1 for _, token in marks),
             ]
         )
         self.matcher = (
             tokenizer.engine.matcher(
-                [*(token.content for token in found), *(mark for mark, _ in marks)],
-                [*(token.token_id for token in found), *(token.token_id for _, token in marks)],
+                [*(token.content for token in tokens), *(mark for mark, _ in marks)],
+                [*(token.token_id for token in tokens), *(token.token_id for _, token in marks)],
                 flags if any(flags) else None,
             )
             if flags or tokenizer.model.codebook is not None
@@ -173,3 +183,84 @@ def _matcher(tokens: list[SpecialToken], flag: int = 0) -> _core.SpecialMatcher 
         [token.token_id for token in tokens],
         bytes([flag]) * len(tokens) if flag else None,
     )
+
+
+# -- Tokenizer.apply_chat_template -----------------------------------------------------------------
+
+
+def apply_chat_template(
+    tokenizer: Tokenizer,
+    messages: object,
+    *,
+    tools: object,
+    documents: object,
+    chat_template: str | None,
+    add_generation_prompt: bool,
+    tokenize: bool,
+    specials: Specials,
+    arguments: Mapping[str, Any],
+) -> list[int] | str:
+    """Return the ids of a conversation, or its text; the arguments are those of the method.
+
+    Raises:
+        UsageError: if there is no such template, or the tokenizer lacks a token that it needs.
+        InputError: if the conversation is not one, or the template refuses it.
+        FormatError: if the template is broken.
+        TypeError: if an argument is of a wrong type.
+    """
+    if not isinstance(add_generation_prompt, bool):
+        raise wrong_type("add_generation_prompt", "a bool", add_generation_prompt)
+    conversation = _conversation(messages, tools, documents, arguments)
+    renderer, tokenizer = _renderer(tokenizer, chat_template)
+    text = renderer.render(conversation, add_generation_prompt=add_generation_prompt)
+    if not tokenize:
+        return str.__str__(text)
+    encoder = ChatEncoder(tokenizer, specials)
+    ids, _ = tokenizer.encode_block(Block.of([encoder.prepare(text, conversation.where)]), encoder.matcher)
+    return ids.tolist()
+
+
+def _conversation(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
+    """Check a conversation as one that is read from a file, by way of the JSON that it would be there."""
+    if isinstance(messages, Mapping):
+        raise wrong_type("messages", "a list of dicts with a role and a content", messages)
+    given = {
+        "messages": list_of("messages", cast("Iterable[Any]", messages), "messages"),
+        "tools": tools,
+        "documents": documents,
+        "chat_template_kwargs": dict(arguments),
+    }
+    parts = {}
+    for name, value in given.items():
+        try:
+            parts[name] = orjson.loads(orjson.dumps(value))
+        except orjson.JSONEncodeError as error:
+            if "surrogate" in str(error):
+                raise InputError(f"{name}: a text has a lone surrogate, which stands for no character") from error
+            what = f"{name}, the further arguments," if name == "chat_template_kwargs" else name
+            raise TypeError(f"{what} must be of what JSON has: {error}") from error
+    return read_conversation(orjson.dumps(parts), "the conversation")
+
+
+def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:
+    """Return what renders conversations, and the tokenizer with the special tokens that it needs."""
+    own = dict(tokenizer.usage.chat_templates)
+    if template is None:
+        named = layout_of_model(tokenizer.name) if tokenizer.name else None
+        template = next(iter(own), None) or named
+        if template is None:
+            raise UsageError(
+                "this tokenizer comes with no chat template",
+                hint=f"chat_template= names one: {', '.join(LAYOUTS)}; or is one, in Jinja",
+            )
+    if not isinstance(template, str):
+        raise wrong_type("chat_template", "a str", template)
+    if template in own:
+        title = "the tokenizer's chat template" + ("" if template == "default" else f" {template}")
+        return ChatTemplate(own[template], title, special_names(tokenizer)), tokenizer
+    if template in LAYOUTS:
+        return LAYOUTS[template], LAYOUTS[template].fit(tokenizer, template)
+    if "{" not in template:
+        known = ", ".join((*own, *LAYOUTS))
+        raise UsageError(f"there is no chat template {template!r}", hint=f"there are {known}; or give one in Jinja")
+    return ChatTemplate(template, "the chat template", special_names(tokenizer)), tokenizer

@@ -115,30 +115,30 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
             f"{where}:{error.lineno}:{error.colno}: invalid JSON: {error.msg}",
             hint="--jsonl reads a conversation from each line" if several else None,
         ) from None
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     if isinstance(value, dict):
         if field_name not in value:
             keys = ", ".join(map(repr, list(value)[:10])) or "none"
             raise InputError(f"{where}: there is no member {field_name!r}", hint=f"--field names it; there are {keys}")
-        found, value = value, value[field_name]
+        members, value = value, value[field_name]
     else:
         field_name = "messages"
     messages = tuple(_message(each, f"{where}: {field_name}[{number}]") for number, each in enumerate(
-        _listed(value, f"{where}: {field_name}" if found else where)))  # fmt: skip
+        _listed(value, f"{where}: {field_name}" if members else where)))  # fmt: skip
     _check_depth(value, f"{where}: {field_name}")
     for name in ("tools", "documents", "functions"):
-        if found.get(name) is not None:
-            _check_depth(_listed(found[name], f"{where}: {name}"), f"{where}: {name}")
-    arguments = found.get("chat_template_kwargs") or {}
+        if members.get(name) is not None:
+            _check_depth(_listed(members[name], f"{where}: {name}"), f"{where}: {name}")
+    arguments = members.get("chat_template_kwargs") or {}
     if not isinstance(arguments, dict):
         raise InputError(f"{where}: chat_template_kwargs is not an object")
     _check_depth(arguments, f"{where}: chat_template_kwargs")
-    wanted = found.get("add_generation_prompt")
-    if wanted is not None and not isinstance(wanted, bool):
+    prompt = members.get("add_generation_prompt")
+    if prompt is not None and not isinstance(prompt, bool):
         raise InputError(f"{where}: add_generation_prompt is neither true nor false")
     return Conversation(
-        messages, where, found.get("tools"), found.get("documents"), wanted, arguments,
-        found.get("functions"), found.get("function_call"),
+        messages, where, members.get("tools"), members.get("documents"), prompt, arguments,
+        members.get("functions"), members.get("function_call"),
     )  # fmt: skip
 
 

@@ -278,11 +278,11 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         return filtered
 
     def _range(self, *bounds: int) -> range:
-        found = range(*bounds)
-        if len(found) > 100_000:
+        numbers = range(*bounds)
+        if len(numbers) > 100_000:
             raise TooMuch("it counts very far")
-        self.meter.charge(len(found))
-        return found
+        self.meter.charge(len(numbers))
+        return numbers
 
     def _now(self, pattern: str) -> Traced:
         now = datetime.datetime.now() if self._date is None else datetime.datetime(*self._date.timetuple()[:3])

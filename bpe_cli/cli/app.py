@@ -1,21 +1,56 @@
 """The command ``bpe``: its subcommands, and the one place where an error becomes a message and a status."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
+from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import argv_fast as clear_words
-from bpe_cli.cli import commands
 from bpe_cli.cli.console import drop, report, tell
-from bpe_cli.cli.parameters import call, parameters_of
+from bpe_cli.cli.options import Option, call, parameters_of
 from bpe_cli.errors import BpeError
 from bpe_cli.support.messages import cannot_write
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
+
+NAMES = ("train", "encode", "decode", "inspect", "compare", "convert")
+"""As the help lists them. A module of the same name has ``run``, whose annotations and docstring say what there is
+to know about it, and ``EPILOG``."""
+
+
+def load(name: str) -> "ModuleType":
+    """Import the module of a command."""
+    from importlib import import_module
+
+    return import_module(f"bpe_cli.cli.{name}")
+
+
+def show_version() -> None:
+    """Print the versions that results depend on."""
+    from bpe_cli import _core
+    from bpe_cli.support import __version__, regex_version
+
+    python = ".".join(str(number) for number in sys.version_info[:3])
+    print(f"bpe {__version__} (Unicode {_core.UNICODE_VERSION}, regex {regex_version()}, Python {python})")
+
+
+def root(
+    version: Annotated[bool, Option("--version", "-V", answer=show_version, help="Print versions and stop.")] = False,
+    debug: Annotated[bool, Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Train, run, inspect, compare and convert tokenizers.
+
+    [bold]Examples[/bold]
+
+        bpe train corpus.txt -s 32000 -o tokenizer.json
+
+        bpe encode corpus.txt -t tokenizer.json | bpe decode -t tokenizer.json
+
+        bpe inspect -T "hello world" -t gpt-4o
+    """
+
 
 _COMPLETION = "_BPE_COMPLETE"
 """The variable by which a shell asks typer's application how a word may go on."""
@@ -72,12 +107,12 @@ def _end(error: BaseException, words: list[str], debug: bool) -> int:
 
         tell("".join(traceback.format_exception(error)))
     if not isinstance(error, BpeError):
-        error = _told(error, words)
+        error = _as_bpe_error(error, words)
     report(error)
     return error.exit_code
 
 
-def _told(error: BaseException, words: list[str]) -> BpeError:
+def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     """Put an exception that is not ours into words."""
     if isinstance(error, MemoryError):
         return BpeError("there is not enough memory", hint=_way_out_of_memory(words))
@@ -96,25 +131,21 @@ def _run(words: list[str]) -> int:
     except clear_words.Unclear:
         from bpe_cli.cli import argv_typer
 
-        return argv_typer.run(words)
+        return argv_typer.run(words, root, {name: load(name) for name in NAMES})
     call()
     return 0
 
 
-def _clear_call(words: list[str]) -> Callable[[], object]:
-    """Return the call that the words stand for.
-
-    Raises:
-        Unclear: if they are for typer.
-    """
+def _clear_call(words: list[str]) -> "Callable[[], object]":
+    """Return the call that the words stand for."""
     name, rest = (words[0], words[1:]) if words else ("", [])
     if _COMPLETION in os.environ:
         raise clear_words.Unclear(_COMPLETION)
-    if name in commands.NAMES:
-        run = commands.load(name).run
+    if name in NAMES:
+        run = load(name).run
         values = clear_words.read(run, rest, os.environ)
         return lambda: call(run, values)
-    answer = None if rest else clear_words.answer(commands.root, name)
+    answer = None if rest else clear_words.answer(root, name)
     if answer is None:
         raise clear_words.Unclear(name)
     return answer
@@ -146,8 +177,8 @@ def _drop_wild_sizes() -> None:
 
 def _way_out_of_memory(words: list[str]) -> str:
     """Name the options that the command has for it."""
-    command = next((word for word in words if word in commands.NAMES), None)
-    if command and "block_size" in parameters_of(commands.load(command).run):
+    command = next((word for word in words if word in NAMES), None)
+    if command and "block_size" in parameters_of(load(command).run):
         return "try a smaller --block-size, or fewer --threads"
     return "try smaller inputs, or one at a time"
 

@@ -8,11 +8,10 @@ else it says so, and typer reads the line from its beginning: abbreviated or joi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, get_args, get_origin
 
-from bpe_cli.cli.parameters import Argument, Option, defaults_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, defaults_of, parameters_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -62,7 +61,7 @@ def _sort(
     Raises:
         Unclear: if a word has no clear place.
     """
-    switches = {switch: found for name, (_, each) in parameters.items() for switch, found in _switches(name, each)}
+    switches = {switch: taker for name, (_, each) in parameters.items() for switch, taker in _switches(name, each)}
     texts: dict[str, list[str]] = {}
     flags: dict[str, bool] = {}
     bare: list[str] = []
@@ -132,19 +131,19 @@ def _value(texts: Sequence[str], kind: Any, declared: Option | Argument) -> Any:
 
 
 def _one(text: str, kind: Any, declared: Option | Argument) -> object:
-    if kind is str:
+    choices = choices_of(kind, declared)
+    if choices is not None:
+        if text in choices:
+            return text
+    elif kind is str:
         return text
-    if kind is int:
+    elif kind is int:
         return _integer(text, declared)
-    if kind is float:
+    elif kind is float:
         whole, point, part = text.partition(".")
         if not (_is_number(whole) and (_is_number(part) if point else not part)):
             raise Unclear(text)
         return float(text)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        for member in kind:
-            if member.value == text:
-                return member
     raise Unclear(text)
 
 

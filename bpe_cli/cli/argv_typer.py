@@ -1,19 +1,20 @@
 """Run command lines by typer: for help, completion and errors, and for what ``argv_fast`` leaves to it.
 
-typer reads the same declarations, see ``parameters``.
+typer reads the same declarations, see ``options``.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Collection, Mapping
+from enum import StrEnum
+from types import ModuleType, UnionType
+from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 
 import typer
 
-from bpe_cli.cli import commands
-from bpe_cli.cli.parameters import Argument, Option, call, defaults_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, call, choices_of, defaults_of, parameters_of
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import nearest
 
@@ -21,36 +22,40 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def run(words: list[str]) -> int:
+def run(words: list[str], root: Callable[..., object], commands: Mapping[str, ModuleType]) -> int:
     """Run a command line and give its exit status.
+
+    Args:
+        words: The command line.
+        root: What stands before the commands.
+        commands: The modules of the commands by name.
 
     Raises:
         UsageError: if it is wrong; what typer objects to, in our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:
-        status = _application()(words, prog_name="bpe", standalone_mode=False)
+        status = _application(root, commands)(words, prog_name="bpe", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:
         if not _objection(error):  # the help was shown instead of running without arguments
             return 2
-        raise _usage_error(error, words) from error
+        raise _usage_error(error, words, commands) from error
     # typer makes a status of its own, 130, of an interrupt while a command runs.
     if status == 130:
         raise KeyboardInterrupt
     return status if isinstance(status, int) else 0
 
 
-def _application() -> typer.Typer:
+def _application(root: Callable[..., object], commands: Mapping[str, ModuleType]) -> typer.Typer:
     application = typer.Typer(
         name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )  # fmt: skip
-    for name in commands.NAMES:
-        command = commands.load(name)
+    for name, command in commands.items():
         application.command(name, epilog=command.EPILOG)(_for_typer(command.run))
-    application.callback()(_for_typer(commands.root))
+    application.callback()(_for_typer(root))
     return application
 
 
@@ -58,9 +63,12 @@ def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
     """Return a command with typer's declarations in the place of ours."""
 
     def command(**values: object) -> object:
-        return call(function, values)
+        return call(function, {name: _plain(value) for name, value in values.items()})
 
-    annotations = {name: Annotated[kind, _declared(each)] for name, (kind, each) in parameters_of(function).items()}
+    annotations = {
+        name: Annotated[_with_choices(kind, each), _declared(each)]
+        for name, (kind, each) in parameters_of(function).items()
+    }
     defaults = defaults_of(inspect.unwrap(function))
     command.__doc__ = function.__doc__
     command.__annotations__ = annotations
@@ -78,28 +86,46 @@ def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
     return command
 
 
+def _with_choices(kind: Any, parameter: Option | Argument) -> Any:
+    """Return the type of a parameter, with an enumeration in the place of the words that it may be: typer's way."""
+    if isinstance(kind, UnionType):
+        inner, _ = get_args(kind)
+        return _with_choices(inner, parameter) | None
+    if get_origin(kind) is list:
+        return list[_with_choices(get_args(kind)[0], parameter)]  # type: ignore[misc]  # made at run time
+    choices = choices_of(kind, parameter)
+    return kind if choices is None else StrEnum("Choice", {word: word for word in choices})
+
+
+def _plain(value: object) -> object:
+    """Return a value with the words themselves in the place of members of an enumeration."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.value if isinstance(value, StrEnum) else value
+
+
 def _declared(parameter: Option | Argument) -> Any:
     """Return a declaration in typer's words."""
+    settings: dict[str, Any] = {name: value for name, value in parameter.settings.items() if name != "choices"}
     if isinstance(parameter, Argument):
-        return typer.Argument(**parameter.settings)
+        return typer.Argument(**settings)
     if parameter.answer is None:
-        return typer.Option(*parameter.names, **parameter.settings)
+        return typer.Option(*parameter.names, **settings)
     answer = parameter.answer
 
-    def stop(wanted: bool) -> None:
-        if wanted:
+    def stop(given: bool) -> None:
+        if given:
             answer()
             raise typer.Exit
 
-    settings: dict[str, Any] = {**parameter.settings, "callback": stop}
-    return typer.Option(*parameter.names, is_eager=True, **settings)
+    return typer.Option(*parameter.names, is_eager=True, **settings, callback=stop)
 
 
 def _objection(error: Exception) -> str:
     return str(getattr(error, "format_message", lambda: error)()).rstrip(".")
 
 
-def _usage_error(error: Exception, words: list[str]) -> UsageError:
+def _usage_error(error: Exception, words: list[str], commands: Collection[str]) -> UsageError:
     """Describe what the parser of the command line objects to, in our own form."""
     message, _, near = _objection(error).partition(". Did you mean ")
     near = near.replace("'", "").replace(", ", " or ")
@@ -113,6 +139,6 @@ def _usage_error(error: Exception, words: list[str]) -> UsageError:
             near = " or ".join(choices) + "?"
     # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
     message = re.sub(r"(?<=[')]: )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
-    command = next((word for word in words if word in commands.NAMES), None)
+    command = next((word for word in words if word in commands), None)
     hint = f"did you mean {near}" if near else f"{f'bpe {command}' if command else 'bpe'} --help explains it"
     return UsageError(message[:1].lower() + message[1:], hint=hint)

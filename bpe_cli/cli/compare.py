@@ -1,17 +1,136 @@
-"""``bpe compare``: tokenizers side by side on the same texts."""
+"""``bpe compare``: tokenizers side by side on the same texts; its options but for those of ``compare_output``."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.compare_options import Checks, Compared, Probes, Written
-from bpe_cli.cli.compare_output import CompareOutput, show
+from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
 from bpe_cli.cli.console import ConsoleListener, process_streams
+from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.ordered_threads import usable_threads
 
+if TYPE_CHECKING:
+    from bpe_cli.jobs import compare as job
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+
 EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
+
+# What declares an option, by the panel of the help that it stands in.
+_probe_option = partial(Option, rich_help_panel="Probes and differences")
+
+
+DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The options about what is compared, and by which metrics."""
+
+    tokenizer: Annotated[
+        list[str] | None,
+        options.tokenizer_option(
+            "--tokenizer", "-t", metavar="TOKENIZER", show_default=", ".join(DEFAULT_TOKENIZERS),
+            help="A file or folder, an encoding or a model; repeat it for each.",
+        ),
+    ] = None  # fmt: skip
+    baseline: Annotated[
+        str | None,
+        options.tokenizer_option(
+            "--baseline", metavar="TOKENIZER", show_default="the first -t",
+            help="What the others are compared with; listed first.",
+        ),
+    ] = None  # fmt: skip
+
+    def choices(self, pattern: str | None) -> "tuple[TokenizerChoice, ...]":
+        """Return the tokenizers, without loading them."""
+        return tuple(options.choice_of(name, pattern) for name in self.tokenizer or DEFAULT_TOKENIZERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """The options about what is compared besides texts."""
+
+    probe: Annotated[
+        list[str] | None,
+        _probe_option(
+            "--probe", metavar="WHAT", choices=("languages", "code", "data", "numbers", "all"),
+            help="Ask what languages, code, data, numbers or all of them cost; needs no INPUT. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    parallel: Annotated[
+        list[str] | None,
+        _probe_option(
+            "--parallel", metavar="FILE|LANG=FILE",
+            help="Parallel texts for the languages: JSON lines with a key per language, or columns between tabs; or a "
+            "file for each language, line by line the same (repeatable).",
+        ),
+    ] = None  # fmt: skip
+    pivot: Annotated[
+        str | None,
+        _probe_option(
+            "--pivot", metavar="LANG", show_default="en, else the first",
+            help="The language that others are compared with.",
+        ),
+    ] = None  # fmt: skip
+    pairs: Annotated[
+        str | None,
+        _probe_option(
+            "--pairs", metavar="FOLDER",
+            help="Objects for the data probe: each NAME.json with a NAME.yaml beside it. "
+            "That both say the same is not checked.",
+        ),
+    ] = None  # fmt: skip
+    overlap: Annotated[
+        bool, _probe_option("--overlap", help="Compare vocabularies with the first one's; needs no INPUT.")
+    ] = False
+    diff: Annotated[
+        bool,
+        _probe_option(
+            "--diff", help="Show where tokenizers cut the inputs differently than the first, the most costly first."
+        ),
+    ] = False
+    diff_limit: Annotated[
+        int | None,
+        _probe_option("--diff-limit", metavar="N", min=1, show_default="10", help="How many differences --diff lists."),
+    ] = None
+
+    def names(self) -> "frozenset[job.Probe]":
+        """Return the probes that are asked for; texts for a probe ask for it.
+
+        Raises:
+            UsageError: if there is a pivot, and no probe that it is for.
+        """
+        from bpe_cli.jobs.compare import PROBES
+
+        words = (
+            set(self.probe or ())
+            | ({"languages"} if self.parallel else set())
+            | ({"data"} if self.pairs is not None else set())
+        )
+        probes = frozenset(each for each in PROBES if each in words or "all" in words)
+        if self.pivot is not None and "languages" not in probes:
+            raise UsageError("--pivot is for --probe languages and --parallel")
+        return probes
+
+    @property
+    def asked(self) -> str | None:
+        """An option that asks for something besides texts; None if there is none."""
+        values = {
+            "--parallel": self.parallel,
+            "--pairs": self.pairs is not None,
+            "--probe": self.probe,
+            "--overlap": self.overlap,
+            "--diff": self.diff,
+        }
+        return next((option for option, value in values.items() if value), None)
 
 
 def run(
     compared: Compared,
+    measured: Measured,
     probes: Probes,
     written: Written,
     checks: Checks,
@@ -43,7 +162,7 @@ def run(
     from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
-    wanted = CompareOutput.of(compared, written, checks)
+    output = CompareOutput.of(measured, written, checks)
     names, inputs, text = probes.names(), documents.inputs, documents.text
     if probes.diff_limit is not None and not probes.diff:
         raise UsageError("--diff-limit is for --diff")
@@ -52,20 +171,20 @@ def run(
     if checks.against == "-" and text is None and (not inputs or "-" in inputs):
         raise UsageError("--against - and the input would both read stdin")
     idle = not inputs and text is None and bool(names or probes.overlap) and not probes.diff
-    if idle and wanted.checked:
-        raise UsageError(f"{wanted.checked} asks about inputs, and there is none", hint="name files, or - for stdin")
+    if idle and output.checked:
+        raise UsageError(f"{output.checked} asks about inputs, and there is none", hint="name files, or - for stdin")
     source = None if idle else documents.source(block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
     how = CompareOptions(
-        specials, usable_threads(threads), wanted.timed, names, tuple(probes.parallel or ()), probes.pivot,
+        specials, usable_threads(threads), output.timed, names, tuple(probes.parallel or ()), probes.pivot,
         probes.pairs, probes.overlap, (probes.diff_limit or SHOWN) if probes.diff else None, documents.plain,
     )  # fmt: skip
     baseline = options.choice_of(compared.baseline, pattern) if compared.baseline is not None else None
     job = CompareJob(
-        compared.choices(pattern), source, how, baseline, wanted.outputs, wanted.conditions, wanted.limits,
-        checks.against, wanted.judged,
+        compared.choices(pattern), source, how, baseline, output.outputs, output.conditions, output.limits,
+        checks.against, output.judged,
     )  # fmt: skip
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
-    show(wanted, done, screen)
+    show(output, done, screen)

@@ -1,30 +1,29 @@
-"""What of a comparison is shown and checked, in which form and where: read, carried out, and failed on."""
-
-from __future__ import annotations
+"""What of a comparison is shown and checked, in which form and where: the options of it, and what they lead to."""
 
 import io
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, check_page_names, note, stdout_console, write_page
+from bpe_cli.cli.options import Option
 from bpe_cli.errors import CheckFailed, UsageError
-from bpe_cli.jobs.outputs import STDOUT, check_outputs, write_output
+from bpe_cli.jobs.files import STDOUT, check_outputs, write_output
 from bpe_cli.results import ComparisonReport
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
-from bpe_cli.support.failures import every
-from bpe_cli.support.messages import listed
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import every, listed
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from bpe_cli.cli.compare_options import Checks, Compared, Written
     from bpe_cli.jobs.compare import CheckedComparison
-    from bpe_cli.reports.comparison.changes import Changes, Limit
-    from bpe_cli.reports.comparison.checks import Condition
-    from bpe_cli.reports.comparison.comparison import Comparison
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.changes import Changes
+    from bpe_cli.reports.comparison.checks import Condition, Limit
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
+    from bpe_cli.views.on_console import OnConsole
+
+# What declares an option, by the panel of the help that it stands in.
+_check_option = partial(Option, rich_help_panel="Checks (status 1)")
 
 Form = Literal["tables", "json", "markdown", "csv"]
 
@@ -46,6 +45,74 @@ NAMED_FAILURES = 5
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """The options about the metrics."""
+
+    metric: Annotated[
+        list[str] | None,
+        options.output_option(
+            "--metric", metavar="NAME",
+            help="What to show, and what --max-regression judges; all for all but speed. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    speed: Annotated[
+        bool, options.output_option("--speed", help="Show MB/s too, which takes time and differs from run to run.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The options about what is written."""
+
+    json: Annotated[bool, options.output_option("--json", help="Print one JSON object with a schema field.")] = False
+    markdown: Annotated[bool, options.output_option("--markdown", help="Print Markdown, for a pull request.")] = False
+    csv: Annotated[
+        bool,
+        options.output_option(
+            "--csv", help="Print CSV: all metrics, a row per input and tokenizer; the last input is total."
+        ),
+    ] = False
+    html: options.Html = None
+    output: Annotated[
+        str | None,
+        options.output_option(
+            "--output", "-o", metavar="OUT", show_default="stdout",
+            help="Write to a file; with --html, - prints the tables too.",
+        ),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """The options about what is checked."""
+
+    fail_if: Annotated[
+        list[str] | None,
+        _check_option(
+            "--fail-if", metavar="CONDITION",
+            help="Fail if this is true of a tokenizer: 'bytes_per_token < 4' on all inputs together, 'any: "
+            "bytes_per_token < 4' on one of them, 'de.txt: ...' on that one. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    against: Annotated[
+        str | None,
+        _check_option(
+            "--against", metavar="REPORT",
+            help="Show what has changed since a report that --json made of the same texts.",
+        ),
+    ] = None  # fmt: skip
+    max_regression: Annotated[
+        list[str] | None,
+        _check_option(
+            "--max-regression", metavar="PERCENT",
+            help="Fail if a metric (--metric; tokens) has become worse by more than 1%, say, on an input or on all "
+            "together: than in the report of --against, or else than with the baseline. 'total: 1%' looks at all "
+            "together only. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class CompareOutput:
     """What is asked for, read and checked before the work begins.
 
@@ -64,28 +131,27 @@ class CompareOutput:
     form: Form
     output: str | None
     html: str | None
-    metrics: tuple[Metric, ...]
-    by_input: tuple[Metric, ...]
-    conditions: tuple[Condition, ...]
-    limits: tuple[Limit, ...]
-    judged: tuple[Metric, ...]
+    metrics: "tuple[Metric, ...]"
+    by_input: "tuple[Metric, ...]"
+    conditions: "tuple[Condition, ...]"
+    limits: "tuple[Limit, ...]"
+    judged: "tuple[Metric, ...]"
     checked: str
 
     @classmethod
-    def of(cls, compared: Compared, written: Written, checks: Checks) -> CompareOutput:
+    def of(cls, measured: Measured, written: Written, checks: Checks) -> "CompareOutput":
         """Read the options.
 
         Raises:
             UsageError: if they exclude each other, or one says nothing that can be asked.
             OutputError: if the output cannot be written.
         """
-        from bpe_cli.reports.comparison.changes import Limit
-        from bpe_cli.reports.comparison.checks import Condition
-        from bpe_cli.reports.comparison.metrics import ALL, METRICS, USUAL, metrics_named
+        from bpe_cli.reports.comparison.checks import Condition, Limit
+        from bpe_cli.reports.comparison.comparison import ALL, METRICS, USUAL, metrics_named
 
-        output, html, metric = written.output, written.html, compared.metric or ()
+        output, html, metric = written.output, written.html, measured.metric or ()
         forms: dict[Form, bool] = {"json": written.json, "markdown": written.markdown, "csv": written.csv}
-        chosen = [form for form, wanted in forms.items() if wanted]
+        chosen = [form for form, is_given in forms.items() if is_given]
         if len(chosen) > 1:
             raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
         if not chosen:
@@ -94,10 +160,10 @@ class CompareOutput:
         check_name("-o", output, _CALLED[form], (*_ENDINGS[form], *TEXT))
         check_page_names(html=html)
         named = [name for name in metric if name != ALL]
-        timed = [each.name for each in METRICS.values() if each.kind == "speed"] if compared.speed else []
+        timed = [each.name for each in METRICS.values() if each.kind == "speed"] if measured.speed else []
         limits = tuple(every(Limit.parse, checks.max_regression or ()))
         asked = {"--fail-if": checks.fail_if, "--against": checks.against, "--max-regression": checks.max_regression}
-        wanted = cls(
+        result = cls(
             form,
             output,
             html,
@@ -109,8 +175,8 @@ class CompareOutput:
             next((option for option, value in asked.items() if value), ""),
         )
         taken = f"--{chosen[0]}" if chosen and output is None else None
-        check_outputs(wanted.outputs, stdout_taken=taken)
-        return wanted
+        check_outputs(result.outputs, stdout_taken=taken)
+        return result
 
     @property
     def outputs(self) -> tuple[tuple[str, str | None], ...]:
@@ -124,27 +190,27 @@ class CompareOutput:
         return any(metric.kind == "speed" for metric in asked)
 
 
-def show(wanted: CompareOutput, done: CheckedComparison, screen: options.Screen) -> None:
+def show(output: CompareOutput, done: "CheckedComparison", screen: options.Screen) -> None:
     """Show a comparison, and fail if a check does.
 
     Raises:
         CheckFailed: if a requested check failed.
         OutputError: if the output cannot be written.
     """
-    from bpe_cli.views.comparison.changes_table import not_compared
+    from bpe_cli.views.comparison.values import not_compared
 
     report, changes, checks = done.comparison, done.changes, done.checks
-    if wanted.html is not None:
+    if output.html is not None:
         from bpe_cli.views.page.comparison import comparison_page
 
-        metrics = wanted.metrics if wanted.by_input else None
+        metrics = output.metrics if output.by_input else None
         page = comparison_page(report, metrics=metrics, changes=changes, checks=checks)
-        write_page(wanted.html, page, screen.quiet)
-    shown = wanted.form == "tables" and (wanted.output == STDOUT or (wanted.output is None and wanted.html is None))
+        write_page(output.html, page, screen.quiet)
+    shown = output.form == "tables" and (output.output == STDOUT or (output.output is None and output.html is None))
     if shown:
-        stdout_console(screen.color).print(_tables(wanted, report, changes))
-    elif wanted.form != "tables" or wanted.output is not None:
-        write_output(wanted.output, [_text(wanted, done, screen.color)], sys.stdout.buffer)
+        stdout_console(screen.color).print(_tables(output, report, changes))
+    elif output.form != "tables" or output.output is not None:
+        write_output(output.output, [_text(output, done, screen.color)], sys.stdout.buffer)
     if not shown:
         for line in not_compared(changes) if changes else ():
             note(f"note: {line}", quiet=screen.quiet)
@@ -153,55 +219,54 @@ def show(wanted: CompareOutput, done: CheckedComparison, screen: options.Screen)
         raise CheckFailed(listed(failures, NAMED_FAILURES))
 
 
-def _metrics(wanted: CompareOutput, report: Comparison) -> tuple[Metric, ...]:
+def _metrics(output: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
     """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
-    from bpe_cli.reports.comparison.metrics import USUAL
+    from bpe_cli.reports.comparison.comparison import USUAL
 
-    usual = tuple(metric.name for metric in wanted.metrics if metric.kind != "speed") == USUAL
-    alone = len(report.tokenizers) == 1 and usual and not wanted.by_input
-    return tuple(metric for metric in wanted.metrics if not alone or metric.name != "ratio")
+    usual = tuple(metric.name for metric in output.metrics if metric.kind != "speed") == USUAL
+    alone = len(report.tokenizers) == 1 and usual and not output.by_input
+    return tuple(metric for metric in output.metrics if not alone or metric.name != "ratio")
 
 
-def _tables(wanted: CompareOutput, report: Comparison, changes: Changes | None) -> RenderableType:
-    from rich.console import Group
-
+def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | None") -> "OnConsole":
     from bpe_cli.views.comparison.additions import additions_view
     from bpe_cli.views.comparison.tables import comparison_view
+    from bpe_cli.views.on_console import OnConsole
 
     additions = additions_view(report)
-    parts: list[RenderableType] = [] if additions is None else [additions]
+    parts = [] if additions is None else [additions]
     if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         measures = comparison_view(
             report,
-            metrics=_metrics(wanted, report),
-            by_input=wanted.by_input or None,
+            metrics=_metrics(output, report),
+            by_input=output.by_input or None,
             changes=changes,
             passages=passages,
         )
         parts.insert(0, measures)
-    return Group(*parts)
+    return OnConsole(*parts)
 
 
-def _text(wanted: CompareOutput, done: CheckedComparison, color: options.Color) -> str:
+def _text(output: CompareOutput, done: "CheckedComparison", color: options.Color) -> str:
     """Write the report as it goes to a file or a program; in colour only if that was asked for."""
-    found = ComparisonReport(done.comparison, done.changes, done.checks)
-    if wanted.form == "json":
-        return found.to_json()
-    if wanted.form == "csv":
-        from bpe_cli.views.comparison.as_csv import comparison_csv
+    report = ComparisonReport(done.comparison, done.changes, done.checks)
+    if output.form == "json":
+        return report.to_json()
+    if output.form == "csv":
+        from bpe_cli.views.comparison.files import comparison_csv
 
         return comparison_csv(done.comparison)
-    if wanted.form == "markdown":
-        return found.to_markdown(_metrics(wanted, done.comparison))
+    if output.form == "markdown":
+        return report.to_markdown(_metrics(output, done.comparison))
     from rich.console import Console
 
     file = io.StringIO()
     lines: Any = Unpadded(file)
-    system: Literal["256"] | None = "256" if color is options.Color.always else None
+    system: Literal["256"] | None = "256" if color == "always" else None
     console = Console(
         file=lines, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
         highlight=False,
     )  # fmt: skip
-    console.print(_tables(wanted, done.comparison, done.changes))
+    console.print(_tables(output, done.comparison, done.changes))
     return file.getvalue()

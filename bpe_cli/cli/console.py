@@ -9,16 +9,43 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bpe_cli.cli.options import Color
 from bpe_cli.errors import BpeError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bpe_cli.jobs.outputs import Streams
+    from bpe_cli.cli.options import Color
+    from bpe_cli.jobs.files import Streams
 
 PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
+
+_ARGUMENTS = {
+    "algorithm": "-a",
+    "differences": "--diff",
+    'documents="jsonl"': "--jsonl",
+    'documents="lines"': "--lines",
+    "generation_prompt=False": "--no-generation-prompt",
+    "glossaries": "--glossary",
+    "output": "-o",
+    "special_tokens": "--special",
+    "specials": "--special",
+    **{each: f"--set {each}" for each in ("by_byte", "character_coverage=X", "limit_alphabet=N", "merges=32000")},
+    "template": "--chat-template",
+    "threshold": "--vocabulary-threshold",
+    "vocab_size=32000": "-s 32000",
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "add_special_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out", "dropout", "dtype",
+            "eot", "errors", "field", "format", "frequencies", "id_map", "inference", "initial_alphabet",
+            "max_memory", "merge", "min_frequency", "normalizer", "overlap", "pairs", "pattern", "plain",
+            "pre_tokenizer", "prefix_space", "sample", "split_special", "steps", "text", "to", "vocab_size",
+            "vocabulary", "write_vocabulary",
+        )
+    },
+}  # fmt: skip
+"""What the command line calls the arguments that the library's messages name in backquotes, alone or with a value."""
 
 _TERMINAL = "/dev/tty"
 _bar: Any = None
@@ -31,13 +58,34 @@ def note(message: str, *, quiet: bool = False) -> None:
         sys.stdout.flush()
         if _bar is not None:
             _bar.clear()  # it is drawn again below
-        tell(_printable(message) + "\n")
+        tell(_printable(in_options(message)) + "\n")
 
 
 def report(error: BpeError) -> None:
     """Describe what went wrong, and the way out."""
-    hint = f"\nhint: {_printable(error.hint)}\n" if error.hint else ""
-    tell(f"error: {_printable(error.message)}\n{hint}")
+    hint = f"\nhint: {_printable(in_options(error.hint))}\n" if error.hint else ""
+    tell(f"error: {_printable(in_options(error.message))}\n{hint}")
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with options in the place of arguments, which only a program can give.
+
+    >>> in_options('give `pattern="gpt2"` or `max_memory`, not `regex`; `documents="lines"` takes lines')
+    'give --pattern gpt2 or --max-memory, not `regex`; --lines takes lines'
+    """
+    if "`" not in message:
+        return message
+    import re
+
+    def option(match: re.Match[str]) -> str:
+        whole, name, value = match[0].strip("`"), match[1], match[2]
+        if whole in _ARGUMENTS:
+            return _ARGUMENTS[whole]
+        if name not in _ARGUMENTS:
+            return match[0]
+        return " ".join([_ARGUMENTS[name], *([value.strip('"')] if value else [])])
+
+    return re.sub(r"`([a-z_]+)(?:=([^`]+))?`", option, message)
 
 
 def tell(message: str) -> None:
@@ -75,9 +123,9 @@ def stdout_console(color: Color) -> Console:
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else PLAIN_WIDTH
     file: Any = None if terminal else Unpadded(sys.stdout)
-    if color is Color.never:
+    if color == "never":
         return Console(file=file, width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
-    if color is Color.always:
+    if color == "always":
         system = Console().color_system or "256"
         return Console(
             file=file, width=width, force_terminal=True, no_color=False, highlight=False,
@@ -107,7 +155,7 @@ class Unpadded:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
-    from bpe_cli.views.json_values import json_text
+    from bpe_cli.views.as_json import json_text
 
     print(json_text(value), end="")
 
@@ -194,7 +242,7 @@ def _controlling() -> int | None:
 
 def process_streams() -> Streams:
     """Return the streams of this process, for a job that must not write to what it reads."""
-    from bpe_cli.jobs.outputs import Streams
+    from bpe_cli.jobs.files import Streams
 
     return Streams(sys.stdin.buffer, sys.stdout, sys.stderr)
 
@@ -220,7 +268,7 @@ def write_page(path: str, parts: Iterable[str], quiet: bool) -> None:
     Raises:
         OutputError: if it cannot be written.
     """
-    from bpe_cli.jobs.outputs import STDOUT, write_output
+    from bpe_cli.jobs.files import STDOUT, write_output
 
     write_output(path, parts, sys.stdout.buffer)
     if path != STDOUT:

@@ -1,18 +1,149 @@
-"""``bpe convert``: a tokenizer from one format to another."""
+"""``bpe convert``: a tokenizer from one format to another, or a change of it; its options, in groups."""
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
-from bpe_cli.cli.convert_options import Changes, Held
-from bpe_cli.cli.parameters import Argument, Option
+from bpe_cli.cli.options import Argument, Option
+from bpe_cli.errors import UsageError
+from bpe_cli.formats import FORMATS
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.convert import Converted
+    from bpe_cli.jobs.convert import Change, Converted
+
 
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
+
+# What declares an option, by the panel of the help that it stands in.
+_change_option = partial(Option, rich_help_panel="Changes (one at a time)")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The options about what the file holds."""
+
+    format: Annotated[
+        str | None, Option("--format", "-f", choices=FORMATS, show_default="by OUT's name", help="The format to write.")
+    ] = None
+    pattern: options.PatternName = None
+    add_special: options.AddSpecial = None
+    allow_loss: Annotated[
+        str,
+        Option(
+            "--allow-loss", metavar="NAME,...",
+            help="Leave out what the format cannot hold, by the names that the error gives: pattern, ...",
+        ),
+    ] = ""  # fmt: skip
+
+    @property
+    def losses(self) -> frozenset[str]:
+        """The words of --allow-loss."""
+        return frozenset(word.strip() for word in self.allow_loss.split(",") if word.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The options about changes, and about the corpus of one."""
+
+    add_tokens: Annotated[
+        str | None,
+        _change_option(
+            "--add-tokens", metavar="FILE",
+            help="Add tokens: a line each, a JSON array of them, or an added_tokens.json; - for stdin.",
+        ),
+    ] = None  # fmt: skip
+    prune_to: Annotated[
+        int | None,
+        _change_option(
+            "--prune-to", metavar="N", min=1,
+            help="Keep N tokens: those that the texts of --counts-from use least go, special ones and characters stay.",
+        ),
+    ] = None  # fmt: skip
+    counts_from: Annotated[
+        list[str] | None,
+        _change_option(
+            "--counts-from", metavar="CORPUS",
+            help="For --prune-to: files, folders, glob patterns, or - for stdin. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    extend: Annotated[
+        list[str] | None,
+        _change_option(
+            "--extend", metavar="CORPUS",
+            help="Let BPE training go on on these texts, up to --vocab-size. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    vocab_size: Annotated[
+        int | None,
+        _change_option(
+            "--vocab-size", "-s", metavar="N", min=1, help="For --extend: ids to end with, the old ones counted."
+        ),
+    ] = None
+    merge: Annotated[
+        str | None,
+        _change_option(
+            "--merge", metavar="OTHER", help="Add the tokens of another BPE tokenizer, behind its own merges."
+        ),
+    ] = None
+    id_map: Annotated[
+        str | None,
+        _change_option(
+            "--id-map", metavar="FILE", show_default="OUT.ids.json",
+            help="Where to write which ids became which, as JSON: for moving embeddings.",
+        ),
+    ] = None  # fmt: skip
+    lines: options.Lines = False
+    jsonl: options.Jsonl = False
+    plain: options.Plain = False
+    field: options.Field = "text"
+
+    def change(self, running: options.Running) -> "Change | None":
+        """Return the change that is asked for; None for none.
+
+        Raises:
+            UsageError: if more than one is asked for, or an option has nothing to go with.
+        """
+        given = {
+            "--add-tokens": self.add_tokens is not None,
+            "--prune-to": self.prune_to is not None,
+            "--extend": bool(self.extend),
+            "--merge": self.merge is not None,
+        }
+        asked = [name for name, there in given.items() if there]
+        if len(asked) > 1:
+            raise UsageError(
+                f"{' and '.join(asked)} are two changes, and one is made at a time",
+                hint="convert twice: each writes a map of its own",
+            )
+        for name, there, partner, needed in (
+            ("--counts-from", bool(self.counts_from), "--prune-to", True),
+            ("--vocab-size", self.vocab_size is not None, "--extend", True),
+            ("--id-map", self.id_map is not None, None, False),
+        ):
+            if partner is None and there and not asked:
+                raise UsageError(f"{name} goes with a change", hint=f"one of {', '.join(given)}")
+            if partner is not None and there and not given[partner]:
+                raise UsageError(f"{name} goes with {partner}")
+            if needed and partner is not None and given[partner] and not there:
+                raise UsageError(f"{partner} needs {name} as well")
+        paths = self.counts_from or self.extend
+        if (self.lines or self.jsonl or self.plain) and not paths:
+            raise UsageError("--lines, --jsonl and --plain say what a corpus is: there is none")
+        if not asked:
+            return None
+        from bpe_cli.jobs.convert import Change
+        from bpe_cli.support.ordered_threads import usable_threads
+
+        corpus = None
+        if paths:
+            documents = options.Documents(paths, None, self.lines, self.jsonl, self.plain, self.field)
+            corpus = documents.source(running.block_size)
+        threads = usable_threads(running.threads)
+        return Change(self.add_tokens, self.prune_to, self.vocab_size, corpus, self.merge, self.id_map, threads)
 
 
 def run(
@@ -43,9 +174,9 @@ def run(
         bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
     from bpe_cli.jobs.convert import convert
-    from bpe_cli.jobs.outputs import check_tokenizer_name
+    from bpe_cli.jobs.files import check_tokenizer_name
 
-    chosen = held.format.value if held.format else None
+    chosen = held.format
     if chosen and output != "-" and not output.endswith(os.sep) and not os.path.isdir(output):
         check_tokenizer_name(output, chosen)
     done = convert(

@@ -1,45 +1,17 @@
 """``bpe decode``: ids to text."""
 
 import sys
-from enum import Enum, StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
-from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.sinks.base import Dtype
+from bpe_cli.sinks.read import READERS
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.views.numbers import count
+from bpe_cli.support.messages import plural as count
 
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
-
-_INPUT = "Input"
-_OUTPUT = "Output"
-
-
-class From(StrEnum):
-    """What to read."""
-
-    ids = "ids"
-    tokens = "tokens"
-    jsonl = "jsonl"
-    npy = "npy"
-    bin = "bin"
-
-
-class Errors(Enum):
-    """What to do with bytes that are not UTF-8."""
-
-    strict = "strict"
-    replace = "replace"
-    ignore = "ignore"
-
-
-class Dtype(StrEnum):
-    """How a number lies in a binary file."""
-
-    u16 = "u16"
-    u32 = "u32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,41 +19,30 @@ class Numbers:
     """The options about what is read."""
 
     from_: Annotated[
-        From | None,
-        Option(
+        str | None,
+        options.input_option(
             "--from",
-            rich_help_panel=_INPUT,
+            choices=READERS,
             show_default="by the file's name and beginning",
             help="What `bpe encode --to` wrote.",
         ),
     ] = None
     bos: Annotated[
         str | None,
-        Option(
-            "--bos",
-            metavar="TEXT|ID|auto",
-            rich_help_panel=_INPUT,
-            show_default="OUT.json",
-            help="What begins each document, and is left out.",
+        options.input_option(
+            "--bos", metavar="TEXT|ID|auto", show_default="OUT.json", help="What begins each document, and is left out."
         ),
     ] = None
     eot: Annotated[
         str | None,
-        Option(
-            "--eot",
-            metavar="TEXT|ID|auto",
-            rich_help_panel=_INPUT,
-            show_default="OUT.json",
-            help="What ends each document, and is left out.",
+        options.input_option(
+            "--eot", metavar="TEXT|ID|auto", show_default="OUT.json", help="What ends each document, and is left out."
         ),
     ] = None
     dtype: Annotated[
         Dtype | None,
-        Option(
-            "--dtype",
-            rich_help_panel=_INPUT,
-            show_default="OUT.json, else what the vocabulary needs",
-            help="How a number lies in a bin file.",
+        options.input_option(
+            "--dtype", show_default="OUT.json, else what the vocabulary needs", help="How a number lies in a bin file."
         ),
     ] = None
 
@@ -92,18 +53,14 @@ class Written:
 
     output: options.Output = None
     errors: Annotated[
-        Errors | None,
-        Option(
-            "--errors",
-            rich_help_panel=_OUTPUT,
-            show_default="write the bytes as they are",
+        Literal["strict", "replace", "ignore"] | None,
+        options.output_option(
+            "--errors", show_default="write the bytes as they are",
             help="Make the output valid UTF-8: fail on other bytes, replace them by U+FFFD, or leave them out, "
             "keeping as many characters as can be.",
         ),
-    ] = None
-    lines: Annotated[bool, Option("--lines", rich_help_panel=_OUTPUT, help="End each document with a line end.")] = (
-        False
-    )
+    ] = None  # fmt: skip
+    lines: Annotated[bool, options.output_option("--lines", help="End each document with a line end.")] = False
 
 
 def run(
@@ -133,12 +90,12 @@ def run(
         inputs or (),
         tokenizer.choice(),
         DecodeOptions(
-            format=numbers.from_.value if numbers.from_ else None,
-            errors=written.errors.value if written.errors else None,
+            format=numbers.from_,
+            errors=written.errors,
             lines=written.lines,
             bos=numbers.bos,
             eot=numbers.eot,
-            dtype=numbers.dtype.value if numbers.dtype else None,
+            dtype=numbers.dtype,
         ),
         output=sys.stdout.buffer if output is None else output,
         listener=ConsoleListener(quiet=quiet, printing=on_terminal(output)),

@@ -1,26 +1,263 @@
-"""``bpe encode``: text to ids."""
+"""``bpe encode``: text to ids; its options, in groups."""
 
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
-from bpe_cli.cli.encode_options import (
-    Applied,
-    Conversations,
-    Drawing,
-    Subwords,
-    Written,
-)
+from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.tokenizers import Inference
+from bpe_cli.sinks import SINKS
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import listed
-from bpe_cli.views.numbers import count
+from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.encode import Encoded, EncodeOptions
-    from bpe_cli.jobs.segment import Segmented
+    import datetime
+
+    from bpe_cli.jobs.documents import Encoded, EncodeOptions
+    from bpe_cli.jobs.encode_chat import ChatOptions
+    from bpe_cli.jobs.segment import SegmentOptions
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
+    from bpe_cli.tokenizer.engine import Sampling
+
 
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
+
+# What declares an option, by the panel of the help that it stands in.
+_chat_option = partial(Option, rich_help_panel="Conversations")
+_sampling_option = partial(Option, rich_help_panel="Sampling")
+_segmented_option = partial(Option, rich_help_panel="Segmented text")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The options about the tokenizer, and about special tokens."""
+
+    tokenizer: options.TokenizerName = None
+    bos: options.Bos = None
+    eot: options.Eot = None
+    special: options.Special = None
+    add_special: options.AddSpecial = None
+    add_special_tokens: Annotated[
+        bool,
+        options.tokenizer_option(
+            "--add-special-tokens",
+            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
+        ),
+    ] = False  # fmt: skip
+    inference: Annotated[
+        Inference | None,
+        options.tokenizer_option(
+            "--inference", show_default="merges",
+            help="How a BPE vocabulary is applied: by its merges; by the longest token anywhere first, then what is "
+            "left and right of it; by the longest token from the left.",
+        ),
+    ] = None  # fmt: skip
+    frequencies: Annotated[
+        str | None,
+        options.tokenizer_option(
+            "--frequencies", metavar="FILE", show_default="the lowest id first",
+            help="Lines of a token and its count: with --inference longest, of tokens of one length the most frequent "
+            "is tried first.",
+        ),
+    ] = None  # fmt: skip
+    pattern: options.PatternName = None
+
+    def choice(self) -> "TokenizerChoice":
+        """Return which tokenizer it is, without loading it.
+
+        Raises:
+            UsageError: if a special token is not TEXT=ID, or there are frequencies that nobody asks for.
+        """
+        choice = options.choice_of(self.tokenizer, self.pattern, self.add_special)
+        how = self.inference or choice.inference
+        return replace(choice, inference=how, frequencies=self.frequencies)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The options about what is written."""
+
+    to: Annotated[
+        str | None,
+        options.output_option(
+            "--to", choices=(*SINKS, "segmented", "text"), show_default="by OUT's name, else ids",
+            help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
+            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
+            "segmented: each line of text with blanks between its tokens. text: that of conversations.",
+        ),
+    ] = None  # fmt: skip
+    output: options.Output = None
+    with_: Annotated[str, options.output_option("--with", metavar="tokens,spans", help="Add these to jsonl.")] = ""
+    max_tokens: Annotated[
+        int | None,
+        options.output_option(
+            "--max-tokens", metavar="N", min=0, help="Fail with status 1 if a document has more tokens."
+        ),
+    ] = None
+
+    @property
+    def more(self) -> set[str]:
+        """The words of --with."""
+        return {word.strip() for word in self.with_.split(",") if word.strip()}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """The options about conversations."""
+
+    chat: Annotated[
+        bool,
+        _chat_option("--chat", help="Each input is a conversation, a JSON array of messages; with --jsonl, each line."),
+    ] = False
+    chat_template: Annotated[
+        str | None,
+        _chat_option(
+            "--chat-template", metavar="NAME|FILE", show_default="the tokenizer's own",
+            help="How messages become text: a template of the tokenizer's, a Jinja file, chatml, gpt-3.5, gpt-4-32k, "
+            "harmony, mistral-v3, or openai (with --to count, as it bills).",
+        ),
+    ] = None  # fmt: skip
+    generation_prompt: Annotated[
+        bool | None,
+        _chat_option(
+            "--generation-prompt/--no-generation-prompt", show_default="unless the model spoke last",
+            help="Open the model's turn at the end.",
+        ),
+    ] = None  # fmt: skip
+    tools: Annotated[
+        str | None,
+        _chat_option("--tools", metavar="FILE", help="A JSON array of tools, for conversations without any."),
+    ] = None
+    date: Annotated[
+        str | None,
+        _chat_option("--date", metavar="YYYY-MM-DD", show_default="now", help="The date that templates write."),
+    ] = None
+
+    def job_options(self) -> "ChatOptions":
+        """Return what they say.
+
+        Raises:
+            UsageError: if the date is none.
+        """
+        from bpe_cli.jobs.encode_chat import ChatOptions
+
+        date = None if self.date is None else _date(self.date)
+        return ChatOptions(self.chat_template, self.generation_prompt, self.tools, date)
+
+
+def _date(text: str) -> "datetime.date":
+    import datetime
+
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--date {text!r} is not a date", hint="as in --date 2025-06-28") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Subwords:
+    """The options about segmented text."""
+
+    separator: Annotated[
+        str,
+        _segmented_option(
+            "--separator", metavar="TEXT", help="What stands after a subword that does not end its word."
+        ),
+    ] = "@@"
+    glossary: Annotated[
+        list[str] | None,
+        _segmented_option("--glossary", metavar="REGEX", help="Leave whole what this matches. Repeatable."),
+    ] = None
+    vocabulary: Annotated[
+        str | None,
+        _segmented_option(
+            "--vocabulary", metavar="FILE", help="Lines of a subword and its count: take others apart again."
+        ),
+    ] = None
+    vocabulary_threshold: Annotated[
+        int, _segmented_option("--vocabulary-threshold", metavar="N", min=0, help="The lowest count that counts.")
+    ] = 0
+    write_vocabulary: Annotated[
+        str | None,
+        _segmented_option(
+            "--write-vocabulary", metavar="FILE",
+            help="Write what --vocabulary reads: the subwords of the text and their counts, most frequent first.",
+        ),
+    ] = None  # fmt: skip
+
+    def job_options(self, sampling: "Sampling | None", threads: int | None) -> "SegmentOptions":
+        """Return what they say.
+
+        Raises:
+            UsageError: if they contradict each other.
+        """
+        from bpe_cli.jobs.segment import SegmentOptions
+
+        return SegmentOptions(
+            self.separator, tuple(self.glossary or ()), self.vocabulary, self.vocabulary_threshold,
+            self.write_vocabulary, sampling, threads,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The options that vary an encoding at random."""
+
+    dropout: Annotated[
+        float | None, _sampling_option("--dropout", metavar="P", help="Leave each merge out with this probability.")
+    ] = None
+    dropout_mode: Annotated[
+        Literal["paper", "spm"],
+        _sampling_option(
+            "--dropout-mode",
+            help="Draw anew at every step, as the paper does, or leave a merge out for good, as SentencePiece does.",
+        ),
+    ] = "paper"  # fmt: skip
+    sample: Annotated[
+        float | None,
+        _sampling_option(
+            "--sample", metavar="ALPHA", help="Draw a segmentation by its probability to this power (unigram)."
+        ),
+    ] = None
+    nbest: Annotated[
+        int,
+        _sampling_option(
+            "--nbest", metavar="N", min=0, max=1024, show_default="all", help="Draw among the N best only."
+        ),
+    ] = 0
+    seed: Annotated[
+        int,
+        _sampling_option(
+            "--seed", metavar="N", min=0, help="The same seed draws the same, whatever the threads and blocks."
+        ),
+    ] = 0
+
+    def sampling(self) -> "Sampling | None":
+        """Return what they say.
+
+        Raises:
+            UsageError: if they contradict each other.
+        """
+        from bpe_cli.tokenizer.engine import Sampling
+
+        if self.dropout is not None and self.sample is not None:
+            raise UsageError(
+                "--dropout and --sample exclude each other", hint="dropout is for BPE, --sample for unigram"
+            )
+        if self.nbest and self.sample is None:
+            raise UsageError("--nbest is about --sample, which is missing", hint="as in --sample 0.1 --nbest 64")
+        if self.dropout_mode != "paper" and self.dropout is None:
+            raise UsageError("--dropout-mode is about --dropout, which is missing", hint="as in --dropout 0.1")
+        if self.dropout is not None:
+            return Sampling(
+                "dropout" if self.dropout_mode == "paper" else "lasting-dropout", self.dropout, seed=self.seed
+            )
+        return None if self.sample is None else Sampling("segmentation", self.sample, self.nbest, self.seed)
+
 
 _RUNNING = options.Running(block_size=1 << 20)
 """A block and its ids stay in a processor's cache; what is done once a block costs nothing beside it."""
@@ -49,46 +286,33 @@ def run(
 
         bpe encode --chat messages.json -t gpt-4o --to count
     """
-    to, output = written.to and written.to.value, written.output
-    _check_idle(to, applied, written, conversations, subwords)
-    source = documents.source(running.block_size, lines=to == "segmented")
-    choice = applied.choice()
-    listener = ConsoleListener(quiet=running.quiet, printing=on_terminal(output))
-    target, streams = sys.stdout.buffer if output is None else output, process_streams()
-    if to == "segmented":
-        from bpe_cli.jobs.segment import segment
-
-        how = subwords.job_options(drawing.sampling(), running.threads)
-        segmented = segment(source, choice, how, output=target, listener=listener, streams=streams)
-        _show_segmented(segmented, written, subwords, running.quiet)
-        return
-    job = _job_options(applied, written, drawing, running.threads)
-    if conversations.chat:
-        from bpe_cli.jobs.encode_chat import encode_chat
-
-        chat = conversations.job_options()
-        done = encode_chat(source, choice, chat, job, output=target, listener=listener, streams=streams)
-        _show(done, "conversation", output, running.quiet)
-        return
     from bpe_cli.jobs.encode import encode
 
-    done = encode(source, choice, job, output=target, listener=listener, streams=streams)
-    _show(done, "document", output, running.quiet)
+    segmented, output = written.to == "segmented", written.output
+    _check_idle(written.to, applied, written, conversations, subwords)
+    done = encode(
+        documents.source(running.block_size, lines=segmented),
+        applied.choice(),
+        None if segmented else _job_options(applied, written, drawing, running.threads),
+        chat=conversations.job_options() if conversations.chat else None,
+        words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
+        output=sys.stdout.buffer if output is None else output,
+        listener=ConsoleListener(quiet=running.quiet, printing=on_terminal(output)),
+        streams=process_streams(),
+    )
+    what = "line" if segmented else "conversation" if conversations.chat else "document"
+    _show(done, what, output, subwords.write_vocabulary, running.quiet)
 
 
 def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
-    """Return the options of a job.
-
-    Raises:
-        UsageError: if options contradict each other, or a word of --with is unknown.
-    """
-    from bpe_cli.jobs.encode import EncodeOptions
+    """Return the options of a job."""
+    from bpe_cli.jobs.documents import EncodeOptions
 
     if unknown := written.more - {"tokens", "spans"}:
         raise UsageError(f"--with knows tokens and spans, not {listed(sorted(unknown), separator=', ')}")
     specials, refuse = options.specials_of(applied.special)
     return EncodeOptions(
-        to=written.to.value if written.to else None,
+        to=written.to,
         tokens="tokens" in written.more,
         spans="spans" in written.more,
         specials=specials,
@@ -105,11 +329,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
 def _check_idle(
     to: str | None, applied: Applied, written: Written, conversations: Conversations, subwords: Subwords
 ) -> None:
-    """Make sure that no option is given that has no effect.
-
-    Raises:
-        UsageError: if an option has no effect.
-    """
+    """Make sure that no option is given that has no effect."""
     if not conversations.chat:
         if conversations != Conversations():
             raise UsageError(
@@ -141,20 +361,18 @@ def _check_idle(
         raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
 
 
-def _show(done: "Encoded", what: str, output: str | None, quiet: bool) -> None:
+def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:
     """Note what was written, and what its readers may not expect."""
-    if output is not None and done.tokens is not None:
-        note(f"{count(done.documents, what)}, {count(done.tokens, 'token')} -> {output}", quiet=quiet)
+    counted = [count(done.documents, what)]
+    if done.tokens is not None:
+        counted.append(count(done.tokens, "token"))
+    if output is not None and (done.tokens is not None or what == "line"):
+        note(f"{', '.join(counted)} -> {output}", quiet=quiet)
+    if done.subwords is not None:
+        note(f"{count(done.subwords, 'subword')} -> {vocabulary}", quiet=quiet)
     if done.divided:
         note(
             f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
             "readers that divide by it find more documents",
             quiet=quiet,
         )
-
-
-def _show_segmented(done: "Segmented", written: Written, subwords: Subwords, quiet: bool) -> None:
-    if written.output is not None:
-        note(f"{count(done.lines, 'line')} -> {written.output}", quiet=quiet)
-    if done.subwords is not None:
-        note(f"{count(done.subwords, 'subword')} -> {subwords.write_vocabulary}", quiet=quiet)

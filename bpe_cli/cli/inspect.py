@@ -1,26 +1,138 @@
-"""``bpe inspect``: a text token by token, or a tokenizer by itself."""
+"""``bpe inspect``: a text token by token, or a tokenizer by itself; its options, and what is shown of which.
+
+Length: six views of a text and two of a tokenizer, and the options that choose among them.
+"""
 
 import os
 import shlex
 import stat
 import sys
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, check_page_names, process_streams
-from bpe_cli.cli.inspect_options import Shown
-from bpe_cli.cli.inspect_output import show_texts, show_tokenizer, show_tokens
-from bpe_cli.cli.parameters import Option
-from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.jobs.inputs import FIELD, find_documents
-from bpe_cli.jobs.outputs import check_kept
-from bpe_cli.jobs.tokenizers import note_slow_patterns
-from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.cli.console import (
+    ConsoleListener,
+    check_page_names,
+    print_json,
+    process_streams,
+    stdout_console,
+    write_page,
+)
+from bpe_cli.cli.options import Option
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.files import FIELD, check_outputs
+from bpe_cli.results import TextReport, TokenizerReport
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.ordered_threads import usable_threads
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.inspect import Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.views.blocks import Adaptive
+    from bpe_cli.views.stages import StagesView
+    from bpe_cli.views.tokens import TokenView
+
+Report = TypeVar("Report")
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 
-_NO_CORPUS = "--corpus takes a file, a folder, a pattern, or - for stdin"
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The options about what is shown, and where."""
+
+    ids: Annotated[bool, Option("--ids", help="Set each token's id under it.")] = False
+    spans: Annotated[bool, Option("--spans", help="Set each token's byte span under it.")] = False
+    scores: Annotated[
+        bool, Option("--scores", help="Set each token's log-probability (unigram) or score under it.")
+    ] = False
+    table: Annotated[bool, Option("--table", help="List the tokens in a table, with all of these.")] = False
+    stages: Annotated[bool, Option("--stages", help="Show what each stage makes of the text.")] = False
+    nbest: Annotated[
+        int | None,
+        Option(
+            "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
+        ),
+    ] = None
+    steps: Annotated[
+        bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
+    ] = False
+    token: Annotated[
+        list[str] | None,
+        Option(
+            "--token", metavar="ID|TEXT",
+            help="Look up a token by its id or its text (text:42 where that is digits; or bytes:e8b0). "
+            "Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    corpus: Annotated[
+        list[str] | None,
+        Option(
+            "--corpus", metavar="INPUT",
+            help="Report which tokens of the tokenizer these files, folders or globs use. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    full: Annotated[bool, Option("--full", help="Show everything, however long.")] = False
+    json: options.Json = False
+    html: options.Html = None
+    svg: options.Svg = None
+
+    @property
+    def of_a_text(self) -> str | None:
+        """The first option that was given and says nothing of a tokenizer by itself."""
+        return next(iter(self._given()), None)
+
+    @property
+    def is_page(self) -> bool:
+        """Whether files are written in place of a view."""
+        return self.html is not None or self.svg is not None
+
+    @property
+    def details(self) -> int | None:
+        """How many tokens of a text are shown; None for all."""
+        from bpe_cli.views.labels import TOKEN_LIMIT
+
+        return None if self.full or self.json or self.stages else TOKEN_LIMIT
+
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]:
+        """The options that name files to write, and the files."""
+        return [("--html", self.html), ("--svg", self.svg)]
+
+    def check(self) -> None:
+        """Make sure that one view shows all that was asked for.
+
+        Raises:
+            UsageError: Another one would have to.
+        """
+        given = self._given()
+        for view, others in _BESIDE.items():
+            if view in given and (other := next((name for name in given if name != view and name not in others), None)):
+                raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
+
+    def _given(self) -> list[str]:
+        values = {
+            "--ids": self.ids,
+            "--spans": self.spans,
+            "--scores": self.scores,
+            "--table": self.table,
+            "--stages": self.stages,
+            "--nbest": self.nbest is not None,
+            "--steps": self.steps,
+            "--html": self.html is not None,
+            "--svg": self.svg is not None,
+        }
+        return [name for name, value in values.items() if value]
+
+
+_BESIDE = {
+    "--steps": {"--nbest", "--ids"},
+    "--nbest": {"--steps", "--ids"},
+    "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
+    "--svg": {"--html", "--ids"},
+    "--stages": {"--ids", "--spans", "--scores"},
+}
+"""Views that show only one thing, and the options that can stand beside them."""
 
 
 def run(
@@ -66,9 +178,10 @@ def run(
 
         bpe inspect notes.txt -t tokenizer.json --html notes.html
     """
-    token, corpus, inputs, text = shown.token, shown.corpus, documents.inputs, documents.text
-    listener, streams, named = ConsoleListener(quiet=screen.quiet), process_streams(), False
-    if token or corpus:
+    from bpe_cli.jobs.inspect import InspectOptions, inspect
+
+    corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
+    if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
         named = _is_tokenizer(inputs[0])
@@ -77,48 +190,54 @@ def run(
     elif tokenizer is None and text is None and inputs:
         _refuse_tokenizers(inputs)
     check_page_names(html=shown.html, svg=shown.svg)
-    check_kept(shown.outputs, [("the tokenizer", tokenizer or "")], streams)
-    try:
-        model = options.choice_of(tokenizer, pattern, add_special).load()
-    except FormatError as error:
-        if not named:
-            raise
-        way_out = "to see it as text, name a tokenizer with -t"
-        raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
-    note_slow_patterns(model, listener)
-    if text is None and not inputs and (named or not _stdin_has_text()):
-        reading = {
-            "--lines": documents.lines,
-            "--jsonl": documents.jsonl,
-            "--plain": documents.plain,
-            "--field": documents.field != FIELD,
-            "--special": special,
-        }
-        idle = shown.of_a_text or (None if corpus else next((name for name, given in reading.items() if given), None))
-        if idle:
-            raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
-        from bpe_cli.jobs.inspect import inspect_tokenizer, look_up_tokens
-
-        specials, refuse = options.specials_of(special if corpus else None)
-        if refuse:
-            raise UsageError("--special error is for encode: with --corpus, special tokens are text, or --special all")
-        texts = replace(documents, inputs=corpus).source() if corpus else None
-        found = find_documents(texts, listener=listener, streams=streams, otherwise=_NO_CORPUS) if texts else None
-        used = usable_threads(threads)
-        if token:
-            cards = look_up_tokens(
-                model, token, texts, specials=specials, threads=used, inputs=found, listener=listener
-            )
-            show_tokens(cards, json=shown.json, full=shown.full, color=screen.color)
-        else:
-            report = inspect_tokenizer(model, texts, specials=specials, threads=used, inputs=found, listener=listener)
-            show_tokenizer(report, json=shown.json, full=shown.full, color=screen.color)
-        return
-    source = replace(documents, inputs=inputs).source()
+    alone = text is None and not inputs and (named or not _stdin_has_text())
+    if alone:
+        _check_alone(shown, documents, special)
+    else:
+        shown.check()
+        check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
     specials, refuse = options.specials_of(special)
     if refuse:
-        raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    show_texts(model, source, specials, shown, screen)
+        meant = "with --corpus, special tokens are text, or --special all" if alone else (
+            "inspect shows where special tokens would be"
+        )  # fmt: skip
+        raise UsageError(f"--special error is for encode: {meant}")
+    choice = options.choice_of(tokenizer, pattern, add_special)
+    done = inspect(
+        replace(choice, way_out="to see it as text, name a tokenizer with -t") if named else choice,
+        None if alone else replace(documents, inputs=inputs).source(),
+        InspectOptions(
+            specials=specials,
+            stages=shown.stages,
+            scores=shown.scores and not shown.is_page,
+            details=shown.details,
+            best=shown.nbest,
+            steps=shown.steps,
+            full=shown.full,
+            tokens=tuple(shown.token or ()),
+            threads=usable_threads(threads),
+        ),
+        corpus=replace(documents, inputs=corpus).source() if corpus else None,
+        outputs=shown.outputs,
+        no_corpus="--corpus takes a file, a folder, a pattern, or - for stdin",
+        listener=ConsoleListener(quiet=screen.quiet, printing=not alone),
+        streams=process_streams(),
+    )
+    _show(done, shown, screen)
+
+
+def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:
+    """Make sure that nothing is asked of a text where there is none."""
+    reading = {
+        "--lines": documents.lines,
+        "--jsonl": documents.jsonl,
+        "--plain": documents.plain,
+        "--field": documents.field != FIELD,
+        "--special": special,
+    }
+    idle = shown.of_a_text or (None if shown.corpus else next((name for name, given in reading.items() if given), None))
+    if idle:
+        raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
 
 
 def _is_tokenizer(name: str) -> bool:
@@ -133,11 +252,7 @@ def _is_tokenizer(name: str) -> bool:
 
 
 def _refuse_tokenizers(inputs: list[str]) -> None:
-    """Refuse names of tokenizers where texts should be: several of them, or one beside texts.
-
-    Raises:
-        UsageError: All inputs are tokenizers, or one is not a file but a tokenizer's name.
-    """
+    """Refuse names of tokenizers where texts should be: several of them, or one beside texts."""
     if all(map(_is_tokenizer, inputs)):
         options_of_compare = shlex.join(word for name in inputs for word in ("-t", name))
         raise UsageError(
@@ -153,11 +268,7 @@ def _refuse_tokenizers(inputs: list[str]) -> None:
 
 
 def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str | None) -> str | None:
-    """Return the tokenizer that --token and --corpus are about: with -t, or in the place of an input.
-
-    Raises:
-        UsageError: if there is a text besides.
-    """
+    """Return the tokenizer that --token and --corpus are about: with -t, or in the place of an input."""
     if text is not None or (inputs and (tokenizer is not None or len(inputs) > 1)):
         raise UsageError(
             "--token and --corpus are about a tokenizer by itself, and there is a text besides",
@@ -173,3 +284,136 @@ def _stdin_has_text() -> bool:
     except (OSError, ValueError, AttributeError):
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
+    """Print what was found as it was asked for."""
+    from bpe_cli.jobs.inspect import ExplainedTexts, InspectedTexts, RankedTexts, TokenCards
+
+    if isinstance(done, TokenCards):
+        _show_tokens(done, display, screen.color)
+    elif isinstance(done, ExplainedTexts):
+        from bpe_cli.views.as_json import all_steps_json
+        from bpe_cli.views.steps import StepsView
+
+        _show_each(done.documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
+    elif isinstance(done, RankedTexts):
+        from bpe_cli.views.as_json import rankings_json
+        from bpe_cli.views.stages import RankingView
+
+        _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=display.ids), display, screen)
+    elif not isinstance(done, InspectedTexts):
+        from bpe_cli.views.on_console import OnConsole
+        from bpe_cli.views.vocabulary import health_view
+
+        if display.json:
+            print(TokenizerReport(done).to_json(full=display.full), end="")
+        else:
+            stdout_console(screen.color).print(OnConsole(health_view(done, full=display.full)))
+    elif display.is_page:
+        _write_pages(done, display, screen.quiet)
+    elif display.json:
+        _print_json(done.documents)
+    else:
+        _print_each(done.documents, _view_of(display), screen.color)
+
+
+def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":
+    from bpe_cli.views.labels import TOKEN_LIMIT
+    from bpe_cli.views.tokens import Notes, TokenView
+
+    notes = Notes(ids=display.ids, spans=display.spans, scores=display.scores)
+    shown, marked = None if display.full else TOKEN_LIMIT, sys.stdout.isatty()
+
+    def view(inspection: "TextInspection") -> "TokenView | StagesView":
+        if inspection.stages is not None:
+            from bpe_cli.views.stages import StagesView
+
+            return StagesView(inspection.stages, notes=notes, limit=shown, warnings=inspection.warnings, marked=marked)
+        return TokenView(
+            inspection.segmentation,
+            notes=notes,
+            table=display.table,
+            limit=shown,
+            warnings=inspection.warnings,
+            marked=marked,
+        )
+
+    return view
+
+
+def _print_json(inspected: "Iterable[tuple[Document, TextInspection]]") -> None:
+    print(TextReport(tuple(inspected)).to_json(), end="")
+
+
+def _write_pages(done: "InspectedTexts", display: Shown, quiet: bool) -> None:
+    """Write files, and JSON to stdout if that is asked for too."""
+    name, inspected = done.tokenizer.name, done.documents
+    if display.json or (display.html is not None and display.svg is not None):
+        kept = list(inspected)
+        inspected = iter(kept)
+    if display.html is not None:
+        from bpe_cli.views.page.page import texts_page
+
+        shown = ((inspection.segmentation, inspection.warnings, document.title) for document, inspection in inspected)
+        write_page(display.html, texts_page(shown, tokenizer=name, full=display.full), quiet)
+        if display.svg is not None:
+            inspected = iter(kept)
+    if display.svg is not None:
+        from bpe_cli.views.page.svg import picture
+
+        drawn = (inspection.segmentation for _, inspection in inspected)
+        write_page(display.svg, [picture(drawn, tokenizer=name, ids=display.ids, full=display.full)], quiet)
+    if display.json:
+        _print_json(kept)
+
+
+def _show_each(
+    reports: "Iterable[tuple[Document, Report]]",
+    json: "Callable[[list[Report], list[tuple[str, int]]], dict[str, Any]]",
+    view: "Callable[[Report], Adaptive]",
+    display: Shown,
+    screen: options.Screen,
+) -> None:
+    """Print all reports as one JSON object, with where the document of each is from; or each by itself."""
+    if display.json:
+        kept = list(reports)
+        print_json(json([report for _, report in kept], [document.origin for document, _ in kept]))
+    else:
+        _print_each(reports, view, screen.color)
+
+
+def _print_each(
+    reports: "Iterable[tuple[Document, Report]]", view: "Callable[[Report], Adaptive]", color: options.Color
+) -> None:
+    """Print each report below the title of its document; of an empty one nothing more than that, if it has a title."""
+    from rich.text import Text
+
+    from bpe_cli.views.on_console import OnConsole
+    from bpe_cli.views.visible import harmless
+
+    for number, (document, report) in enumerate(reports):
+        console = stdout_console(color)
+        if number:
+            console.print()
+        if document.title is not None:
+            title = Text(f"==> {harmless(document.title)} <==", style="bold")
+            console.print(title if document.content else title + Text(" empty", style="not bold"), soft_wrap=True)
+        if document.title is None or document.content:
+            console.print(OnConsole(view(report)))
+
+
+def _show_tokens(token_cards: "TokenCards", display: Shown, color: options.Color) -> None:
+    """Print all about each token that is there, then fail if one is not."""
+    if token_cards.cards and display.json:
+        from bpe_cli.views.as_json import cards_json
+
+        print_json(cards_json(token_cards.tokenizer, token_cards.cards))
+    elif token_cards.cards:
+        from bpe_cli.views.on_console import OnConsole
+        from bpe_cli.views.vocabulary import card_view
+
+        console = stdout_console(color)
+        for card in token_cards.cards:
+            console.print(OnConsole(card_view(card, full=display.full)))
+    token_cards.unknown.check()

@@ -1,128 +1,197 @@
-"""The options that several commands share, each defined once: name, help, check and place in the help."""
+"""The options that several commands share, each defined once; and how any option is declared, without typer.
+
+A command is a function ``run`` whose annotations say all of it: ``Annotated[TYPE, Option(...)]``. Options that belong
+together, and those that several commands share, are fields of a class of values, annotated in the same way, each with a
+default: a group. ``run`` gets a value of it by a parameter that is annotated with the class.
+
+Two things read the annotations. ``argv_fast`` runs an entirely clear command line at once; ``argv_typer`` makes typer's
+application of them, for help, completion, and whatever is not clear. Neither knows of groups: ``parameters_of`` and
+``defaults_of`` list all fields among the parameters, and ``call`` puts the values back into their groups. So modules
+that define ``run`` or a group do without ``from __future__ import annotations``: their annotations are values.
+"""
 
 import os
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
 
-from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any, TypedDict, Unpack
+
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Specials
 
+    class Settings(TypedDict, total=False):
+        """What typer's parameters know, by typer's names; and the words that an option may have, if they are few."""
+
+        help: str
+        metavar: str
+        rich_help_panel: str
+        show_default: str
+        min: int
+        max: int
+        envvar: str
+        callback: "Callable[[Any], object]"
+        choices: Collection[str]
+
+
+class Argument:
+    """Declare what is given without an option."""
+
+    __slots__ = ("settings",)
+
+    def __init__(self, **settings: "Unpack[Settings]") -> None:
+        self.settings = settings
+
+
+class Option:
+    """Declare an option.
+
+    Attributes:
+        names: ``--long``, ``-s``, or ``--this/--no-this``.
+        settings: As typer has them. A callback gets the value, or the default, and gives another.
+        answer: What is done instead of anything else if this flag is given.
+    """
+
+    __slots__ = ("answer", "names", "settings")
+
+    def __init__(self, *names: str, answer: "Callable[[], None] | None" = None, **settings: "Unpack[Settings]") -> None:
+        self.names = names
+        self.settings = settings
+        self.answer = answer
+
+
+def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | None":
+    """Return the words that a value of a type may be; None for any."""
+    return get_args(kind) if get_origin(kind) is Literal else declared.settings.get("choices")
+
+
+def parameters_of(declared: "Callable[..., object] | type") -> "dict[str, tuple[Any, Option | Argument]]":
+    """Return the type and the declaration of each parameter that has one, by name; those of groups in their places."""
+    parameters: dict[str, tuple[Any, Option | Argument]] = {}
+    for name, annotation in declared.__annotations__.items():
+        if hasattr(annotation, "__metadata__"):
+            parameters[name] = annotation.__origin__, annotation.__metadata__[0]
+        elif isinstance(annotation, type):
+            parameters |= parameters_of(annotation)
+    return parameters
+
+
+def defaults_of(function: "Callable[..., object]") -> dict[str, object]:
+    """Return the values of parameters that nobody gives, those in groups too: of the group's default, if it has one."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    given = dict(zip(code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True))
+    given |= function.__kwdefaults__ or {}
+    values: dict[str, object] = {}
+    for name, annotation in function.__annotations__.items():
+        if isinstance(annotation, type):
+            group = given[name] if name in given else annotation()
+            values |= {field: getattr(group, field) for field in annotation.__annotations__}
+        elif name in given:
+            values[name] = given[name]
+    return values
+
+
+def call(function: "Callable[..., object]", values: "Mapping[str, object]") -> object:
+    """Call a command with the values of all its parameters, those of groups among them."""
+    return function(
+        **{
+            name: annotation(**{field: values[field] for field in annotation.__annotations__})
+            if isinstance(annotation, type)
+            else values[name]
+            for name, annotation in function.__annotations__.items()
+            if annotation is not None
+        }
+    )
+
+
 DEFAULT_TOKENIZER = "o200k_base"
 
-_INPUT = "Input"
-_TOKENIZER = "Tokenizer"
-_RUNNING = "Running"
+# What declares an option, by the panel of the help that it stands in.
+input_option = partial(Option, rich_help_panel="Input")
+tokenizer_option = partial(Option, rich_help_panel="Tokenizer")
+running_option = partial(Option, rich_help_panel="Running")
+output_option = partial(Option, rich_help_panel="Output")
 
 
-class Color(StrEnum):
-    """When to colour."""
-
-    auto = "auto"
-    always = "always"
-    never = "never"
-
+Color = Literal["auto", "always", "never"]
 
 Inputs = Annotated[
-    list[str] | None,
-    Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default)."),
+    list[str] | None, Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default).")
 ]
-Text = Annotated[
-    str | None, Option("--text", "-T", metavar="TEXT", help="Take the text from here.", rich_help_panel=_INPUT)
-]
-Lines = Annotated[bool, Option("--lines", help="Each line is a document.", rich_help_panel=_INPUT)]
-Jsonl = Annotated[
-    bool, Option("--jsonl", help="Each line is a JSON object with a document in a field.", rich_help_panel=_INPUT)
-]
+Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="Take the text from here.")]
+Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]
+Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object with a document in a field.")]
 Plain = Annotated[
-    bool,
-    Option(
-        "--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.", rich_help_panel=_INPUT
-    ),
+    bool, input_option("--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.")
 ]
-Field = Annotated[str, Option("--field", metavar="A.B", help="The field that holds the text.", rich_help_panel=_INPUT)]
+Field = Annotated[str, input_option("--field", metavar="A.B", help="The field that holds the text.")]
 BlockSize = Annotated[
-    int,
-    Option(
-        "--block-size",
-        metavar="BYTES",
-        min=1,
-        help="Bytes read at a time; changes no result.",
-        rich_help_panel=_RUNNING,
-    ),
+    int, running_option("--block-size", metavar="BYTES", min=1, help="Bytes read at a time; changes no result.")
 ]
 TokenizerName = Annotated[
     str | None,
-    Option(
-        "--tokenizer", "-t", metavar="TOKENIZER", rich_help_panel=_TOKENIZER, show_default=DEFAULT_TOKENIZER,
+    tokenizer_option(
+        "--tokenizer", "-t", metavar="TOKENIZER", show_default=DEFAULT_TOKENIZER,
         help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME of the local cache. "
         "Else $BPE_TOKENIZER.",
     ),
 ]  # fmt: skip
 PatternName = Annotated[
     str | None,
-    Option(
-        "--pattern", metavar="NAME|REGEX", rich_help_panel=_TOKENIZER,
-        help="The split pattern, for a tokenizer file that holds none.",
+    tokenizer_option(
+        "--pattern", metavar="NAME|REGEX", help="The split pattern, for a tokenizer file that holds none."
     ),
-]  # fmt: skip
+]
 AddSpecial = Annotated[
     list[str] | None,
-    Option(
-        "--add-special", metavar="TEXT=ID", rich_help_panel=_TOKENIZER,
-        help="Add a special token to the tokenizer. Can be repeated.",
-    ),
-]  # fmt: skip
+    tokenizer_option("--add-special", metavar="TEXT=ID", help="Add a special token to the tokenizer. Can be repeated."),
+]
 Special = Annotated[
     list[str] | None,
-    Option(
-        "--special", metavar="all|error|TEXT", rich_help_panel=_TOKENIZER,
+    tokenizer_option(
+        "--special", metavar="all|error|TEXT",
         help="Find special tokens in the text: all, or the one named (repeatable). They are plain text "
         "otherwise; error refuses them.",
     ),
 ]  # fmt: skip
 Bos = Annotated[
     str | None,
-    Option(
-        "--bos", metavar="TEXT|ID|auto", rich_help_panel=_TOKENIZER,
+    tokenizer_option(
+        "--bos", metavar="TEXT|ID|auto",
         help="Begin each document with this special token; auto: with the one that the tokenizer says begins a text.",
     ),
 ]  # fmt: skip
 Eot = Annotated[
     str | None,
-    Option(
-        "--eot", metavar="TEXT|ID|auto", rich_help_panel=_TOKENIZER,
+    tokenizer_option(
+        "--eot", metavar="TEXT|ID|auto",
         help="End each document with this special token, as readers that divide by it expect; auto: with the one that "
         "the tokenizer says ends a text.",
     ),
 ]  # fmt: skip
 SpecialInText = Annotated[
     list[str] | None,
-    Option(
-        "--special", metavar="all|TEXT", rich_help_panel=_TOKENIZER,
+    tokenizer_option(
+        "--special", metavar="all|TEXT",
         help="Find special tokens in the text: all, or the one named (repeatable). They are plain text otherwise.",
     ),
 ]  # fmt: skip
 Threads = Annotated[
     int | None,
-    Option(
-        "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", rich_help_panel=_RUNNING,
-        show_default="all that may be used", help="Threads to use; changes no result.",
+    running_option(
+        "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", show_default="all that may be used",
+        help="Threads to use; changes no result.",
     ),
 ]  # fmt: skip
-Quiet = Annotated[
-    bool, Option("--quiet", "-q", help="No progress, notes or summary on stderr.", rich_help_panel=_RUNNING)
-]
-ColorWhen = Annotated[
-    Color, Option("--color", help="When to colour; NO_COLOR and FORCE_COLOR count.", rich_help_panel=_RUNNING)
-]
+Quiet = Annotated[bool, running_option("--quiet", "-q", help="No progress, notes or summary on stderr.")]
+ColorWhen = Annotated[Color, running_option("--color", help="When to colour; NO_COLOR and FORCE_COLOR count.")]
 
 
 def _file_or_stdout(path: str | None) -> str | None:
@@ -131,30 +200,21 @@ def _file_or_stdout(path: str | None) -> str | None:
 
 Output = Annotated[
     str | None,
-    Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Write to a file.",
-        show_default="stdout",
-        rich_help_panel="Output",
-        callback=_file_or_stdout,
+    output_option(
+        "--output", "-o", metavar="OUT", show_default="stdout", callback=_file_or_stdout, help="Write to a file."
     ),
 ]
 Json = Annotated[bool, Option("--json", help="Print one JSON object with a schema field.")]
 
 Html = Annotated[
     str | None,
-    Option(
-        "--html", metavar="FILE", rich_help_panel="Output",
+    output_option(
+        "--html", metavar="FILE",
         help="Write a page instead: one file for any browser, without network or need of scripts; - for stdout.",
     ),
 ]  # fmt: skip
 Svg = Annotated[
-    str | None,
-    Option(
-        "--svg", metavar="FILE", rich_help_panel="Output", help="Write a picture instead, for a README; - for stdout."
-    ),
+    str | None, output_option("--svg", metavar="FILE", help="Write a picture instead, for a README; - for stdout.")
 ]
 
 BLOCK_BYTES = 8 << 20
@@ -177,8 +237,29 @@ class Documents:
         Raises:
             UsageError: if options exclude each other, or nobody would ever type the input.
         """
-        each_line = self.lines or (lines and not self.jsonl)
-        return source_of(self.inputs, self.text, each_line, self.jsonl, self.plain, self.field, block_size)
+        from bpe_cli.corpus import Source, waits_for_keyboard
+
+        if self.jsonl and self.lines:
+            raise UsageError("--lines and --jsonl exclude each other")
+        if self.jsonl and self.plain:
+            raise UsageError("--plain and --jsonl exclude each other", hint="--plain takes lines of JSON for text")
+        if self.plain and self.text is not None:
+            message = "--plain says how inputs are taken, and --text is text in any case"
+            raise UsageError(message, hint="leave --plain out")
+        source = Source(
+            paths=tuple(self.inputs or ()),
+            text=self.text,
+            documents="jsonl" if self.jsonl else "lines" if self.lines or lines else "whole",
+            field=self.field,
+            block_bytes=block_size,
+            plain=self.plain,
+        )
+        if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
+            raise UsageError(
+                "there is no input: stdin is a terminal",
+                hint="name files, give -T TEXT, or pipe text in (- reads what you type)",
+            )
+        return source
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +275,7 @@ class Running:
 class Screen:
     """The options about what the screen shows."""
 
-    color: ColorWhen = Color.auto
+    color: ColorWhen = "auto"
     quiet: Quiet = False
 
 
@@ -213,38 +294,6 @@ class NamedTokenizer:
             UsageError: if a special token is not TEXT=ID.
         """
         return choice_of(self.tokenizer, self.pattern, self.add_special)
-
-
-def source_of(
-    inputs: list[str] | None, text: str | None, lines: bool, jsonl: bool, plain: bool, field: str, block_size: int
-) -> "Source":
-    """Build the description of a corpus.
-
-    Raises:
-        UsageError: if options exclude each other, or nobody would ever type the input.
-    """
-    from bpe_cli.corpus import Source, waits_for_keyboard
-
-    if lines and jsonl:
-        raise UsageError("--lines and --jsonl exclude each other")
-    if plain and jsonl:
-        raise UsageError("--plain and --jsonl exclude each other", hint="--plain takes lines of JSON for text")
-    if plain and text is not None:
-        raise UsageError("--plain says how inputs are taken, and --text is text in any case", hint="leave --plain out")
-    source = Source(
-        paths=tuple(inputs or ()),
-        text=text,
-        documents="jsonl" if jsonl else "lines" if lines else "whole",
-        field=field,
-        block_bytes=block_size,
-        plain=plain,
-    )
-    if not inputs and waits_for_keyboard(source, sys.stdin.buffer):
-        raise UsageError(
-            "there is no input: stdin is a terminal",
-            hint="name files, give -T TEXT, or pipe text in (- reads what you type)",
-        )
-    return source
 
 
 def choice_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "TokenizerChoice":
@@ -267,7 +316,7 @@ def additions_of(add_special: list[str] | None) -> "tuple[SpecialToken, ...]":
     """
     if not add_special:
         return ()
-    from bpe_cli.support.failures import every
+    from bpe_cli.support.messages import every
 
     return tuple(every(_addition, add_special))
 

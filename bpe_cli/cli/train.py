@@ -1,18 +1,188 @@
-"""``bpe train``: text to a tokenizer."""
+"""``bpe train``: text to a tokenizer; its options, in groups."""
 
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
-from bpe_cli.cli.train_flags import Algorithm, Compat, Counts, Format, Model, Stages, Written
+from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
-from bpe_cli.views.numbers import count
+from bpe_cli.formats.registry import TRAINED
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import plural as count
+from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.train import TrainedFile
 
+
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
+
+# What declares an option, by the panel of the help that it stands in.
+_model_option = partial(Option, rich_help_panel="Model")
+_stage_option = partial(Option, rich_help_panel="Normalizer and pre-tokenizer")
+_count_option = partial(Option, rich_help_panel="Counts")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The options about what is trained."""
+
+    algorithm: Annotated[
+        str,
+        _model_option(
+            "--algorithm", "-a", choices=ALGORITHMS,
+            help=" ".join(f"{name}: {summary}." for name, summary in SUMMARIES.items()),
+        ),
+    ] = "bbpe"  # fmt: skip
+    vocab_size: Annotated[
+        int | None,
+        _model_option(
+            "--vocab-size", "-s", metavar="N", min=1,
+            help="Tokens to end with, the alphabet and special tokens counted.",
+        ),
+    ] = None  # fmt: skip
+    special: Annotated[
+        list[str] | None,
+        _model_option(
+            "--special", metavar="TEXT", help="Add a special token. Can be repeated; ids are given in this order."
+        ),
+    ] = None
+    split_special: Annotated[
+        bool,
+        _model_option(
+            "--split-special",
+            help="Take special tokens in the corpus for what they are, instead of text to learn from.",
+        ),
+    ] = False  # fmt: skip
+    min_frequency: Annotated[
+        int | None,
+        _model_option(
+            "--min-frequency", metavar="N", min=0, show_default="bbpe: 1; with --compat, its own",
+            help="Learn nothing that occurs less often.",
+        ),
+    ] = None  # fmt: skip
+    initial_alphabet: Annotated[
+        str | None,
+        _model_option(
+            "--initial-alphabet", choices=("all", "seen"), show_default="all",
+            help="Begin with all symbols (bbpe: 256 bytes), so that any text can be encoded, or with those seen.",
+        ),
+    ] = None  # fmt: skip
+    max_token_length: Annotated[
+        int | None,
+        _model_option(
+            "--max-token-length", metavar="N", min=1, help="Make no longer token (bbpe: in bytes, else in characters)."
+        ),
+    ] = None
+    compat: Annotated[
+        str | None,
+        _model_option(
+            "--compat", choices=COMPATS, show_default="bbpe: hf",
+            help="Whose result to give, tie by tie, as far as the algorithm has such rules.",
+        ),
+    ] = None  # fmt: skip
+    set_: Annotated[
+        list[str] | None,
+        _model_option(
+            "--set", metavar="NAME=VALUE",
+            help="Set another option of the algorithm; --help-algorithm lists them. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    help_algorithm: Annotated[
+        bool, _model_option("--help-algorithm", help="List all options of the algorithm named by -a, and exit.")
+    ] = False
+
+    @property
+    def name(self) -> str:
+        """What is trained, as it is asked for: the algorithm, and whose rules it follows if they have a trainer."""
+        follows = trainer_of(self.algorithm, self.compat).follows
+        return f"{self.algorithm} --compat {self.compat}" if follows else self.algorithm
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The options about what is written."""
+
+    output: options.Output = None
+    steps: Annotated[bool, Option("--steps", help="Print every step as a textbook does (small corpora).")] = False
+    format_: Annotated[
+        str | None,
+        options.output_option(
+            "--format", choices=TRAINED, show_default="by OUT's name, else bpe.json",
+            help="The file's format: bpe.json is tokenizer.json, and more where Hugging Face's library lacks it. "
+            "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
+        ),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The options about the normalizer and the pre-tokenizer."""
+
+    normalizer: Annotated[
+        str | None,
+        _stage_option(
+            "--normalizer", metavar="NAME,...", show_default="the algorithm's own",
+            help="How text is rewritten before it is cut: nfc, nfkc, lowercase, strip-accents, bert, nmt_nfkc, "
+            "several with commas, or none.",
+        ),
+    ] = None  # fmt: skip
+    pre_tokenizer: Annotated[
+        str | None,
+        _stage_option(
+            "--pre-tokenizer", metavar="NAME,...", show_default="the algorithm's own",
+            help="How text is cut into pieces that no token crosses: bert, whitespace, metaspace, digits, "
+            "several with commas, or none.",
+        ),
+    ] = None  # fmt: skip
+    pattern: Annotated[
+        str | None,
+        _stage_option(
+            "--pattern", metavar="NAME|REGEX", show_default="bbpe: o200k; with --compat, its own",
+            help="The same by an expression: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your own; "
+            "none: not at all.",
+        ),
+    ] = None  # fmt: skip
+    prefix_space: Annotated[bool, _stage_option("--prefix-space", help="Put a space before each document.")] = False
+
+    @property
+    def expression(self) -> str | None:
+        """The split pattern, empty for none; None if nothing is said of it.
+
+        Raises:
+            UsageError: if it looks like a name, and there is no pattern of it.
+        """
+        from bpe_cli.stages.patterns import resolve_pattern
+
+        if self.pattern is None:
+            return None
+        return "" if self.pattern == "none" else resolve_pattern(self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The options about counts of pieces."""
+
+    counts_out: Annotated[
+        str | None, _count_option("--counts-out", metavar="FILE", help="Save the counts of pieces.")
+    ] = None
+    from_counts: Annotated[
+        list[str] | None,
+        _count_option(
+            "--from-counts", metavar="FILE",
+            help="Train on saved counts instead of text. Can be repeated: they are added up, in this order.",
+        ),
+    ] = None  # fmt: skip
+    max_memory: Annotated[
+        int | None,
+        _count_option(
+            "--max-memory", metavar="MIB", min=1, show_default="4096",
+            help="Memory that counts may take; more different pieces than fit are an error.",
+        ),
+    ] = None  # fmt: skip
+
 
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
@@ -42,21 +212,20 @@ def run(
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.cli.train_options import help_of, options_of
-    from bpe_cli.jobs.train import TrainJob, train_file
-    from bpe_cli.jobs.train_options import check_compat
+    from bpe_cli.jobs.train import TrainJob, check_compat, train_file
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
-    from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
+    from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 
-    check_compat(model.algorithm.value, model.rules)
-    trainer = trainer_of(model.algorithm.value, model.rules)
+    check_compat(model.algorithm, model.compat)
+    trainer = trainer_of(model.algorithm, model.compat)
     if model.help_algorithm:
         print(help_of(model.name, trainer))
         return
     output = written.output
     counting_only = model.vocab_size is None and counts.counts_out is not None and not written.steps and output is None
-    any_size = counting_only and model.algorithm != Algorithm.byte  # whose size is no choice
+    any_size = counting_only and model.algorithm != "byte"  # whose size is no choice
     settings = options_of(model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or ())
     if output is None and not counting_only and not written.steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
@@ -86,36 +255,30 @@ def run(
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
     """Return what flags say of the algorithm's options, by the option's name."""
-    from bpe_cli.stages import named_normalizers, named_pre_tokenizers
-    from bpe_cli.trainers import trainer_of
+    from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 
     return {
         "vocab_size": _ANY_SIZE if any_size else model.vocab_size,
         "special_tokens": tuple(model.special) if model.special else None,
         "split_special": model.split_special or None,
         "min_frequency": model.min_frequency,
-        "initial_alphabet": model.initial_alphabet and model.initial_alphabet.value,
+        "initial_alphabet": model.initial_alphabet,
         "max_token_length": model.max_token_length,
-        "normalizer": None if stages.normalizer is None else named_normalizers.named(stages.normalizer),
-        "pre_tokenizer": None if stages.pre_tokenizer is None else named_pre_tokenizers.named(stages.pre_tokenizer),
+        "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
+        "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
         "prefix_space": stages.prefix_space or None,
-        **trainer_of(model.algorithm.value, model.rules).chosen_by(model.algorithm.value, model.rules),
+        **trainer_of(model.algorithm, model.compat).chosen_by(model.algorithm, model.compat),
     }
 
 
 def _file_format(model: Model, written: Written) -> str:
-    """Return the format of the file: as it is asked for, or as its name says.
+    """Return the format of the file: as it is asked for, or as its name says."""
+    from bpe_cli.jobs.files import check_tokenizer_name, format_asked_for
 
-    Raises:
-        UsageError: if the name of a file says that it is another thing.
-    """
-    from bpe_cli.jobs.outputs import check_tokenizer_name, format_asked_for
-
-    codes = model.algorithm == Algorithm.bpe and model.compat == Compat.subword_nmt
+    codes = model.algorithm == "bpe" and model.compat == "subword-nmt"
     usual = "subword-nmt" if codes else "bpe.json"
-    formats = [each.value for each in Format]
-    file_format = written.format_.value if written.format_ else format_asked_for(written.output, formats, usual)
+    file_format = written.format_ or format_asked_for(written.output, TRAINED, usual)
     check_tokenizer_name(written.output, file_format)
     return file_format
 

@@ -11,12 +11,11 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.train_options import checked, is_needed
+from bpe_cli.jobs.train import checked, is_needed
 from bpe_cli.stages import Split
-from bpe_cli.support.failures import every
-from bpe_cli.support.messages import cannot_read
-from bpe_cli.trainers import TRAINERS, Trainer
-from bpe_cli.trainers.base import Options
+from bpe_cli.support.messages import cannot_read, every
+from bpe_cli.trainers import TRAINERS
+from bpe_cli.trainers.base import Options, Trainer
 
 FLAGS = {
     "vocab_size": "--vocab-size",
@@ -160,7 +159,7 @@ def _describe(kind: Any) -> str:
 
 
 def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
-    """List an algorithm's options with their defaults, from the docstring of its options.
+    """List an algorithm's options with their defaults, from the docstrings of its options.
 
     Args:
         algorithm: Its name, and whose rules it follows, as they are given.
@@ -168,8 +167,10 @@ def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
     """
     from inspect import cleandoc
 
-    doc = cleandoc(trainer.Options.__doc__ or "")
-    described = dict(re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", doc, re.MULTILINE))
+    described: dict[str, str] = {}
+    for kind in reversed(trainer.Options.__mro__):
+        doc = cleandoc(kind.__doc__ or "")
+        described |= re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", doc, re.MULTILINE)
     known = {each.name: each for each in fields(trainer.Options)}
     lines = [f"Options of -a {algorithm}: flags, and NAME=VALUE for --set", ""]
     for name, each in known.items():

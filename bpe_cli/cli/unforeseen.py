@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from bpe_cli.errors import BpeError
-from bpe_cli.support.version import __version__
+from bpe_cli.support import __version__
 
 _LONGEST = 80
 _TEXT = "TEXT"

@@ -15,7 +15,8 @@ from typing import Any
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.model_inputs import Encoding, Truncation, join, truncate
+from bpe_cli.tokenizer.model_inputs import Encoding, join, truncate
+from bpe_cli.tokenizer.usage import Truncation
 
 try:
     import transformers
@@ -100,13 +101,13 @@ class Backend:
         Raises:
             FormatError: if it has a part that we do not know.
         """
-        found: Tokenizer | None = self.__dict__["_ours"]
-        if found is None:
+        tokenizer: Tokenizer | None = self.__dict__["_ours"]
+        if tokenizer is None:
             from bpe_cli.formats.huggingface import tokenizer_json
 
             described = json.loads(self.theirs.to_str()) | {"truncation": None, "padding": None}
-            found = self.__dict__["_ours"] = tokenizer_json.loads(json.dumps(described).encode())
-        return found
+            tokenizer = self.__dict__["_ours"] = tokenizer_json.loads(json.dumps(described).encode())
+        return tokenizer
 
     def encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -124,10 +125,10 @@ class Backend:
         """Return the encodings of texts and pairs."""
         call = _Call(self, list(input), is_pretokenized, add_special_tokens)
         try:
-            found = None if is_pretokenized else self._encoded(call)
+            encodings = None if is_pretokenized else self._encoded(call)
         except (InputError, UsageError):  # a character that theirs leaves out, a text that is too short to be cut
-            found = None
-        return call.by_theirs() if found is None else found
+            encodings = None
+        return call.by_theirs() if encodings is None else encodings
 
     encode_batch_fast = encode_batch
 
@@ -145,9 +146,9 @@ class Backend:
         batch = iter(tokenizer.encode_batch(texts, specials="all"))
         cut = None
         if call.truncation is not None:
-            wanted = call.truncation
-            cut = Truncation(wanted["max_length"], wanted["stride"], wanted["strategy"], wanted["direction"])
-        found = []
+            settings = call.truncation
+            cut = Truncation(settings["max_length"], settings["stride"], settings["strategy"], settings["direction"])
+        encodings = []
         for number, each in enumerate(call.inputs):
             first = Encoding.of(next(batch))
             second = Encoding.of(next(batch)) if not isinstance(each, str) and len(each) == 2 else None
@@ -158,10 +159,10 @@ class Backend:
             whole = join(
                 first, second, post_processor=tokenizer.post_processor, add_special_tokens=call.add_special_tokens
             )
-            found.append(FastEncoding(whole, call, number, 1 if second is None else 2))
+            encodings.append(FastEncoding(whole, call, number, 1 if second is None else 2))
         if call.padding is not None:
-            _pad(found, call.padding)
-        return found
+            _pad(encodings, call.padding)
+        return encodings
 
 
 class FastEncoding:
@@ -211,24 +212,24 @@ class _Call:
         self._encode_special_tokens = theirs.encode_special_tokens
         self._is_pretokenized = is_pretokenized
         self._backend = backend
-        self._found: list[Any] | None = None
+        self._encodings: list[Any] | None = None
 
     def by_theirs(self) -> list[Any]:
         """Return the encodings by the original, with the settings as they were."""
-        if self._found is None:
+        if self._encodings is None:
             theirs = self._backend.theirs
             with self._backend._lock:
                 now = theirs.truncation, theirs.padding, theirs.encode_special_tokens
                 _set(theirs, self.truncation, self.padding, self._encode_special_tokens)
                 try:
-                    self._found = theirs.encode_batch(
+                    self._encodings = theirs.encode_batch(
                         self.inputs,
                         is_pretokenized=self._is_pretokenized,
                         add_special_tokens=self.add_special_tokens,
                     )
                 finally:
                     _set(theirs, *now)
-        return self._found
+        return self._encodings
 
 
 def _set(theirs: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool) -> None:

@@ -67,7 +67,7 @@ def unstable(
             yield ordered[place]
             place += 1
 
-    found: set[tuple[int, ...]] = {(encoding._mergeable_ranks[token],) for token in beginning_with(tail)}
+    completions: set[tuple[int, ...]] = {(encoding._mergeable_ranks[token],) for token in beginning_with(tail)}
     tried = {tail[:cut] + token for cut in range(1, len(tail)) for token in beginning_with(tail[cut:])}
     texts = [each for each in tried if _is_text(each)]
     others = [each for each in tried if not _is_text(each)]
@@ -82,13 +82,13 @@ def unstable(
                 size += len(encoding.decode_single_token_bytes(token))
                 if size >= len(tail):
                     break
-            found.add(tuple(sequence))
+            completions.add(tuple(sequence))
             start = end
     character = tail.decode("utf-8", "replace")[-1:]
     size = len(character.encode())
     if len(tail) > size and character.isspace():  # what follows may split it off
-        found.add((*encoding._encode_single_piece(tail[:-size]), *encoding._encode_single_piece(tail[-size:])))
-    return tokens, [list(each) for each in found]
+        completions.add((*encoding._encode_single_piece(tail[:-size]), *encoding._encode_single_piece(tail[-size:])))
+    return tokens, [list(each) for each in completions]
 
 
 def _tokens_of_last_piece(encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | None) -> int:

@@ -23,12 +23,12 @@ def library(path: str, kind: str, module: str) -> tuple[Any, Any]:
     Raises:
         InputError: if it is not installed.
     """
-    found = optional(module)
-    if found is None:
+    library = optional(module)
+    if library is None:
         raise InputError(
             f"cannot read {show_path(path)}: it is {kind}, and pyarrow is not installed", hint="pip install pyarrow"
         )
-    return optional("pyarrow"), found
+    return optional("pyarrow"), library
 
 
 def damaged(path: str, kind: str, error: Exception) -> InputError:
@@ -76,7 +76,7 @@ def _check(name: str, schema: Any, keys: list[str], field: str, arrow: Any) -> N
         if key not in names:
             raise InputError(
                 f"{name}: there is no column {field!r}",
-                hint=f"--field names it; there is {', '.join(map(repr, names[:10]))}" if names else None,
+                hint=f"`field` names it; there is {', '.join(map(repr, names[:10]))}" if names else None,
             )
         kind = kind.field(key).type
     if arrow.types.is_dictionary(kind):
@@ -112,7 +112,7 @@ def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], 
             hold text, or a row is null (the message says which, from 1).
     """
     arrow, ipc = library(path, "Arrow", "pyarrow.ipc")
-    told, size = 0, os.path.getsize(path)
+    reported, size = 0, os.path.getsize(path)
     try:
         with arrow.OSFile(path) as file:
             column = Column(path, _schema(file, ipc), field, arrow)
@@ -122,12 +122,12 @@ def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], 
                         yield from packer.document(text)
                 if on_bytes is not None:
                     reached = min(file.tell(), size)
-                    on_bytes(max(reached - told, 0))
-                    told = max(reached, told)
+                    on_bytes(max(reached - reported, 0))
+                    reported = max(reached, reported)
     except (OSError, ValueError, arrow.ArrowException) as error:
         raise damaged(path, "Arrow", error) from error
     if on_bytes is not None:
-        on_bytes(size - told)
+        on_bytes(size - reported)
 
 
 def _is_file(file: Any) -> bool:
@@ -169,7 +169,7 @@ def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int]
     except (OSError, ValueError, arrow.ArrowException) as error:
         raise damaged(path, "Parquet", error) from error
     with file:
-        rows, size, told = max(file.metadata.num_rows, 1), os.path.getsize(path), 0
+        rows, size, reported = max(file.metadata.num_rows, 1), os.path.getsize(path), 0
         row = 0
         column = Column(path, file.schema_arrow, field, arrow)
         try:
@@ -178,9 +178,9 @@ def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int]
                     yield from packer.document(text)
                 row += batch.num_rows
                 if on_bytes is not None:
-                    on_bytes(size * row // rows - told)
-                    told = size * row // rows
+                    on_bytes(size * row // rows - reported)
+                    reported = size * row // rows
         except (OSError, ValueError, arrow.ArrowException) as error:
             raise damaged(path, "Parquet", error) from error
     if on_bytes is not None:
-        on_bytes(size - told)
+        on_bytes(size - reported)

@@ -21,8 +21,8 @@ class Packer:
     >>> packer = Packer(4)
     >>> [bytes(block.data) for block in packer.document(b"abcdef")]
     [b'abcd']
-    >>> [(bytes(block.data), block.continued) for block in packer.flush()]
-    [(b'ef', True)]
+    >>> [(bytes(data), begins) for block in packer.flush() for data, begins, _ in block.parts()]
+    [(b'ef', False)]
     """
 
     def __init__(self, block_bytes: int) -> None:

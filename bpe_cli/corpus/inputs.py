@@ -1,13 +1,15 @@
-"""Find the files that the words on the command line mean: names, ``-``, folders, glob patterns."""
+"""Find the files that the words on the command line mean: names, ``-``, folders, glob patterns.
+
+Of a folder that the library ``datasets`` has saved it is known which files hold the rows, and in which order.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bpe_cli.corpus.opening import SNIFF_BYTES, head_of
 from bpe_cli.errors import InputError, UsageError
@@ -17,8 +19,9 @@ from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_pa
 if TYPE_CHECKING:
     from bpe_cli.corpus.kinds import Kind
 
+
 _OTHERWISE = "--text takes a text from the command line itself"
-_GLOB = re.compile(r"[*?\[]")
+_OF_GLOBS = "*?["
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,11 @@ class Inputs:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))
             elif os.path.isdir(path):
-                found = list(_walk(path, skip, examined))
-                if not found:
+                files = list(_walk(path, skip, examined))
+                if not files:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
-                items.extend(found)
-            elif _GLOB.search(path) and not os.path.lexists(path):
+                items.extend(files)
+            elif any(sign in path for sign in _OF_GLOBS) and not os.path.lexists(path):
                 items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
                 items.append(_file(path, otherwise or _OTHERWISE, examined))
@@ -131,11 +134,7 @@ def _examine(path: str) -> tuple[Kind, bytes]:
 
 
 def _status(path: str, otherwise: str | None = None) -> os.stat_result:
-    """Look at a file that is to be read.
-
-    Raises:
-        InputError: if it is missing or may not be read.
-    """
+    """Look at a file that is to be read."""
     try:
         status = os.stat(path)
         if not os.access(path, os.R_OK):
@@ -180,13 +179,13 @@ def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     """Yield the files that match a pattern, in order of their names."""
     import glob
 
-    found = sorted(glob.iglob(pattern, recursive=True))
-    files = [path for path in found if not os.path.isdir(path)]
+    matches = sorted(glob.iglob(pattern, recursive=True))
+    files = [path for path in matches if not os.path.isdir(path)]
     reasons = {path: reason for path in files if (reason := _not_a_file(path))}
     for path, reason in reasons.items():
         on_skip(f"{show_path(path)} skipped: {reason}")
     if len(reasons) == len(files):
-        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if found and not files else None
+        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if matches and not files else None
         raise InputError(f"no file matches {show_path(pattern)}", hint=hint)
     yield from (path for path in files if path not in reasons)
 
@@ -212,18 +211,12 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool) -> Iterat
 
 
 def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> list[str]:
-    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows.
-
-    Raises:
-        InputError: if the folder cannot be read, or has several data sets.
-    """
+    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as error:
         raise cannot_read(folder, error) from error
     if examined and ("state.json" in names or "dataset_dict.json" in names):
-        from bpe_cli.corpus.saved_datasets import rows_in
-
         return rows_in(folder, names, on_skip)
     return names
 
@@ -246,3 +239,63 @@ def _size_left(stdin: BinaryIO | None) -> int | None:
         return max(os.fstat(stdin.fileno()).st_size - stdin.tell(), 0)
     except (OSError, ValueError):  # no descriptor behind it, or it is closed
         return None
+
+
+_STATE = "state.json"
+_STATE_BYTES = 16 << 20
+_SPLITS = "dataset_dict.json"
+_OWN = frozenset((_STATE, _SPLITS, "dataset_info.json"))
+
+
+def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -> list[str]:
+    """Name what is to be read of a folder: of a saved data set the files that hold its rows, in their order.
+
+    What else lies there is left out: the library keeps its own files beside them for later.
+
+    Raises:
+        InputError: There are several splits, a file is missing, or the rows stand in another order than in the files.
+    """
+    if _SPLITS in names and isinstance(splits := _member(folder, _SPLITS, "splits"), list):
+        if len(splits) > 1:
+            raise InputError(
+                f"the data set {show_path(folder)} has {len(splits)} splits: {', '.join(map(str, splits))}",
+                hint=f"name one, as in {show_path(os.path.join(folder, str(splits[0])))}",
+            )
+        return _only([name for name in names if name in splits], folder, names, on_skip)
+    files = _member(folder, _STATE, "_data_files") if _STATE in names else None
+    if not isinstance(files, list) or not files:
+        return list(names)
+    rows = [each.get("filename") if isinstance(each, dict) else None for each in files]
+    lacking = [name for name in rows if name not in names]
+    if lacking:
+        raise InputError(f"the data set {show_path(folder)} lacks {lacking[0]!r}, which its {_STATE} names")
+    if _member(folder, _STATE, "_indices_files") or _member(folder, _STATE, "_indices_data_files"):
+        raise InputError(
+            f"the data set {show_path(folder)} picks its rows by a table of their numbers, which is not read",
+            hint="save it again after flatten_indices()",
+        )
+    return _only([str(name) for name in rows], folder, names, on_skip)
+
+
+def _only(kept: list[str], folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -> list[str]:
+    for name in names:
+        if name not in kept and name not in _OWN:
+            on_skip(f"{show_path(os.path.join(folder, name))} skipped: it is no part of the data set's rows")
+    return kept
+
+
+def _member(folder: str, name: str, key: str) -> Any:
+    """Read a member of a small JSON file; None if there is none."""
+    import json
+
+    path = os.path.join(folder, name)
+    if not os.path.isfile(path):
+        return None
+    try:
+        with open(path, "rb") as file:
+            content = json.loads(file.read(_STATE_BYTES))
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    except (ValueError, RecursionError):
+        return None
+    return content.get(key) if isinstance(content, dict) else None

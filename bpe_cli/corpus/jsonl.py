@@ -1,14 +1,20 @@
-"""Take a field of each line of a JSONL file as a document."""
+"""Take a field of each line of a JSONL file as a document; distinguish lines of JSON objects from text.
+
+Nobody wants their keys and quotes as text, so text is looked at before it is taken for some, by its bytes alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.documents import Packer
 from bpe_cli.errors import InputError
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.safe_orjson import orjson
+
+if TYPE_CHECKING:
+    from bpe_cli.support.safe_orjson import orjson
+
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
@@ -28,6 +34,8 @@ def pack_jsonl(chunks: Iterable[bytes], packer: Packer, name: str, field: str) -
         InputError: if a line is not JSON, or has no such field, or that is not a string; the message
             says where, as name:line or name:line:byte, counted from 1.
     """
+    from bpe_cli.support.safe_orjson import orjson
+
     path = field.split(".")
     number = 0
     for lines in _lines(chunks):
@@ -69,11 +77,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _select(value: Any, field: str, path: list[str], where: str) -> str:
-    """Follow a field path into a JSON value.
-
-    Raises:
-        InputError: if there is no such field, or it is not a string.
-    """
+    """Follow a field path into a JSON value."""
     if isinstance(value, dict) and field in value:
         path = [field]
     for depth, key in enumerate(path):
@@ -83,7 +87,7 @@ def _select(value: Any, field: str, path: list[str], where: str) -> str:
                 keys = ", ".join(map(repr, list(value)[:10])) + (", ..." if len(value) > 10 else "")
                 raise InputError(
                     f"{where}: there is no field {key!r}{inside}",
-                    hint=f"--field names it; the keys{inside} are {keys}" if value else "the object is empty",
+                    hint=f"`field` names it; the keys{inside} are {keys}" if value else "the object is empty",
                 )
             value = value[key]
         elif isinstance(value, list) and key.isascii() and key.isdigit():
@@ -116,3 +120,136 @@ def _invalid(line: bytes, error: orjson.JSONDecodeError, where: str) -> InputErr
     except UnicodeDecodeError as bad:
         return InputError(f"{where}:{bad.start + 1}: invalid JSON: not UTF-8 ({bad.reason})")
     return InputError(f"{where}:{len(text[: error.pos].encode()) + 1}: invalid JSON: {error.msg}")
+
+
+MOST_LINES = 8
+"""As many lines that are objects are proof enough."""
+
+ENOUGH_BYTES = 8192
+"""Two lines that are objects are proof, when they and what follows them have so many bytes."""
+
+MOST_BYTES = 8 << 20
+"""After so many bytes nobody looks for the end of a line any more."""
+
+_TEXT_FIELDS = ("text", "content", "body", "raw_content", "document", "article", "message", "code", "sentence")
+"""What data sets call the field that holds the text, the most usual first."""
+
+_LONGEST_KEY = 64
+
+
+class JsonLines:
+    r"""Decide whether bytes that arrive in parts are lines of JSON objects: two at least, and nothing else.
+
+    Invariant: the verdict depends on the bytes, never on how they are divided into parts. The first byte that
+    is no white space decides for nearly all text.
+
+    >>> [are_json_lines(data) for data in (b'{"a": 1}\n{"a": 2}', b'{"a": 1}\n', b"{\n}\n", b"{} is empty\n{}\n")]
+    [True, False, False, False]
+    """
+
+    def __init__(self) -> None:
+        self.verdict: bool | None = None
+        """Whether they are; None while nobody can tell."""
+        self.objects = 0
+        """How many lines turned out to be objects."""
+        self.first: dict[str, Any] | None = None
+        """The first of them."""
+        self.is_json = True
+        """Whether nothing was seen that is not an object: one line, say, or the beginning of a very long one."""
+        self.bytes_read = 0
+        """How many bytes were looked at."""
+        self._line = bytearray()  # what came of a line whose end has not come
+
+    def feed(self, data: bytes) -> bool | None:
+        """Look at the next bytes; returns the verdict so far."""
+        while data and self.verdict is None:
+            if not self._line:
+                rest = data.lstrip(_SPACE)
+                self.bytes_read += len(data) - len(rest)
+                data = rest
+            end = data.find(b"\n") + 1
+            part = data[:end] if end else data
+            self.bytes_read += len(part)
+            if self.bytes_read > MOST_BYTES:
+                self.verdict = self.objects > 1
+                break
+            self._line += part
+            if end:
+                self._end_line()
+            elif not self._may_be_object():
+                self.verdict = self.is_json = False
+            data = data[len(part) :]
+        return self.verdict
+
+    def finish(self) -> bool:
+        """State that nothing follows; the last line counts without a line end."""
+        if self.verdict is None:
+            self._end_line()
+        if self.verdict is None:
+            self.verdict = self.objects > 1
+        return self.verdict
+
+    def _may_be_object(self) -> bool:
+        head = bytes(self._line[: len(_BOM) + 1])
+        if self._is_at_start:  # a mark may come first, of which a part may still be missing
+            head = b"" if _BOM.startswith(head) else head.removeprefix(_BOM).lstrip(_SPACE)
+        return not head or head.startswith(b"{")
+
+    @property
+    def _is_at_start(self) -> bool:
+        return self.bytes_read == len(self._line)
+
+    def _end_line(self) -> None:
+        line = bytes(self._line)
+        line = (line.removeprefix(_BOM) if self._is_at_start else line).strip(_SPACE)
+        self._line.clear()
+        value = _object_of(line)
+        if value is None:
+            if line:
+                self.verdict = self.is_json = False
+            return
+        self.objects += 1
+        self.first = value if self.first is None else self.first
+        if self.objects >= MOST_LINES or (self.objects > 1 and self.bytes_read >= ENOUGH_BYTES):
+            self.verdict = True
+
+
+def are_json_lines(data: bytes) -> bool:
+    """Return whether data is lines of JSON objects."""
+    lines = JsonLines()
+    lines.feed(data)
+    return lines.finish()
+
+
+def _object_of(line: bytes) -> dict[str, Any] | None:
+    """Read a JSON object as leniently as any writer writes it: NaN, long numbers, bytes that are not UTF-8."""
+    if not line.startswith(b"{"):
+        return None
+    import json
+
+    try:
+        value = json.loads(line.decode("utf-8", "replace"), parse_int=float)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def text_field(row: dict[str, Any]) -> str | None:
+    """Find the field of an object that looks like the text, as --field takes it; None if none does.
+
+    >>> text_field({"id": "7", "body": "text"}), text_field({"id": "7", "meta": {"x": "a b"}}), text_field({"id": "7"})
+    ('body', 'meta.x', None)
+    """
+    strings = {field: value for field, value in _fields(row, "") if isinstance(value, str)}
+    named = (field for name in _TEXT_FIELDS for field in strings if field.rpartition(".")[2] == name)
+    usual = min(named, key=lambda field: field.count("."), default=None)
+    prose = (field for field, value in strings.items() if " " in value or not value.isascii())
+    return usual or max(prose, key=lambda field: len(strings[field]), default=None)
+
+
+def _fields(row: dict[str, Any], before: str, depth: int = 0) -> list[tuple[str, Any]]:
+    """List the fields of an object whose names can be typed, those of objects in it after its own."""
+    own = [(key, value) for key, value in row.items() if 0 < len(key) <= _LONGEST_KEY and key.isprintable()]
+    plain = [(before + key, value) for key, value in own if not before or "." not in key]
+    inside = [(key, value) for key, value in own if isinstance(value, dict) and "." not in key and depth < 3]
+    return plain + [field for key, value in inside for field in _fields(value, f"{before}{key}.", depth + 1)]

@@ -12,7 +12,7 @@ from bpe_cli.corpus.opening import NO_STDIN, read_chunks
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus.json_lines import JsonLines
+    from bpe_cli.corpus.jsonl import JsonLines
 
 _COMPANIONS = frozenset(
     ("readme", "license", "licence", "_success", "state.json", "dataset_info.json", "dataset_infos.json",
@@ -84,10 +84,10 @@ def _without_companions(items: Sequence[Input], on_skip: Callable[[str], None]) 
     kept = []
     for item in items:
         kind = rows.get(item.folder) if item.folder else None
-        told = item.kind in (TEXT, OBJECT, EMPTY) and _is_companion(_name(item).lower())
+        is_companion = item.kind in (TEXT, OBJECT, EMPTY) and _is_companion(_name(item).lower())
         if kind is not None and _name(item) in _SUMMARIES:
             on_skip(f"{item.name} skipped: it tells about the files beside it")
-        elif kind is not None and told:
+        elif kind is not None and is_companion:
             on_skip(f"{item.name} skipped: it is not {kind.title}, as what lies beside it is")
         else:
             kept.append(item)
@@ -105,7 +105,7 @@ def _name(item: Input) -> str:
 def _not_text(name: str, kind: Kind, json: bool) -> InputError:
     way_out = "name the file" if kind.is_table else kind.advice
     what = "which is read from files alone" if kind.is_table else "not text"
-    plainly = "" if json else "; --plain takes its bytes as they are"
+    plainly = "" if json else "; `plain` takes its bytes as they are"
     return InputError(f"{name} is {kind.title}, {what}", hint=f"{way_out}{plainly}")
 
 
@@ -119,7 +119,7 @@ def json_lines_error(what: str, row: dict[str, Any] | None) -> UsageError:
     """Make the error of JSON lines where text should be: the way out names the field that looks like the text."""
     return UsageError(
         f"{what} JSON lines, which as text would be taken with their keys and quotes",
-        hint=f"{_reading(row)} takes the text of each; --plain takes the lines as they are",
+        hint=f"{_reading(row)} takes the text of each; `plain` takes the lines as they are",
     )
 
 
@@ -127,13 +127,13 @@ def _reading(row: dict[str, Any] | None) -> str:
     """Write the options that read lines of JSON like an object."""
     import shlex
 
-    from bpe_cli.corpus.json_lines import text_field
+    from bpe_cli.corpus.jsonl import text_field
 
     field = None if row is None else text_field(row)
     if field is not None:
-        return f"--jsonl --field {shlex.quote(field)}"
+        return f'`documents="jsonl"` `field={shlex.quote(field)}`'
     keys = ", ".join(map(repr, list(row)[:10])) if row else ""
-    return "--jsonl --field NAME" + (f" (the keys are {keys})" if keys else "")
+    return '`documents="jsonl"` `field=NAME`' + (f" (the keys are {keys})" if keys else "")
 
 
 def _others(number: int) -> str:
@@ -141,9 +141,9 @@ def _others(number: int) -> str:
 
 
 def _mixture(kinds: dict[Kind, list[Input]]) -> UsageError:
-    found = sorted(kinds.items(), key=lambda each: (each[0] == TEXT, -len(each[1])))
-    listed = (f"{len(items):,} of {kind.title} ({_few(items)})" for kind, items in found)
-    kind, items = found[0]
+    groups = sorted(kinds.items(), key=lambda each: (each[0] == TEXT, -len(each[1])))
+    listed = (f"{len(items):,} of {kind.title} ({_few(items)})" for kind, items in groups)
+    kind, items = groups[0]
     looked_at = next((item for item in items if item.kind == JSONL), None)  # a pipe can be read once only
     row = None if looked_at is None else first_object(looked_at.path)
     reading = f", with {_reading(row)}" if kind == JSONL else ""
@@ -151,7 +151,7 @@ def _mixture(kinds: dict[Kind, list[Input]]) -> UsageError:
     example = f", as in {pattern}{reading}" if pattern else reading
     return UsageError(
         f"the inputs are of several kinds: {', '.join(listed)}",
-        hint=f"name those of one kind{example}; --plain takes all as text",
+        hint=f"name those of one kind{example}; `plain` takes all as text",
     )
 
 
@@ -174,7 +174,7 @@ def _pattern(item: Input) -> str | None:
 
 def first_object(path: str) -> dict[str, Any] | None:
     """Read the first object of a file of JSON lines; None for stdin, and where there is none."""
-    from bpe_cli.corpus.json_lines import JsonLines
+    from bpe_cli.corpus.jsonl import JsonLines
 
     lines = JsonLines()
     chunks = read_chunks(path, stdin=NO_STDIN)
@@ -192,11 +192,6 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
 
     Whole lines are not held back, so that a pipe that is written to slowly is kept up with.
 
-    Args:
-        chunks: The bytes, decompressed.
-        name: What messages call the input.
-        json: Whether lines of JSON are asked for.
-
     Raises:
         UsageError, InputError: as ``judge``; tables are read from files alone.
     """
@@ -205,7 +200,7 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
     rest = iter(chunks)
     for chunk in rest:
         if not head and not json and may_be_json_lines(chunk):
-            from bpe_cli.corpus.json_lines import JsonLines
+            from bpe_cli.corpus.jsonl import JsonLines
 
             lines = JsonLines()
         if len(head) < MAGIC_ENOUGH:

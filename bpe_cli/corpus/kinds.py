@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.compressed import MAGIC_BYTES
-from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
+from bpe_cli.corpus.opening import MAGIC_BYTES, NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read
 
@@ -120,9 +119,9 @@ def kind_of_head(head: bytes) -> Kind | None:
     ('a zip archive', None, None)
     """
     if head[:1] and head[0] in _FIRST_BYTES:
-        found = next((kind for magic, kind in _MAGICS if head.startswith(magic)), None)
-        if found is not None:
-            return found
+        known = next((kind for magic, kind in _MAGICS if head.startswith(magic)), None)
+        if known is not None:
+            return known
         if _is_arrow_stream(head):
             return ARROW
         if head.startswith((b"%PDF-1.", b"%PDF-2.")) and head[8:9] in (b"\r", b"\n"):
@@ -191,7 +190,7 @@ def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
     if not head:
         return EMPTY
     if may_be_json_lines(head):
-        from bpe_cli.corpus.json_lines import JsonLines
+        from bpe_cli.corpus.jsonl import JsonLines
 
         lines = JsonLines()
         if lines.feed(head) is None:

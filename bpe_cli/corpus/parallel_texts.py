@@ -89,27 +89,23 @@ def _json_lines(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
             continue
         where = f"{name}:{number}"
         row = _object(line, where)
-        found = {key: value for key, value in row.items() if key != "id" and isinstance(value, str)}
+        sentences = {key: value for key, value in row.items() if key != "id" and isinstance(value, str)}
         if not texts:
-            _check_languages(list(found), where)
-            texts = {key: [] for key in found}
+            _check_languages(list(sentences), where)
+            texts = {key: [] for key in sentences}
         for key in texts or row:  # without a text yet, any may have been meant for one
-            if key != "id" and key in row and key not in found:
+            if key != "id" and key in row and key not in sentences:
                 raise InputError(f"{where}: the value of {key[:_LONGEST_NAME]} is not text", hint=_HINT)
-        if found.keys() != texts.keys():
-            odd = ", ".join(key[:_LONGEST_NAME] for key in sorted(found.keys() ^ texts.keys())[:10])
+        if sentences.keys() != texts.keys():
+            odd = ", ".join(key[:_LONGEST_NAME] for key in sorted(sentences.keys() ^ texts.keys())[:10])
             raise InputError(f"{name}:{number} has not the languages of the first line: {odd}", hint=_HINT)
-        for key, value in found.items():
+        for key, value in sentences.items():
             texts[key].append(value.encode("utf-8", "replace"))  # a lone surrogate is not text
     return texts
 
 
 def _check_languages(names: Sequence[str], where: str) -> None:
-    """Make sure that names can be those of languages: a file of something else has long lines.
-
-    Raises:
-        InputError: if a name is too long for a language's, or there are too many.
-    """
+    """Make sure that names can be those of languages: a file of something else has long lines."""
     if len(names) > _MOST_LANGUAGES:
         raise InputError(f"{where} has {len(names):,} languages, more than {_MOST_LANGUAGES:,}", hint=_HINT)
     long = next((name for name in names if len(name) > _LONGEST_NAME), None)
@@ -120,22 +116,18 @@ def _check_languages(names: Sequence[str], where: str) -> None:
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
-    """Read a JSON object, in which no key stands twice: one of the values would be lost.
-
-    Raises:
-        InputError: if the line is not an object, or a key stands twice.
-    """
+    """Read a JSON object, in which no key stands twice: one of the values would be lost."""
     import json
 
     from bpe_cli.support.safe_orjson import orjson
 
     def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for key, value in items:
-            if key in found:
+            if key in members:
                 raise InputError(f"{where} has the key {key[:_LONGEST_NAME]} twice", hint=_HINT)
-            found[key] = value
-        return found
+            members[key] = value
+        return members
 
     try:
         row = orjson.loads(line)
@@ -165,15 +157,11 @@ def _tabs(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
 
 
 def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
-    """Read a file that holds the lines of one language.
-
-    Raises:
-        InputError: if it cannot be read, or it is not text.
-    """
+    """Read a file that holds the lines of one language."""
     data = _contents(path, stdin)
     kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)
     if kind is None and not plain and may_be_json_lines(data[:SNIFF_BYTES]):
-        from bpe_cli.corpus.json_lines import are_json_lines
+        from bpe_cli.corpus.jsonl import are_json_lines
 
         kind = JSONL if are_json_lines(data) else None
     if kind is not None:

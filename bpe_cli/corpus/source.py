@@ -7,7 +7,7 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
@@ -77,12 +77,12 @@ class Source:
         """
         if self.text is not None:
             return Inputs(())
-        found = Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged)
-        if not self.is_judged or all(item.kind is None or item.kind.is_text for item in found.items):
-            return found
+        inputs = Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged)
+        if not self.is_judged or all(item.kind is None or item.kind.is_text for item in inputs.items):
+            return inputs
         from bpe_cli.corpus.judging import judge
 
-        return Inputs(judge(found.items, json=self.takes_json, on_skip=on_skip or (lambda _: None)))
+        return Inputs(judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None)))
 
     @property
     def is_judged(self) -> bool:
@@ -95,18 +95,14 @@ class Source:
         return self.json or self.documents == "jsonl"
 
 
-class InputHash(NamedTuple):
-    """Identify an input that was read: what it is called, the sha256 of its bytes on disk, their number."""
-
-    name: str
-    sha256: str
-    size: int
+InputHash = tuple[str, str, int]
+"""What identifies an input that was read: what it is called, the sha256 of its bytes on disk, their number."""
 
 
 def waits_for_keyboard(source: Source, stdin: BinaryIO) -> bool:
     """Return whether reading would wait for somebody to type: stdin is wanted, and is a terminal."""
-    wanted = source.text is None and (not source.paths or "-" in source.paths)
-    return wanted and stdin.isatty()
+    takes_stdin = source.text is None and (not source.paths or "-" in source.paths)
+    return takes_stdin and stdin.isatty()
 
 
 def read_blocks(
@@ -148,8 +144,8 @@ def read_blocks(
         InputError: if an input cannot be read; the message says which, where and why.
         UsageError: ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
     """
-    found = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
-    return _read(source, found, stdin, on_note, on_bytes, on_input, hashes, on_wait)
+    files = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
+    return _read(source, files, stdin, on_note, on_bytes, on_input, hashes, on_wait)
 
 
 @contextmanager
@@ -176,9 +172,6 @@ def reading(
         hashes: As for ``read_blocks``.
         on_wait: As for ``read_blocks``.
 
-    Yields:
-        The blocks.
-
     Raises:
         InputError: if an input cannot be read, while its blocks are iterated over.
     """
@@ -197,9 +190,6 @@ def reading_each(
 
     Yields:
         For each input its path, as it is, and its blocks; ``text`` for a text, ``stdin`` for stdin.
-
-    Raises:
-        InputError: if an input cannot be read, while its blocks are iterated over.
 
     >>> with reading_each(Source(text="one"), Inputs(()), "reading") as each:
     ...     [(name, [bytes(block.data) for block in blocks]) for name, blocks in each]
@@ -235,7 +225,7 @@ def _read(
             on_input("--text", 0)
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
-            hashes.append(InputHash("--text", _sha256(data).hexdigest(), len(data)))
+            hashes.append(("--text", _sha256(data).hexdigest(), len(data)))
         yield from _pack(source, iter((data,)), packer, "--text")
     noted: set[str] = set()
     for item in inputs.items:
@@ -269,7 +259,7 @@ def _read(
             if on_note is not None and item.size is not None and _has_grown(item, meter.size):
                 on_note(f"{item.name} has grown; what came after its first {meter.size:,} bytes is not read")
         if hashes is not None and meter.digest is not None:
-            hashes.append(InputHash(item.name, meter.digest.hexdigest(), meter.size))
+            hashes.append((item.name, meter.digest.hexdigest(), meter.size))
     yield from packer.flush()
 
 
@@ -339,13 +329,13 @@ class _Meter:
 
 def _watched(chunks: Iterator[bytes], item: Input, on_note: Callable[[str], None]) -> Iterator[bytes]:
     """Pass chunks on, and note when the first bytes hold a NUL."""
-    seen = 0
+    place = 0
     for chunk in chunks:
-        zero = chunk.find(b"\0", 0, SNIFF_BYTES - seen)
+        zero = chunk.find(b"\0", 0, SNIFF_BYTES - place)
         if zero >= 0:
-            on_note(f"{item.name} looks binary (NUL at byte {seen + zero}); its bytes are taken as they are")
-        seen += len(chunk)
+            on_note(f"{item.name} looks binary (NUL at byte {place + zero}); its bytes are taken as they are")
+        place += len(chunk)
         yield chunk
-        if zero >= 0 or seen >= SNIFF_BYTES:
+        if zero >= 0 or place >= SNIFF_BYTES:
             break
     yield from chunks

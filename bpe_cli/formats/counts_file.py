@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages.counting import Cutting
 from bpe_cli.support.messages import cannot_read, quote
 from bpe_cli.support.safe_orjson import orjson
@@ -33,14 +33,7 @@ def sniff(head: bytes) -> bool:
 
 
 def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
-    """Serialise counts.
-
-    Returns:
-        The header with its line end, and the payload: they stand one after the other in the file.
-
-    Raises:
-        FormatError: if a text of the header is not text (a lone surrogate).
-    """
+    """Serialise counts."""
     import hashlib
 
     payload = counts.dump()
@@ -63,17 +56,7 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
 
 
 def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
-    """Read counts, holding them against their checksum first.
-
-    Args:
-        path: The file.
-        max_bytes: Bound of the memory that the counts may take.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if it is not a counts file, or was changed or cut.
-        TrainingError: if the counts need more memory than that.
-    """
+    """Read counts, holding them against their checksum first."""
     import hashlib
 
     try:
@@ -92,13 +75,12 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
     node.only(*_KEYS)
     if node.get("version").value != 1:
         raise node.get("version").error("is to be 1", hint="a newer version of this program may have written it")
-    pattern, version = node.get("pattern"), node.get("unicode_version")
     cutting = Cutting(
-        None if pattern.is_null else pattern.text(),
+        node.get("pattern").text_or_none(),
         node.get("prefix_space").boolean(),
         tuple(item.text() for item in node.get("special_tokens").items()),
-        None if version.is_null else version.text(),
-        None if node.get("stages").is_null else node.get("stages").text(),
+        node.get("unicode_version").text_or_none(),
+        node.get("stages").text_or_none(),
     )
     pieces, total = node.get("pieces").integer(below=1 << 64), node.get("total").integer(below=1 << 64)
     if hashlib.sha256(payload).hexdigest() != node.get("sha256").text():

@@ -8,17 +8,13 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import counts_file
-from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, Format, FormatOfSeveral, usual_names
+from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, FormatOfSeveral, usual_names
 from bpe_cli.support.messages import cannot_read
 from bpe_cli.support.safe_orjson import orjson
 
 
 def identify(path: str | Path) -> str:
-    """Return the format of a file or folder.
-
-    Raises:
-        InputError, FormatError: as for ``locate``.
-    """
+    """Return the format of a file or folder."""
     return locate(Path(path))[1]
 
 
@@ -47,10 +43,6 @@ def locate(path: Path) -> tuple[Path, str]:
     Of a folder it is the file that has one of the formats' whole names, the first in the order of ``FORMATS``; a
     vocabulary or merges only with the other of the two. If there is none, it is the only file that has a name's
     pattern (``*.model``) and begins as that format's files do, of the first format that has only one.
-
-    Raises:
-        InputError: if there is no such file, or it cannot be read.
-        FormatError: if no format fits; the message says what the file looks like.
     """
     try:
         if path.is_dir():
@@ -64,10 +56,13 @@ def locate(path: Path) -> tuple[Path, str]:
     if fitting is None:
         raise FormatError(
             f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
-            hint=hint_of(head) or f"formats are {', '.join(FORMATS)}",
+            hint=_HINTS.get(describe(head)) or f"formats are {', '.join(FORMATS)}",
         )
-    of_several = (name for name in OF_SEVERAL if FORMATS[name].sniff(head) and _is_of_several(FORMATS[name], path))
-    return path, next(of_several, fitting)
+    for name in OF_SEVERAL:
+        module = FORMATS[name]
+        if module.sniff(head) and isinstance(module, FormatOfSeveral) and module.belongs(path):
+            return path, name
+    return path, fitting
 
 
 def _head(path: Path) -> bytes:
@@ -75,16 +70,8 @@ def _head(path: Path) -> bytes:
         return file.read(HEAD_BYTES)
 
 
-def _is_of_several(module: Format, path: Path) -> bool:
-    return isinstance(module, FormatOfSeveral) and module.belongs(path)
-
-
 def _in_folder(folder: Path) -> Path:
-    """Return the file that stands for a folder: by its whole name, else the only one with a usual ending.
-
-    Raises:
-        FormatError: if no file in it has a name that tokenizers have.
-    """
+    """Return the file that stands for a folder: by its whole name, else the only one with a usual ending."""
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     for module, name in usual_names():
         if name in files and (not isinstance(module, FormatOfSeveral) or module.belongs(files[name])):
@@ -105,9 +92,9 @@ def _in_folder(folder: Path) -> Path:
     )
 
 
-def other_in(folder: Path, found: Path, format_name: str) -> Path | None:
+def other_in(folder: Path, chosen: Path, format_name: str) -> Path | None:
     """Return a file of a folder that is a tokenizer of another format by name and beginning; None if there is none."""
-    others = sorted(entry for entry in folder.iterdir() if entry != found and entry.is_file())
+    others = sorted(entry for entry in folder.iterdir() if entry != chosen and entry.is_file())
     for module in (module for name, module in FORMATS.items() if name != format_name):
         for path in others:
             if any(fnmatchcase(path.name, pattern) for pattern in module.FILES) and module.sniff(_head(path)):
@@ -182,14 +169,9 @@ def _describe_json(head: bytes) -> str:
     except orjson.JSONDecodeError:  # longer than what was read, or broken
         if _VERSION.match(head) and len(head) < HEAD_BYTES:
             return _CUT_TOKENIZER
-        found = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
-        keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(found)]
+        members = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
+        keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(members)]
     return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
-
-
-def hint_of(head: bytes) -> str | None:
-    """Describe how to get the file that this one is not; None if nothing is known of that."""
-    return _HINTS.get(describe(head))
 
 
 def is_meant_as_tokenizer(name: str, head: bytes) -> bool:

@@ -7,15 +7,19 @@ about use is left out, and told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import token_flags
-from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, PreTokenizer, Split
+from bpe_cli.formats import added_tokens
+from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, PreTokenizer, ScoredBpe, Split
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.post_processor import process, trims
+from bpe_cli.tokenizer.model_inputs import trims
+from bpe_cli.tokenizer.post_processor import process
 
 EDGES = "sentencepiece-edges"
 """The name of what differs between SentencePiece and others at the edges: see ``dialects``."""
@@ -28,13 +32,13 @@ class Feature:
     Attributes:
         name: Its name, in ``--allow-loss`` and in the table of the docs.
         what: What it is.
-        found: Tells whether a tokenizer has it, or how a message calls what it has of it.
+        part_of: Returns whether a tokenizer has it, or how a message calls the part that it has.
         about_use: Whether ids and text stay the same without it.
     """
 
     name: str
     what: str
-    found: Callable[[Tokenizer], bool | str]
+    part_of: Callable[[Tokenizer], bool | str]
     about_use: bool = False
 
 
@@ -64,8 +68,8 @@ def without_codebook(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def _token_flags(tokenizer: Tokenizer) -> bool | str:
-    flags = token_flags.of(token_flags.effective(tokenizer))
-    return token_flags.named(flags) if flags else False
+    flags = added_tokens.flags_present(added_tokens.effective_tokens(tokenizer))
+    return added_tokens.name_flags(flags) if flags else False
 
 
 def cuts_otherwise(stage: PreTokenizer) -> bool:
@@ -131,13 +135,9 @@ def left_behind(
 ) -> list[str]:
     """Return what a file will not say about the use of a tokenizer: nothing to refuse, but to tell.
 
-    All but the Unicode version, which says how a tokenizer came about and nobody goes by.
-
-    Args:
-        tokenizer: The tokenizer.
-        holds: The features that the file's format holds.
-        roles: The roles that it knows, with the text that a token must have to be taken for it, None for any;
-            None if it holds whatever role any token has.
+    All but the Unicode version, which says how a tokenizer came about and nobody goes by. ``roles`` are those that the
+    format knows, with the text that a token must have to be taken for it, None for any; None if it holds whatever role
+    any token has.
     """
     left = _missing(tokenizer, holds, about_use=True)
     left.pop("unicode-version", None)
@@ -156,20 +156,16 @@ def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -
     missing = {}
     for feature in FEATURES:
         if feature.about_use == about_use and feature.name not in holds:
-            found = feature.found(tokenizer)
-            if found:
-                missing[feature.name] = feature.what if found is True else found
+            part = feature.part_of(tokenizer)
+            if part:
+                missing[feature.name] = feature.what if part is True else part
     return missing
 
 
 def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | None = None) -> FormatError:
-    """Make the error for a model that a format has no form for.
+    """Make the error for a model that a format has no form for; the hint names the kinds that it has one for.
 
-    Args:
-        model: It.
-        kinds: Those that it has one for.
-        holder: What the file is called, as in "a .tiktoken file".
-        hint: What is better advice than to name these.
+    The holder is what the file is called, as in "a .tiktoken file".
     """
     held = ", ".join(name for kind, name in ALGORITHMS.items() if kind in kinds)
     return FormatError(
@@ -179,16 +175,7 @@ def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | N
 
 
 def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: str) -> None:
-    """Refuse to write a file that lacks something nobody agreed to lose.
-
-    Args:
-        lost: What would be lost, by the names of ``LOSSES``.
-        allow_loss: What may be.
-        holder: What the file is called, as in "a .tiktoken file".
-
-    Raises:
-        FormatError: if there is such a thing; all of them are named.
-    """
+    """Refuse to write a file that lacks something nobody agreed to lose."""
     refused = [feature.name for feature in FEATURES if feature.name in lost and feature.name not in allow_loss]
     if refused:
         raise FormatError(
@@ -196,3 +183,38 @@ def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: 
             hint="write bpe.json, which holds everything (--format bpe.json), or agree to lose it: "
             f"--allow-loss {','.join(refused)}",
         )
+
+
+# --------------------------------------------------------------------------------------------------
+# Hold scores to what can be added, compared and written again: finite numbers that a file can tell apart.
+
+
+LARGEST_SINGLE = float.fromhex("0x1.fffffep+127")
+"""The largest number in single precision."""
+
+
+def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where: str, *, single: bool = False) -> None:
+    """Refuse scores that nothing can be done with, where they are added in double or in single precision."""
+    most = LARGEST_SINGLE if single else math.inf
+    if all(map(math.isfinite, scores)) and (not single or all(-most <= score <= most for score in scores)):
+        return
+    token_id = next(n for n, score in enumerate(scores) if not math.isfinite(score) or abs(score) > most)
+    why = "that is too large for single precision" if math.isfinite(scores[token_id]) else "that is not a finite number"
+    token = f"token {token_id}, {quote(text_of(token_id))},"
+    raise FormatError(f"{where}: the score of {token} is {scores[token_id]:g}: {why}")
+
+
+def check_order(model: ScoredBpe, holder: str) -> None:
+    """Refuse a model whose scores single precision would make other pairs the first of."""
+    check_scores(model.scores, model.vocabulary.token, holder, single=True)
+    rounded = array("f", model.scores)
+    if array("d", rounded) == model.scores:
+        return
+    order = sorted(range(len(rounded)), key=model.scores.__getitem__)
+    for low, high in pairwise(order):
+        if rounded[low] == rounded[high] and model.scores[low] != model.scores[high]:
+            raise FormatError(
+                f"{holder} has scores in single precision, in which those of {quote(model.vocabulary.token(low))} "
+                f"(id {low}) and {quote(model.vocabulary.token(high))} (id {high}) are equal",
+                hint="bpe.json holds them (--format bpe.json)",
+            )

@@ -5,27 +5,25 @@ from __future__ import annotations
 import os
 import stat
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import Split
 from bpe_cli.stages.splitters import compile_splitter
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, quote
+from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.usage import Fact
 
 MAX_FILE_BYTES = 1 << 30
 """Largest tokenizer file that is read (1 GiB; the largest in use are about 30 MB)."""
 
 
 def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Read a whole regular file of at most ``limit`` bytes.
-
-    Raises:
-        InputError: if it is missing, unreadable or no regular file.
-        FormatError: if it is larger than any tokenizer.
-    """
+    """Read a whole regular file of at most ``limit`` bytes."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -44,14 +42,10 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 def lies(path: Path, *, folder: bool = False) -> bool:
     """Return whether a file that may be missing is there.
 
-    Args:
-        path: The file.
-        folder: Whether it is to be a folder.
-
     Raises:
         InputError: if something else has its name, so that it would be passed over in silence.
     """
-    wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
+    is_kind, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
@@ -62,7 +56,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
                 f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
             ) from None
         raise cannot_read(path, error) from error
-    if not wanted(mode):
+    if not is_kind(mode):
         raise InputError(
             f"{path} is not {what}, and its name says that it belongs to the tokenizer",
             hint="lay the tokenizer into a folder of its own, or take the other thing away",
@@ -71,11 +65,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
 
 
 def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
-    """Refuse a split pattern where a format leaves no choice of one.
-
-    Raises:
-        UsageError: if one is given; the message says why there is no choice.
-    """
+    """Refuse a split pattern where a format leaves no choice of one; the message says why."""
     if pattern is not None:
         raise UsageError(f"{path} {why}; no pattern can be given with it")
 
@@ -83,14 +73,8 @@ def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
 def reader_of(loads: Callable[[bytes, str], Tokenizer], why: str) -> Callable[..., Tokenizer]:
     """Return the ``load`` of a format that is one file and leaves no choice of a split pattern.
 
-    Args:
-        loads: Reads the content of a file, given what to call it in errors.
-        why: Why no pattern can be given, as in "says itself how text is split".
-
-    The result raises:
-        InputError: If the file cannot be read.
-        FormatError: If it is broken.
-        UsageError: If a pattern is given.
+    ``loads`` reads the content of a file, given what to call it in errors; ``why`` is as in "says itself how text is
+    split".
     """
 
     def load(path: Path, pattern: str | None = None) -> Tokenizer:
@@ -111,11 +95,7 @@ A merge of ids can double a token, so thirty lines could ask for gigabytes."""
 
 
 def text_lines(data: bytes, source: str) -> list[str]:
-    """Cut a text into its lines, without their ends (LF or CR LF), and without an empty one at the end.
-
-    Raises:
-        FormatError: if it is not UTF-8.
-    """
+    """Cut a text into its lines, without their ends (LF or CR LF), and without an empty one at the end."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -128,11 +108,7 @@ def text_lines(data: bytes, source: str) -> list[str]:
 
 
 def number(text: str, below: int, where: str) -> int:
-    """Read a decimal number from 0 to ``below - 1``.
-
-    Raises:
-        FormatError: if it is none; ``where`` is the place for the message.
-    """
+    """Read a decimal number from 0 to ``below - 1``."""
     # The length is looked at first: int() of a million digits takes seconds.
     if len(text) <= 10 and text.isascii() and text.isdigit() and int(text) < below:
         return int(text)
@@ -140,11 +116,7 @@ def number(text: str, below: int, where: str) -> int:
 
 
 def split_of(pattern: str, where: str) -> Split:
-    """Return the stage that splits by a file's expression.
-
-    Raises:
-        FormatError: if it does not compile.
-    """
+    """Return the stage that splits by a file's expression."""
     try:
         compile_splitter((pattern,))
     except UsageError as error:
@@ -155,11 +127,7 @@ def split_of(pattern: str, where: str) -> Split:
 class MergesById:
     """Collect tokens and merges of a file that names the parts of each merge by their ids.
 
-    Args:
-        tokens: The tokens that no merge makes, by id.
-
-    Raises:
-        FormatError: if two of them are the same bytes.
+    What it begins with are the tokens that no merge makes, by id.
     """
 
     def __init__(self, tokens: Mapping[int, bytes], source: str) -> None:
@@ -172,12 +140,7 @@ class MergesById:
         self._triples = array("I")
 
     def add(self, left: int, right: int, product: int, where: str) -> None:
-        """Add a merge, the next in order of priority.
-
-        Raises:
-            FormatError: if a part is not there yet, the product is there already, by its id or by its bytes,
-                or the tokens grow beyond all measure.
-        """
+        """Add a merge, the next in order of priority."""
         for part in (left, right):
             if part not in self._tokens:
                 raise FormatError(f"the merge uses id {part}, which is not a token so far ({where})")
@@ -200,3 +163,123 @@ class MergesById:
     def result(self) -> tuple[Vocabulary, Merges]:
         """Return all tokens and all merges."""
         return Vocabulary.from_ids(self._owner), Merges(self._triples)
+
+
+# --------------------------------------------------------------------------------------------------
+# Read JSON that may be broken or hostile: nothing is used before it is checked.
+#
+# Whatever stands in a file, what a user meets is an ``InputError`` (the file cannot be read) or a
+# ``FormatError`` (it can, and is wrong), with the place in it.
+
+
+class NotJsonError(FormatError):
+    """Report a document that cannot be parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value of a JSON document and its place there (``tokenizer.json: model.merges[3]``)."""
+
+    value: object
+    source: str
+    path: str = ""
+
+    @classmethod
+    def parse(cls, data: bytes, source: str) -> Node:
+        """Parse a JSON document, nested no deeper than 1,024 levels.
+
+        A key that stands twice counts with its last value, as in every common reader.
+        """
+        try:
+            return cls(orjson.loads(data), source)
+        except orjson.JSONDecodeError as error:
+            cut = "the file is cut short, or a bracket is missing" if "unexpected end" in error.msg else None
+            raise NotJsonError(
+                f"not valid JSON: {error.msg} ({source}:{error.lineno}:{error.colno})", hint=cut
+            ) from None
+        except (MemoryError, RecursionError):
+            raise NotJsonError(f"{source}: the JSON is too large or too deep to be read") from None
+
+    @property
+    def where(self) -> str:
+        """The place, for messages."""
+        return f"{self.source}: {self.path}" if self.path else self.source
+
+    @property
+    def is_null(self) -> bool:
+        """Whether the value is null or absent."""
+        return self.value is None
+
+    def error(self, message: str, hint: str | None = None) -> FormatError:
+        """Make an error that names this place."""
+        return FormatError(f"{self.where} {message}", hint=hint)
+
+    def get(self, key: str) -> Node:
+        """Return a member of an object; null when it is absent."""
+        return Node(self.members().get(key), self.source, f"{self.path}.{key}" if self.path else key)
+
+    def members(self) -> dict[str, object]:
+        """Return the value as an object."""
+        if not isinstance(self.value, dict):
+            raise self._expected("an object")
+        return self.value
+
+    def elements(self) -> list[object]:
+        """Return the value as an array."""
+        if not isinstance(self.value, list):
+            raise self._expected("an array")
+        return self.value
+
+    def items(self) -> Iterator[Node]:
+        """Yield the elements of an array, each with its place."""
+        for number, value in enumerate(self.elements()):
+            yield Node(value, self.source, f"{self.path}[{number}]")
+
+    def text(self) -> str:
+        """Return the value as a string."""
+        if not isinstance(self.value, str):
+            raise self._expected("a string")
+        return self.value
+
+    def text_or_none(self) -> str | None:
+        """Return the value as a string; None for null."""
+        return None if self.value is None else self.text()
+
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Return a member of an object that is true or false; the default if it is absent."""
+        return self.get(key).boolean(default)
+
+    def boolean(self, default: bool | None = None) -> bool:
+        """Return the value as true or false; null gives the default, if there is one."""
+        if self.value is None and default is not None:
+            return default
+        if not isinstance(self.value, bool):
+            raise self._expected("true or false")
+        return self.value
+
+    def integer(self, below: int) -> int:
+        """Return the value as an integer from 0 to ``below - 1``."""
+        if type(self.value) is not int or not 0 <= self.value < below:
+            raise self._expected(f"an integer from 0 to {below - 1:,}")
+        return self.value
+
+    def only(self, *known: str) -> None:
+        """Refuse an object that has other members than these: they might change what it does."""
+        for key in self.members():
+            if key not in known:
+                raise FormatError(
+                    f"{self.where} has a field that this version does not know: {quote(key)}",
+                    hint="known are " + ", ".join(known),
+                )
+
+    def _expected(self, what: str) -> FormatError:
+        shown = {dict: "an object", list: "an array", type(None): "null", str: "a string", bool: "true or false"}
+        kind = shown.get(type(self.value), repr(self.value)[:40])
+        return self.error(f"is to be {what}, not {kind}")
+
+
+def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:
+    """Return the settings that an object states, in its order: members that are one string, number or boolean."""
+    return tuple(
+        (prefix + name, value) for name, value in node.members().items() if isinstance(value, (str, int, float))
+    )

@@ -18,22 +18,25 @@ FORMATS: Mapping[str, Format] = Modules(
         "tokenizer.json": "huggingface.tokenizer_json",
         "bpe.json": "huggingface.own_json",
         "huggingface": "huggingface.folder",
-        "tiktoken": "tiktoken_ranks",
+        "tiktoken": "byte_level.tiktoken_ranks",
         "subword-nmt": "subword_nmt",
-        "bert-vocab": "bert.vocab",
+        "bert-vocab": "bert",
         "vocab-merges": "huggingface.vocab_merges",
         "sentencepiece": "sentencepiece.model",
         "sentencepiece-vocab": "sentencepiece.vocab",
         "llama2c": "sentencepiece.llama2c",
-        "minbpe": "minbpe",
-        "fastbpe": "fastbpe",
+        "minbpe": "byte_level.minbpe",
+        "fastbpe": "subword_nmt.fastbpe",
         "youtokentome": "youtokentome",
-        "tekken": "tekken",
+        "tekken": "byte_level.tekken",
         "rwkv": "rwkv",
         "gguf": "gguf",
     },
 )
 """The formats, in the order in which a file is held against them."""
+
+TRAINED = ("bpe.json", "tokenizer.json", "subword-nmt", "sentencepiece")
+"""Those that ``train`` writes: one file each, which holds all of what some algorithm trains."""
 
 LISTS_DEAD_MERGES = ("tokenizer.json", "bpe.json", "huggingface")
 """Those that say beside the merges which tokens are special: a list of merges is written as it was read."""
@@ -94,10 +97,21 @@ class Format(Protocol):
         """Return, from the first bytes, whether a file has this format; if several say so, the first of ``FORMATS``."""
 
     def load(self, path: Path, pattern: str | None = None) -> Tokenizer:
-        """Read a tokenizer, with what the format's writers lay beside its file."""
+        """Read a tokenizer, with what the format's writers lay beside its file.
+
+        Raises:
+            InputError: if a file is missing or cannot be read.
+            FormatError: if one is broken, or two contradict each other; the same for every function that reads.
+            UsageError: if a pattern is given where the format has its own, or has none.
+        """
 
     def dump(self, tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-        """Return the contents of the files that hold a tokenizer."""
+        """Return the contents of the files that hold a tokenizer, by name; ``""`` is the output path itself.
+
+        Raises:
+            FormatError: if the format cannot hold the model, or something would be lost that ``allow_loss`` does not
+                name; the same for every function that writes.
+        """
 
 
 @runtime_checkable

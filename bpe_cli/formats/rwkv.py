@@ -17,8 +17,8 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.read_file import number, reader_of, text_lines
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -43,9 +43,6 @@ _ESCAPED = Split(r"[\p{C}\p{Z}]+", "Removed")
 """What Python's ``repr`` escapes, but for the space: by the core's Unicode tables, the same everywhere."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether the first lines of a file are id, literal and the literal's true length."""
     lines = head.split(b"\n")[:-1][:16]
@@ -57,9 +54,6 @@ def sniff(head: bytes) -> bool:
 
 def loads(data: bytes, source: str = "rwkv_vocab.txt") -> Tokenizer:
     r"""Read the text of a vocabulary.
-
-    Raises:
-        FormatError: as for ``load``.
 
     >>> loads(b"1 'a' 1\n2 'ab' 2\n3 'b' 1\n").encode("abba")
     [2, 3, 1]
@@ -115,9 +109,6 @@ def _read_line(line: str, where: str) -> tuple[int, bytes]:
 def read_literal(literal: str, where: str) -> bytes:
     r"""Read one of Python's literals, as its ``repr`` writes them; text gives its UTF-8.
 
-    Raises:
-        FormatError: if it is none: no octal or named escapes, no prefixes but ``b``, nothing after it.
-
     >>> read_literal("'a\\n'", ""), read_literal("b'\\xff'", "")
     (b'a\n', b'\xff')
     """
@@ -146,22 +137,8 @@ def read_literal(literal: str, where: str) -> bytes:
     raise FormatError(f"a character that cannot be in the literal {quote(literal)} ({where})")
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a vocabulary, by id.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: if it is no longest match over bytes, or something would be lost that may not be.
-    """
+    """Write a vocabulary, by id."""
     model = tokenizer.model
     normalizer, decoder = _STAGES
     if not isinstance(model, MaxMatch):

@@ -36,9 +36,6 @@ _WHOLE = 1 << 16
 """A head shorter than this is the whole file."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether all lines at hand have the numbers that the first one announces."""
     lines = head.split(b"\n")
@@ -56,9 +53,6 @@ def sniff(head: bytes) -> bool:
 
 def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
     r"""Read the text of a model.
-
-    Raises:
-        FormatError: as for ``load``.
 
     >>> loads(b"2 1\n9601 2\n97 3\n2 3 4\n1 0 -1 -1\n").encode("a aa b")
     [4, 4, 3, 2, 1]
@@ -92,12 +86,13 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
             raise FormatError(f"the rule makes id {product}, which is a special token ({where})")
         merges.add(left, right, product, where)
     vocabulary, table = merges.result()
+    roles_of = {token_id: role for role, token_id in specials.items()}
     facts: dict[str, Fact] = {"characters": character_count, "rules": rule_count}
     facts |= {f"{role}_id": specials.get(role, -1) for role in ROLES}
     return Tokenizer(
         CharacterBpe(vocabulary, table, unk_id=specials["unk"], fuse_unk=True),
         _PRE_TOKENIZER,
-        _special_tokens(specials),
+        tuple(SpecialToken(ROLES[role].encode(), token_id) for token_id, role in sorted(roles_of.items())),
         decoder=_DECODER,
         usage=Usage(roles=roles_in_order(specials)),
         origin=Origin(NAME, tuple(facts.items()), (("characters", "\n".join(lines[1:end]).encode()),)),
@@ -105,11 +100,6 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
 
 
 load = reader_of(loads, "holds words, which are cut at white space")
-
-
-def _special_tokens(ids: dict[str, int]) -> tuple[SpecialToken, ...]:
-    tokens = (SpecialToken(ROLES[role].encode(), token_id) for role, token_id in ids.items())
-    return tuple(sorted(tokens, key=lambda token: token.token_id))
 
 
 def _read_characters(lines: list[str], source: str) -> dict[int, bytes]:
@@ -144,23 +134,8 @@ def _read_specials(line: str, where: str) -> dict[str, int]:
     return ids
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a model.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: if the model does other things than YouTokenToMe's, or something would be lost that may
-            not be.
-    """
+    """Write a model."""
     model = tokenizer.model
     if not isinstance(model, CharacterBpe):
         raise other_model(model, MODELS, "a model of YouTokenToMe")
@@ -192,11 +167,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _numbers_of(model: CharacterBpe, specials: set[int]) -> tuple[list[str], list[str]]:
-    """Return the lines of characters and of rules.
-
-    Raises:
-        FormatError: if a token is neither, or a rule makes what its parts do not, or what there is already.
-    """
+    """Return the lines of characters and of rules."""
     tokens = {token_id: _text_of(token) for token_id, token in model.vocabulary.items()}
     made: set[int] = set()
     rules = []

@@ -9,25 +9,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.inputs import find_documents
-from bpe_cli.jobs.outputs import Streams, check_kept
+from bpe_cli.jobs.files import Streams, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_oddities
 from bpe_cli.reports.comparison.compare import compare as measure
-from bpe_cli.reports.comparison.comparison import Comparison, Settings
+from bpe_cli.reports.comparison.comparison import Comparison, Probes, Settings
 from bpe_cli.reports.comparison.input_accounts import Sample
-from bpe_cli.reports.comparison.probes import Probes
-from bpe_cli.support.failures import every
 from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import every
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-    from bpe_cli.reports.comparison.changes import Changes, Limit
-    from bpe_cli.reports.comparison.checks import Check, Condition
+    from bpe_cli.reports.comparison.changes import Changes, StoredComparison
+    from bpe_cli.reports.comparison.checks import Check, Condition, Limit
+    from bpe_cli.reports.comparison.comparison import Metric
     from bpe_cli.reports.comparison.disagreements import Disagreement
-    from bpe_cli.reports.comparison.metrics import Metric
     from bpe_cli.reports.comparison.overlap import Overlap
-    from bpe_cli.reports.comparison.stored import StoredComparison
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -129,23 +126,22 @@ def compare_and_check(
             condition or limit names an input that is not there.
         InputError: as ``compare``; or if the stored report cannot be read, or is of other texts.
     """
-    from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
-    from bpe_cli.reports.comparison.stored import StoredComparison
+    from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 
     streams = streams or Streams()
     stored = None if job.against is None else _stored(job.against, streams.read)
     check_kept(job.outputs, _read_by(job), streams)
     models = _models(job)
     if len(models) < 2 and (job.options.overlap or job.options.differences is not None):
-        option = "--overlap" if job.options.differences is None else "--diff"
+        option = "`overlap`" if job.options.differences is None else "`differences`"
         raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
     for model in models:
         note_oddities(model, job.options.specials, listener)
-    found = None
+    inputs = None
     if job.source is not None:
-        found = find_documents(job.source, job.outputs, listener=listener, streams=streams)
-        _check_scopes(job, found)
-    report = compare(models, job.source, job.options, inputs=found, listener=listener, stdin=streams.stdin)
+        inputs = find_documents(job.source, job.outputs, listener=listener, streams=streams)
+        _check_scopes(job, inputs)
+    report = compare(models, job.source, job.options, inputs=inputs, listener=listener, stdin=streams.stdin)
     changes = None
     if stored is not None:
         changes = changes_since(StoredComparison.of(report), stored[1], job.judged, stored[0])
@@ -159,7 +155,7 @@ def compare_and_check(
 def _stored(path: str, stdin: BinaryIO) -> tuple[str, StoredComparison]:
     """Return the name of a stored report for messages, and what is in it."""
     from bpe_cli.corpus.opening import read_whole
-    from bpe_cli.reports.comparison.stored import StoredComparison
+    from bpe_cli.reports.comparison.changes import StoredComparison
     from bpe_cli.support.messages import show_path
 
     name = show_path(path)
@@ -169,14 +165,14 @@ def _stored(path: str, stdin: BinaryIO) -> tuple[str, StoredComparison]:
 def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
     """Yield what messages call the files that are read besides the inputs, and their paths."""
     if job.against is not None:
-        yield "the report of --against", job.against
+        yield "the report of `against`", job.against
     for tokenizer in job.tokenizers:
         yield from (("a tokenizer", path) for _, path in files_of(tokenizer) if path)
     for each in job.options.parallel:
         yield from (("the parallel texts", path) for path in {each, each.partition("=")[2]})
     folder = job.options.pairs
     if folder is not None and os.path.isdir(folder):
-        yield from (("an object of --pairs", os.path.join(folder, each)) for each in os.listdir(folder))
+        yield from (("an object of `pairs`", os.path.join(folder, each)) for each in os.listdir(folder))
 
 
 def _models(job: CompareJob) -> list[Tokenizer]:
@@ -190,17 +186,13 @@ def _models(job: CompareJob) -> list[Tokenizer]:
     return [first, *(model for number, model in enumerate(models) if number != place)]
 
 
-def _check_scopes(job: CompareJob, found: Inputs) -> None:
-    """Make sure that there are the inputs that conditions and limits name.
-
-    Raises:
-        UsageError: if one is not.
-    """
+def _check_scopes(job: CompareJob, inputs: Inputs) -> None:
+    """Make sure that there are the inputs that conditions and limits name."""
     from bpe_cli.corpus.source import TEXT_NAME
     from bpe_cli.reports.comparison.checks import check_scope
 
     is_text = job.source is not None and job.source.text is not None
-    names = [TEXT_NAME] if is_text else [item.plain_name for item in found.items]
+    names = [TEXT_NAME] if is_text else [item.plain_name for item in inputs.items]
     scoped: list[Condition | Limit] = [*job.conditions, *job.limits]
     every(lambda each: check_scope(each.scope, each.text, names), scoped)
 
@@ -300,10 +292,10 @@ def _disagreements(
 
 
 def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: CompareOptions, stdin: BinaryIO) -> Probes:
-    from bpe_cli.reports.comparison.probes.code import probe_code
-    from bpe_cli.reports.comparison.probes.data import pairs_of, probe_data
-    from bpe_cli.reports.comparison.probes.languages import probe_languages
-    from bpe_cli.reports.comparison.probes.numbers import probe_numbers
+    from bpe_cli.reports.comparison.probe_code import probe_code
+    from bpe_cli.reports.comparison.probe_data import pairs_of, probe_data
+    from bpe_cli.reports.comparison.probe_languages import probe_languages
+    from bpe_cli.reports.comparison.probe_numbers import probe_numbers
     from bpe_cli.support.samples import samples
 
     languages = code = data = numbers = None
@@ -332,11 +324,7 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
 
 
 def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:
-    """Read the JSON and YAML files of a folder.
-
-    Raises:
-        InputError: if one cannot be read.
-    """
+    """Read the JSON and YAML files of a folder."""
     from bpe_cli.corpus.opening import read_whole
     from bpe_cli.support.messages import cannot_read
 

@@ -1,28 +1,30 @@
-"""Write a tokenizer in a format, what is written is proved, and appears whole or not at all."""
+"""Convert a tokenizer to a format, or change it on the way: all is proved, and appears whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.load import load
-from bpe_cli.jobs.outputs import Streams, check_kept, streams_of
+from bpe_cli.jobs.files import Streams, check_kept, streams_of
+from bpe_cli.jobs.tokenizers import load
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.core_arguments import list_of, losses_of, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, heard
+from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.corpus import Source
     from bpe_cli.surgery import Operation
+
 
 FOLDER = "huggingface"
 """What a folder is written as."""
@@ -56,14 +58,116 @@ class Converted:
     built_in_layout: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """State what is changed; one of the four things.
+
+    Attributes:
+        add_tokens: A file of tokens to add; ``-`` is stdin.
+        prune_to: How many tokens to keep, of those that the corpus uses most.
+        extend_to: How many ids to end with, after BPE training has gone on on the corpus.
+        corpus: The texts for that.
+        merge: Another tokenizer, whose tokens are added.
+        id_map: Where to write which ids became which; None for beside the output.
+        threads: How many to use for counting.
+    """
+
+    add_tokens: str | None = None
+    prune_to: int | None = None
+    extend_to: int | None = None
+    corpus: Source | None = None
+    merge: str | None = None
+    id_map: str | None = None
+    threads: int = 1
+
+    @property
+    def read_files(self) -> list[tuple[str, str]]:
+        """What messages call the files that are read besides a corpus, and their paths."""
+        files = {"the list of tokens": self.add_tokens, "the tokenizer of `merge`": self.merge}
+        return [(what, path) for what, path in files.items() if path is not None]
+
+    def map_path(self, output: str) -> str:
+        """Return where the map of ids goes: beside the output, unless it is said.
+
+        Raises:
+            UsageError: if it is not, and the output has no place beside it; or it is the output.
+        """
+        if self.id_map is not None:
+            if os.path.abspath(self.id_map) == os.path.abspath(output):
+                raise UsageError("`id_map` and `output` are the same file")
+            return self.id_map
+        try:
+            mode = os.stat(output).st_mode
+        except OSError:
+            mode = stat.S_IFREG
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise UsageError(f"there is no place for the map of ids beside {output}", hint="give `id_map=FILE`")
+        return (output.rstrip("/" + os.sep) or output) + ".ids.json"
+
+    def apply(
+        self, tokenizer: Tokenizer, outputs: Sequence[tuple[str, str | None]], listener: Listener, streams: Streams
+    ) -> Operation:
+        """Make the change.
+
+        Args:
+            tokenizer: What is changed.
+            outputs: What will be written, and where: no corpus must be there.
+            listener: Who hears how it goes on.
+            streams: The streams around the job.
+
+        Raises:
+            BpeError: as the operations of ``bpe_cli.surgery`` do.
+        """
+        from bpe_cli import surgery
+        from bpe_cli.corpus.opening import read_whole
+        from bpe_cli.formats.added_tokens import read_token_list
+        from bpe_cli.support.messages import show_path
+
+        if self.add_tokens is not None:
+            given = read_token_list(read_whole(self.add_tokens, stdin=streams.read), show_path(self.add_tokens))
+            operation = surgery.add_tokens(tokenizer, given.tokens)
+            given.check(operation.tokenizer)
+            return operation
+        if self.merge is not None:
+            return surgery.merge(tokenizer, self._other(tokenizer, self.merge, listener))
+        if self.corpus is None:
+            raise UsageError("a tokenizer is pruned or extended by a corpus, and there is none")
+        from bpe_cli.jobs.count import count_by_tokenizer
+
+        size = self.prune_to or self.extend_to or 0
+        counts = count_by_tokenizer(
+            self.corpus, tokenizer, () if self.prune_to else "all", threads=self.threads, outputs=outputs,
+            listener=listener, streams=streams,
+        )  # fmt: skip
+        total = size if self.prune_to is None else len(surgery.used_ids(tokenizer)) - size
+        with listener.task("training" if self.prune_to is None else "pruning", total, "token") as advance:
+            change = surgery.prune if self.prune_to is not None else surgery.extend
+            return change(tokenizer, counts, size, progress=by_totals(advance))
+
+    @staticmethod
+    def _other(tokenizer: Tokenizer, spec: str, listener: Listener) -> Tokenizer:
+        """Load what is to be merged; text is cut as the first one does, so a file that lacks a pattern needs none."""
+        from bpe_cli.errors import NoPatternError
+        from bpe_cli.formats import find_tokenizer
+
+        try:
+            return find_tokenizer(spec)
+        except NoPatternError:
+            listener.note(f"{spec} does not say how text is split, and nothing here depends on it")
+            return replace(
+                find_tokenizer(spec, "none"), normalizer=tokenizer.normalizer, pre_tokenizer=tokenizer.pre_tokenizer
+            )
+
+
 def convert(
-    source: str | os.PathLike[str] | Tokenizer,
+    source: str | os.PathLike[str] | Tokenizer | Operation,
     output: str | os.PathLike[str],
     format: str | None = None,  # noqa: A002  # what every caller calls it
     *,
     pattern: str | None = None,
     special_tokens: Iterable[SpecialToken] = (),
     allow_loss: Collection[str] = (),
+    id_map: str | os.PathLike[str] | None = None,
     change: Change | None = None,
     stdout: BinaryIO | None = None,
     listener: Listener = SILENCE,
@@ -72,12 +176,14 @@ def convert(
     """Write a tokenizer in a format, losing nothing unasked.
 
     Args:
-        source: A tokenizer, or what ``load`` takes.
+        source: A tokenizer, or what ``load`` takes; or what ``add_tokens``, ``prune``, ``extend`` or ``merge`` made,
+            and which ids became which is written too.
         output: The file to write, or the folder for formats of several files.
         format: The format, by its name in ``bpe_cli.formats.FORMATS``; by the name of the output if None.
         pattern: The split pattern, for a file that holds none.
         special_tokens: Special tokens that it is given besides its own.
         allow_loss: What the format need not hold, by the names that the error gives.
+        id_map: Where to write which ids became which; beside the output if None.
         change: What is changed on the way, as the command line asks for it; programs call ``add_tokens`` and the like.
         stdout: What the output ``-`` stands for; it is a name like others if None.
         listener: Who hears how it goes on.
@@ -88,6 +194,11 @@ def convert(
     ...     done = convert("gpt2", os.path.join(folder, "gpt2.tiktoken"))
     ...     done.format, [os.path.basename(path) for path in done.files], done.left_behind
     ('tiktoken', ['gpt2.tiktoken'], ())
+    >>> from bpe_cli import add_tokens
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = convert(add_tokens("gpt2", ["<|chat|>"]), os.path.join(folder, "tokenizer.json"))
+    ...     sorted(os.listdir(folder))
+    ['tokenizer.json', 'tokenizer.json.ids.json']
 
     Raises:
         FormatError: if the format cannot hold all of it, or a file is broken.
@@ -97,22 +208,34 @@ def convert(
         TypeError: if an argument is of a wrong type.
     """
     from bpe_cli.formats import dump, left_behind, rehearse
-    from bpe_cli.surgery import skeleton
+    from bpe_cli.surgery import Operation, skeleton
 
     path = _path(output)
     chosen = _format_of(path, format)
     losses = losses_of(allow_loss)
+    operation = source if isinstance(source, Operation) else None
+    if isinstance(source, Operation):
+        source = source.tokenizer
     if not isinstance(source, (str, os.PathLike, Tokenizer)):
-        raise wrong_type("source", "a Tokenizer, a str or a path", source)
-    if change is not None and not hasattr(change, "map_path"):
+        raise wrong_type("source", "a Tokenizer, what changed one, a str or a path", source)
+    if change is not None and not isinstance(change, Change):
         raise wrong_type("change", "a Change", change)
-    map_path = None if change is None else change.map_path(path)
+    if id_map is not None and not isinstance(id_map, (str, os.PathLike)):
+        raise wrong_type("id_map", "a str or a path", id_map)
+    map_path: str | None = None
+    if operation is not None and change is None:
+        map_path = Change(id_map=None if id_map is None else os.fsdecode(id_map)).map_path(path)
+    elif operation is not None or id_map is not None:
+        raise UsageError("id_map goes with what changed the tokenizer, and a change is made of a tokenizer")
+    elif change is not None:
+        map_path = change.map_path(path)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":
-        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
+        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give `id_map=FILE`")
     listener, streams = heard(listener), streams_of(streams)
     if stdout is not None and not callable(getattr(stdout, "write", None)):
         raise wrong_type("stdout", "a binary stream", stdout)
-    written = [("-o", path), ("--id-map" if change and change.id_map else "the map of ids", map_path)]
+    map_named = (change.id_map if change else id_map) is not None
+    written = [("`output`", path), ("`id_map`" if map_named else "the map of ids", map_path)]
     kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
     check_kept(written, [*kept, *(change.read_files if change else [])], streams)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
@@ -122,11 +245,10 @@ def convert(
             raise wrong_type("special_tokens", "a collection of SpecialToken", each)
     if added:
         model = model.with_special_tokens(added)
-    operation = None
     if change is not None:
         if change.corpus is not None:  # what no change can mend is said before the work
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)
-            written += [("-o", place) for place in places.values()]
+            written += [("`output`", place) for place in places.values()]
         operation = change.apply(model, written, listener, streams)
         model = operation.tokenizer
     files = dump(model, chosen, losses)
@@ -158,12 +280,7 @@ def _path(output: str | os.PathLike[str]) -> str:
 
 
 def _format_of(output: str, name: str | None) -> str:
-    """Return the format to write: as asked, or by the name of the output.
-
-    Raises:
-        UsageError: if there is no such format, or nothing says which one is meant.
-        TypeError: if its name is not a str.
-    """
+    """Return the format to write: as asked, or by the name of the output."""
     from bpe_cli.formats import format_of_name
 
     if name is None:
@@ -174,19 +291,18 @@ def _format_of(output: str, name: str | None) -> str:
 
 
 def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
-    """Return where each file goes, and make sure that it, and the map of ids, can be written there.
-
-    Raises:
-        UsageError: if the map would be one of the files, or stdout cannot take them.
-        OutputError: if a place cannot be written to.
-    """
+    """Return where each file goes, and make sure that it, and the map of ids, can be written there."""
     from bpe_cli.sinks.atomic import check_writable, made_folder
 
     if output == _STDOUT and stdout is not None:
         if "" not in files:
-            raise UsageError("this format is several files, which stdout cannot take", hint="name a folder with -o")
+            raise UsageError(
+                "this format is several files, which stdout cannot take", hint="name a folder with `output`"
+            )
         if stdout.isatty() and b"\0" in files[""]:
-            raise UsageError("this format is not for a terminal", hint="name a file with -o, or pipe it into a program")
+            raise UsageError(
+                "this format is not for a terminal", hint="name a file with `output`, or pipe it into a program"
+            )
         if map_path is not None:
             check_writable(map_path)
         return {"": output}
@@ -194,7 +310,7 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdou
     folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
     paths = {name: str(Path(folder) / name) if name else output for name in files}
     if map_path in paths.values():
-        raise UsageError(f"--id-map names {map_path}, which is a file of the output")
+        raise UsageError(f"`id_map` names {map_path}, which is a file of the output")
     ready: AbstractContextManager[None] = nullcontext() if "" in files else made_folder(folder, kept=False)
     with ready:
         for path in (*paths.values(), *([map_path] if map_path else ())):
@@ -209,9 +325,6 @@ def _write(contents: dict[str, bytes], folder: str | None, stdout: BinaryIO | No
         contents: The files by path.
         folder: The folder that they are in, if it may have to be made.
         stdout: What ``-`` stands for, if it stands for anything.
-
-    Raises:
-        OutputError: if one cannot be written.
     """
     from bpe_cli.sinks.atomic import made_folder, open_stdout, write_together
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.inputs import find_documents
-from bpe_cli.jobs.outputs import Streams, Target
+from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, SplittingOptions, new_counts
+from bpe_cli.trainers.base import Options, SplittingOptions
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -114,10 +114,10 @@ def _reading(
 ) -> Iterator[Iterator[Block]]:
     from bpe_cli.corpus import reading
 
-    found = find_documents(source, outputs, listener=listener, streams=streams, target=target)
+    files = find_documents(source, outputs, listener=listener, streams=streams, target=target)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
-    with reading(source, found, "counting", listener, stdin=streams.read) as blocks:
+    with reading(source, files, "counting", listener, stdin=streams.read) as blocks:
         yield blocks
 
 
@@ -147,9 +147,9 @@ def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tupl
     cutting, counts = counts_file.load_all(map(Path, paths), max_memory)
     splits = isinstance(options, SplittingOptions) and options.split_special
     if splits and set(options.special_tokens) != set(cutting.special_tokens):
-        made = " ".join(f"--special {token}" for token in cutting.special_tokens)
+        made = " ".join(f"`special_tokens={token}`" for token in cutting.special_tokens)
         raise UsageError(
-            f"the counts were made with {f'--split-special {made}' if made else 'no --split-special'}",
+            f"the counts were made with {f'`split_special` {made}' if made else 'no `split_special`'}",
             hint="count again with the special tokens that are to be split off",
         )
     return counts, trainer_for(options).adopt(options, cutting)
@@ -182,5 +182,5 @@ def check_matches(counts: _core.Counts, pattern: str) -> None:
                 return
     raise UsageError(
         f"the pattern {show_pattern(pattern)} matches nothing in the corpus, so that nothing is cut",
-        hint="--pattern none is the way to leave documents whole",
+        hint='`pattern="none"` is the way to leave documents whole',
     )

@@ -7,17 +7,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.outputs import Streams, Target, check_kept
+from bpe_cli.jobs.files import Streams, Target, check_kept
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.atomic import Output
-    from bpe_cli.sinks.base import Dtype
-    from bpe_cli.sinks.batches import Batch, ReadOptions
+    from bpe_cli.sinks.base import Batch, Dtype, ReadOptions
     from bpe_cli.tokenizer import Tokenizer
 
 _HEAD_BYTES = 64
@@ -85,14 +84,14 @@ def decode(
         OutputError: if the output cannot be written.
     """
     from bpe_cli.corpus import Source
-    from bpe_cli.jobs.inputs import find_inputs
+    from bpe_cli.jobs.files import find_inputs
     from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
     from bpe_cli.sinks.atomic import check_writable
-    from bpe_cli.sinks.batches import ReadOptions
+    from bpe_cli.sinks.base import ReadOptions
     from bpe_cli.sinks.compressing import check_compressing
     from bpe_cli.sinks.read import READERS
     from bpe_cli.sinks.sidecar import sidecar_path
-    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, streams, target = options or DecodeOptions(), streams or Streams(), Target.of(output)
     if options.format is not None and options.format not in READERS:
@@ -102,17 +101,17 @@ def decode(
         check_writable(target.path)
     model = load_tokenizer(tokenizer)
     edges = edges_of(model, bos=options.bos, eot=options.eot)
-    written = [("-o", target.path)]
-    found = find_inputs(
+    written = [("`output`", target.path)]
+    inputs = find_inputs(
         Source(tuple(paths), plain=True), written, listener=listener, streams=streams, target=target,
         otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
     )  # fmt: skip
-    records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in found.items if item.path != "-")
+    records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in inputs.items if item.path != "-")
     check_kept(written, [*files_of(tokenizer), *records], streams, target)
-    with listener.task("decoding", found.total_bytes) as advance, target.open() as out:
+    with listener.task("decoding", inputs.total_bytes) as advance, target.open() as out:
         asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
         decoding = _Decoding(model, options, asked, out, listener)
-        for item in found.items:
+        for item in inputs.items:
             decoding.decode(item, streams, advance)
     return Decoded(decoding.documents, decoding.tokens)
 
@@ -168,7 +167,7 @@ class _Decoding:
 
 def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:
     """Join the batches of each document if decoders have to see it whole."""
-    from bpe_cli.sinks.batches import Batch
+    from bpe_cli.sinks.base import Batch
 
     held: list[Batch] = []
     for batch in batches:
@@ -200,11 +199,7 @@ class _Place:
 
     @contextmanager
     def named(self, model: Tokenizer, ids: Sequence[int]) -> Iterator[None]:
-        """Put the place before the message of what fails inside.
-
-        Raises:
-            InputError: if something failed; of an id that has no token, with its number in the document.
-        """
+        """Put the place before the message of what fails inside."""
         try:
             yield
         except InputError as error:

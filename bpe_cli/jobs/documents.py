@@ -1,18 +1,29 @@
-"""Keep track of which input each document is from, and check documents as they go by."""
+"""Follow documents through a job of encoding: where each is from, how long it may be, how blocks are encoded.
+
+Blocks are encoded on any thread, and what comes out is written in order.
+"""
 
 from __future__ import annotations
 
+import os
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from bpe_cli.errors import CheckFailed, InputError
+from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.files import Target, check_text_output
+from bpe_cli.sinks.lines import CountSink
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import MOST_NAMED, plural
 
 if TYPE_CHECKING:
     from bpe_cli import _core
+    from bpe_cli.sinks import Sink, SinkOptions
     from bpe_cli.support.blocks import Block
-    from bpe_cli.tokenizer.engine import Place
+    from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer.engine import Place, Sampling
+    from bpe_cli.tokenizer.usage import Edges
 
 
 class Origins:
@@ -79,13 +90,13 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
         for document, begins, _ in block.parts():
             if begins:
                 number, offset = number + 1, 0
-            found = None if matcher is None else matcher.find(document)
-            if found is not None:
-                start, end, _ = found
+            match = None if matcher is None else matcher.find(document)
+            if match is not None:
+                start, end, _ = match
                 text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
                 raise InputError(
                     f"{origins.of(number)}, byte {offset + start:,}: the text holds the special token {text}",
-                    hint="--special all makes it that token, no --special keeps it plain text",
+                    hint='`specials="all"` makes it that token, no `specials` keeps it plain text',
                 )
             offset += len(document)
         yield block
@@ -138,9 +149,203 @@ class Budget:
         """
         if not self._first:
             return
-        told = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
+        described = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
         if self._over == 1:
-            raise CheckFailed(f"{told[0][0]} has {told[0][1]}, more than {self._limit:,}")
+            raise CheckFailed(f"{described[0][0]} has {described[0][1]}, more than {self._limit:,}")
         of_all = f"{self._over:,} of {self._number:,} documents have more than {plural(self._limit or 0, 'token')}"
-        more = f"; and {self._over - len(told):,} more" if self._over > len(told) else ""
-        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in told)}{more}")
+        more = f"; and {self._over - len(described):,} more" if self._over > len(described) else ""
+        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in described)}{more}")
+
+
+Item = tuple["Block", "Place"]
+"""A block, and where it stands in the whole input."""
+
+Result = tuple["memoryview | None", memoryview]
+"""The ids of a block's documents (u32) and where each document's end (u64); or None and their counts (u64)."""
+
+
+def with_edges(
+    block: Block, ids: memoryview, ends: memoryview, edges: Edges, sink: Sink
+) -> tuple[memoryview, memoryview]:
+    """Put around the documents of a block what stands there, but for what the sink itself puts."""
+    after = edges.after[:-1] if _puts_eot(edges, sink) else edges.after
+    if not (edges.before or after):
+        return ids, ends
+    from bpe_cli.tokenizer.post_processor import surround
+
+    return surround(block, ids, ends, edges.before, after)
+
+
+def with_edges_counted(block: Block, counts: memoryview, edges: Edges) -> memoryview:
+    """Count what stands around the documents of a block too (u64)."""
+    if not len(edges) or not len(counts):
+        return counts
+    more = array("Q", (count + len(edges) for count in counts))
+    if block.begun < len(more):
+        more[0] -= len(edges.before)
+    if block.ended < len(more):
+        more[-1] -= len(edges.after)
+    return memoryview(more)
+
+
+def counts_of(block: Block, ends: memoryview, edges: Edges, sink: Sink) -> list[int]:
+    """Return how many ids each document of a block has in the output."""
+    own = int(_puts_eot(edges, sink))
+    counts = [end - start + own for start, end in zip([0, *ends], ends, strict=False)]
+    if own and block.ended < len(counts):
+        counts[-1] -= own
+    return counts
+
+
+def _puts_eot(edges: Edges, sink: Sink) -> bool:
+    """Return whether a sink itself ends each document."""
+    return sink.is_binary and edges.eot is not None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEncoding:
+    """Encode blocks and write what comes out.
+
+    Attributes:
+        model: The tokenizer.
+        matcher: What is looked for in the text.
+        sampling: How the encoding is varied, or None.
+        edges: What stands around each document.
+        sink: Where it goes.
+        budget: What watches the lengths of documents.
+    """
+
+    model: Tokenizer
+    matcher: _core.SpecialMatcher | None
+    sampling: Sampling | None
+    edges: Edges
+    sink: Sink
+    budget: Budget
+
+    def encode(self, item: Item) -> Result:
+        """Encode or count a block; several threads may do so at a time.
+
+        Raises:
+            InputError: if a byte of the text has no token.
+        """
+        block, place = item
+        if isinstance(self.sink, CountSink) and self.sampling is None:
+            return None, with_edges_counted(block, self.model.count_block(block, self.matcher), self.edges)
+        ids, ends = self.model.encode_block(block, self.matcher, 1, self.sampling, place)
+        return with_edges(block, ids, ends, self.edges, self.sink)
+
+    def write(self, item: Item, result: Result) -> None:
+        """Write the result of a block; blocks come in order.
+
+        Raises:
+            OutputError: if it cannot be written.
+        """
+        block, _ = item
+        ids, ends = result
+        if ids is None and isinstance(self.sink, CountSink):
+            self.budget.spend(ends, block)
+            self.sink.write_counts(block, ends)
+        elif ids is not None:
+            if self.budget.is_limited:
+                self.budget.spend(counts_of(block, ends, self.edges, self.sink), block)
+            self.sink.write(block, ids, ends)
+
+
+# -- what is asked for, and what became of it ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EncodeOptions:
+    """State what is written, and how texts are encoded.
+
+    Attributes:
+        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin``, ``count``, and ``text`` of conversations; None for what
+            the output's name says, else ids.
+        tokens: Whether jsonl has the tokens too.
+        spans: Whether jsonl has the byte span of each token too.
+        specials: Which special tokens are looked for in the text: ``all``, or those that are named.
+        refuse_specials: Whether a text that holds one of them is refused instead.
+        add_special_tokens: Whether the post-processor puts around each document what it has.
+        bos: What begins each document: the text of a special token, an id, or ``auto``.
+        eot: What ends each document, likewise.
+        max_tokens: How many tokens a document may have.
+        sampling: How encodings are varied at random.
+        threads: How many threads work; None for as many as may be used. They change no result.
+    """
+
+    to: str | None = None
+    tokens: bool = False
+    spans: bool = False
+    specials: Specials = ()
+    refuse_specials: bool = False
+    add_special_tokens: bool = False
+    bos: str | int | None = None
+    eot: str | int | None = None
+    max_tokens: int | None = None
+    sampling: Sampling | None = None
+    threads: int | None = None
+
+    def sink_options(self, edges: Edges) -> SinkOptions:
+        """Return what a sink has to know of it."""
+        from bpe_cli.sinks import SinkOptions
+
+        return SinkOptions(self.tokens, self.spans, self.specials, edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """State what was encoded.
+
+    Attributes:
+        documents: How many documents there were, or conversations, or lines of segmented text.
+        tokens: How many ids they have, with what stands around them; None where only text was written.
+        divided: How often the token that ends documents stands in texts too, so that readers find more documents.
+        files: The files that were written: the output, and what describes it.
+        subwords: How many subwords have a count in the vocabulary that was written; None where none was.
+    """
+
+    documents: int
+    tokens: int | None = None
+    divided: int = 0
+    files: tuple[str, ...] = ()
+    subwords: int | None = None
+
+
+def encoded(sink: Sink, to: str, target: Target) -> Encoded:
+    """Return the account of what a sink has written."""
+    from bpe_cli import sinks
+
+    files = (target.path, sinks.record_of(to, target.path)) if os.path.isfile(target.path or "") else ()
+    return Encoded(sink.documents, sink.tokens, getattr(sink, "divided", 0), tuple(each for each in files if each))
+
+
+def kind_written(to: str | None, target: Target) -> str:
+    """Return what is written: as asked, else as the name of the output says, else ids."""
+    from bpe_cli import sinks
+
+    return to or sinks.sink_of_name(target.path) or "ids"
+
+
+def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
+    """Make sure that an output can be written, and is called as what it is.
+
+    Raises:
+        UsageError: if its name is that of another kind of file, or it is a terminal and the output is not text.
+        OutputError: if it cannot be written.
+    """
+    from bpe_cli import sinks
+
+    if target.path is None:
+        if to in sinks.SINKS and sinks.is_binary(to) and target.stream is not None and target.stream.isatty():
+            raise UsageError(f"{to} is not for a terminal", hint="name a file with `output`, or pipe it into a program")
+    elif to in sinks.SINKS:
+        sinks.check_outputs(to, target.path)
+    else:
+        check_text_output(target.path, jsonl=jsonl)
+
+
+def outputs_of(to: str, target: Target) -> list[tuple[str, str | None]]:
+    """Return the files that are written, with what messages call them."""
+    from bpe_cli import sinks
+
+    return [("`output`", target.path), ("the record of `output`", sinks.record_of(to, target.path))]

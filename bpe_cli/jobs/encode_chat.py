@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Protocol
 from bpe_cli.chat.messages import MAX_BYTES
 from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.documents import Budget, Origins, Places
-from bpe_cli.jobs.encode import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
-from bpe_cli.jobs.inputs import FIELD, find_inputs
-from bpe_cli.jobs.outputs import Streams, Target, check_kept
+from bpe_cli.jobs.documents import (
+    Budget,
+    Encoded,
+    EncodeOptions,
+    Origins,
+    Places,
+    check_output,
+    encoded,
+    kind_written,
+    outputs_of,
+)
+from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
     from bpe_cli.chat import Conversation
     from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash, Inputs, Source
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -109,7 +117,7 @@ def encode_chat(
     if work.is_billed(model, named):
         return _write_counts(work, model, named, reader)
     renderer, model = _renderer(work, model, named)
-    note_oddities(model, work.found_specials, listener)
+    note_oddities(model, work.specials, listener)
     if work.to == "text":
         return _write_text(work, renderer, reader)
     return _write_ids(work, model, renderer, reader)
@@ -144,52 +152,45 @@ class _Work:
         return outputs_of(self.to, self.target)
 
     @property
-    def found_specials(self) -> Specials:
+    def specials(self) -> Specials:
         """The special tokens that messages may hold."""
         return () if self.options.refuse_specials else self.options.specials
 
     def check(self) -> None:
-        """Make sure that no option is given that has no effect, or none that is clear.
-
-        Raises:
-            UsageError: if an option has no effect, or contradicts another.
-        """
+        """Make sure that no option is given that has no effect, or none that is clear."""
         from bpe_cli.sinks import SINKS
 
         options, to = self.options, self.to
         if to not in (*SINKS, "text"):
             raise UsageError(f"conversations cannot be encoded to {to!r}", hint=f"there are {', '.join(SINKS)}, text")
         if self.source.documents == "lines":
-            raise UsageError("--chat reads JSON, not lines of text", hint="--jsonl takes a conversation from each line")
+            raise UsageError(
+                "`chat` reads JSON, not lines of text", hint='`documents="jsonl"` takes a conversation from each line'
+            )
         if self.source.plain:
-            raise UsageError("--chat reads JSON, not text as it is", hint="leave --plain out")
+            raise UsageError("`chat` reads JSON, not text as it is", hint="leave `plain` out")
         if options.spans:
             raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
         if options.add_special_tokens or options.bos is not None:
             raise UsageError(
                 "a chat template itself writes what belongs around a conversation",
-                hint=f"leave {'--add-special-tokens' if options.add_special_tokens else '--bos'} out",
+                hint=f"leave {'`add_special_tokens`' if options.add_special_tokens else '`bos`'} out",
             )
         if to == "text" and options.eot is not None:
-            raise UsageError("--eot is about ids, and --to text writes none", hint="leave it out")
+            raise UsageError('`eot` is about ids, and `to="text"` writes none', hint="leave it out")
         if self.chat.template == BILLED and to != "count":
-            raise UsageError("openai says what OpenAI bills, not which ids there are", hint="--to count gives it")
+            raise UsageError("openai says what OpenAI bills, not which ids there are", hint='`to="count"` gives it')
 
     def reader(self) -> _Reader:
-        """Find the conversations.
-
-        Raises:
-            InputError: if an input is missing, or the list of tools cannot be read.
-            UsageError: if an output is an input.
-        """
+        """Find the conversations."""
         source = replace(
             self.source,
             documents="lines" if self.source.documents == "jsonl" else "whole",
             field="messages" if self.source.field == FIELD else self.source.field,
             json=True,
         )
-        found = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
-        return _Reader(self.chat, source, found, self.listener, self.streams)
+        files = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
+        return _Reader(self.chat, source, files, self.listener, self.streams)
 
     def is_billed(self, model: Tokenizer, named: str) -> bool:
         """Return whether it is counted what OpenAI bills."""
@@ -201,21 +202,16 @@ class _Work:
 
 
 def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Tokenizer]:
-    """Return what renders conversations, and the tokenizer with the special tokens that it needs.
-
-    Raises:
-        UsageError: if there is no such template, or the tokenizer does not fit it.
-        InputError: if its file cannot be read.
-    """
+    """Return what renders conversations, and the tokenizer with the special tokens that it needs."""
     from bpe_cli.chat import LAYOUTS, ChatTemplate, is_billed, layout_of_model, special_names
 
     own = dict(model.usage.chat_templates)
     name = work.chat.template or next(iter(own), None) or (layout_of_model(named) if named else None)
     date = work.chat.date
     if name is None:
-        counts = "; --to count counts as OpenAI bills" if is_billed(named) else ""
+        counts = '; `to="count"` counts as OpenAI bills' if is_billed(named) else ""
         raise UsageError(
-            "this tokenizer comes with no chat template, so --chat-template is to name one",
+            "this tokenizer comes with no chat template, so `template` is to name one",
             hint=f"built in are {', '.join(LAYOUTS)}; or a file, such as chat_template.jinja{counts}",
         )
     if name in own:
@@ -236,7 +232,7 @@ def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Toke
 class _Reader:
     """Read conversations from inputs, and know where each stands; a blank line is none."""
 
-    def __init__(self, chat: ChatOptions, source: Source, found: Inputs, listener: Listener, streams: Streams) -> None:
+    def __init__(self, chat: ChatOptions, source: Source, inputs: Inputs, listener: Listener, streams: Streams) -> None:
         from bpe_cli.chat import read_tools
 
         self._source = source
@@ -248,7 +244,7 @@ class _Reader:
         self._lines = Origins(whole=source.documents == "whole")
         self._number = 0
         self._numbers = array("Q")
-        self._found = found
+        self._inputs = inputs
         self.hashes: list[InputHash] = []
 
     def of(self, number: int) -> str:
@@ -260,15 +256,11 @@ class _Reader:
 
     @contextmanager
     def batches(self, what: str) -> Iterator[Iterator[list[Conversation]]]:
-        """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends.
-
-        Raises:
-            InputError: if one cannot be read; the message says where.
-        """
+        """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends."""
         from bpe_cli.corpus import reading
 
         with reading(
-            self._source, self._found, what, self._listener, stdin=self._streams.read,
+            self._source, self._inputs, what, self._listener, stdin=self._streams.read,
             on_input=self._lines.begin, hashes=self.hashes,
         ) as blocks:  # fmt: skip
             yield filter(None, map(self._batch, whole_documents(blocks, MAX_BYTES, _too_long)))
@@ -297,20 +289,20 @@ def _too_long() -> InputError:
 def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reader) -> Encoded:
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
-    from bpe_cli.jobs.block_encoding import counts_of, with_edges, with_edges_counted
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.support.ordered_threads import usable_threads
-    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, target, threads = work.options, work.target, usable_threads(work.options.threads)
-    encoder = ChatEncoder(model, work.found_specials, refuse=options.refuse_specials)
+    encoder = ChatEncoder(model, work.specials, refuse=options.refuse_specials)
     edges = edges_of(model, eot=options.eot)
     budget, places = Budget(options.max_tokens, reader), Places()
     with (
         reader.batches("encoding") as batches,
         sinks.open_sink(
             work.to, target.path, stdout=target.stream, tokenizer=model,
-            options=replace(options, specials=work.found_specials).sink_options(edges), inputs=reader.hashes,
+            options=replace(options, specials=work.specials).sink_options(edges), inputs=reader.hashes,
         ) as sink,
     ):  # fmt: skip
         for batch in batches:
@@ -339,22 +331,18 @@ def _shown(batch: list[Conversation]) -> Block:
 
 
 def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) -> Encoded:
-    """Write what OpenAI bills.
-
-    Raises:
-        UsageError: if something is asked for that is not billed so.
-    """
+    """Write what OpenAI bills."""
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
-    from bpe_cli.sinks.count import CountSink
-    from bpe_cli.tokenizer.edges import NO_EDGES
+    from bpe_cli.sinks.lines import CountSink
+    from bpe_cli.tokenizer.usage import NO_EDGES
 
     options, target = work.options, work.target
     varied = options.specials or options.refuse_specials or options.sampling is not None or options.eot is not None
     if work.chat.generation_prompt is False or varied:
         raise UsageError(
             "OpenAI bills text as it is, and for the answer's beginning in any case",
-            hint="leave --special, --eot, --no-generation-prompt and sampling out, or name a layout by --chat-template",
+            hint="leave `specials`, `eot`, `generation_prompt=False` and sampling out, or name a layout by `template`",
         )
     budget = Budget(options.max_tokens, reader)
     with (

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError
+from bpe_cli.jobs.files import Streams, check_kept, find_documents
+from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_slow_patterns
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from bpe_cli.corpus import Inputs, Source
-    from bpe_cli.reports.frequencies import Frequencies
-    from bpe_cli.reports.text.nbest import Ranking
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.reports.text.scores import Ranking
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
-    from bpe_cli.reports.text.steps.values import Steps
+    from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.text.warnings import TextWarning
+    from bpe_cli.reports.tokenizer.corpus_report import Frequencies
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
-    from bpe_cli.support.failures import Failures
+    from bpe_cli.support.messages import Failures
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 LARGEST_TEXT = 16 << 20
@@ -80,178 +84,170 @@ class TokenCards:
     unknown: Failures
 
 
-def inspect_texts(
-    tokenizer: Tokenizer,
-    source: Source,
-    *,
-    specials: Specials = (),
-    stages: bool = False,
-    scores: bool = False,
-    details: int | None = None,
-    inputs: Inputs | None = None,
-    listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
-) -> Iterator[tuple[Document, TextInspection]]:
-    """Yield the documents of a source, each with its tokens.
+@dataclass(frozen=True, slots=True)
+class InspectedTexts:
+    """Texts with their tokens, one after the other as they are read."""
 
-    Args:
-        tokenizer: The tokenizer.
-        source: The texts.
-        specials: Which special tokens are looked for in them.
+    tokenizer: Tokenizer
+    documents: Iterator[tuple[Document, TextInspection]]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTexts:
+    """Texts with their best segmentations, likewise."""
+
+    tokenizer: Tokenizer
+    documents: Iterator[tuple[Document, Ranking]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTexts:
+    """Texts with the steps to their tokens, likewise."""
+
+    tokenizer: Tokenizer
+    documents: Iterator[tuple[Document, Steps]]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectOptions:
+    """State what is reported of texts, or of a tokenizer by itself.
+
+    Attributes:
+        specials: Which special tokens are looked for in texts and in a corpus.
         stages: Whether to find what each stage makes of a text.
         scores: Whether tokens without scores are refused.
         details: How many tokens of a text are described; None for all.
-        inputs: What ``source.inputs()`` gave, so that it need not be found again.
-        listener: Who hears of what might not be expected.
-        stdin: What ``-`` stands for; None for the process's own.
+        best: How many segmentations of a text are ranked by their scores; None for no ranking.
+        steps: Whether to find the steps to a text's tokens, with ``best`` segmentations of a lattice.
+        full: Whether steps are told to their end, however many there are.
+        tokens: The ids or texts of tokens to look up (see ``naming.find_tokens``), in place of the report on all.
+        threads: How many threads encode a corpus; they change no result.
+    """
 
-    Raises:
-        UsageError: if scores are asked for and the model has none, or a name in ``specials`` is unknown.
-        InputError: if a file cannot be read, a text is too long, or a byte of it has no token.
+    specials: Specials = ()
+    stages: bool = False
+    scores: bool = False
+    details: int | None = None
+    best: int | None = None
+    steps: bool = False
+    full: bool = False
+    tokens: tuple[str, ...] = ()
+    threads: int = 1
+
+
+if TYPE_CHECKING:
+    Inspection: TypeAlias = InspectedTexts | RankedTexts | ExplainedTexts | HealthReport | TokenCards
+
+
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Source | None = None,
+    options: InspectOptions | None = None,
+    *,
+    corpus: Source | None = None,
+    outputs: Sequence[tuple[str, str | None]] = (),
+    no_corpus: str | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Inspection:
+    """Report on texts; without texts, on a tokenizer by itself, and on which of its tokens a corpus uses.
 
     >>> from bpe_cli.corpus import Source
-    >>> from bpe_cli.tokenizer.named_encodings import named
     >>> [(document.title, found.segmentation.token_count)
-    ...  for document, found in inspect_texts(named("gpt2"), Source(text="low lower"))]
+    ...  for document, found in inspect("gpt2", Source(text="low lower")).documents]
     [(None, 2)]
+
+    Args:
+        tokenizer: A tokenizer; or its file, or its name.
+        texts: The texts; None for the tokenizer by itself.
+        options: What is reported.
+        corpus: Texts to encode for the report on the tokenizer.
+        outputs: The options that name files to write, and the files: nothing that is read may be one of them.
+        no_corpus: The hint for a corpus that is missing; None for the usual one.
+        listener: Who hears how it goes on, and of what might not be expected.
+        streams: The streams around the job.
+
+    Returns:
+        Of texts ``ExplainedTexts``, ``RankedTexts`` or ``InspectedTexts``, as the options say; of a tokenizer
+        ``TokenCards`` if tokens are named, which has those that are not there too, else a ``HealthReport``.
+
+    Raises:
+        UsageError: if something is asked for that the model does not have, or a special token is unknown.
+        InputError: if a file cannot be read, a text is too long, or a byte of it has no token.
     """
+    options, streams = options or InspectOptions(), streams or Streams()
+    check_kept(outputs, files_of(tokenizer), streams)
+    model = load_tokenizer(tokenizer)
+    note_slow_patterns(model, listener)
+    if texts is not None:
+        kind, find = _finder(model, options)  # what cannot be had is refused whether there are documents or not
+        inputs = find_documents(texts, outputs, listener=listener, streams=streams)
+        documents = _documents(texts, inputs, listener, streams)
+        return kind(model, ((document, find(document.content)) for document in documents))
+    frequencies = None
+    if corpus is not None:
+        from bpe_cli.corpus import reading
+        from bpe_cli.reports.tokenizer.corpus_report import count_frequencies
+
+        inputs = find_documents(corpus, listener=listener, streams=streams, otherwise=no_corpus)
+        with reading(corpus, inputs, "encoding", listener, stdin=streams.read) as blocks:
+            frequencies = count_frequencies(model, blocks, specials=options.specials, threads=options.threads)
+    if options.tokens:
+        return _look_up(model, options.tokens, frequencies)
+    from bpe_cli.reports.tokenizer.health import examine_health
+
+    return examine_health(model, frequencies)
+
+
+def _finder(
+    tokenizer: Tokenizer, options: InspectOptions
+) -> tuple[type[InspectedTexts | RankedTexts | ExplainedTexts], Callable[[bytes], Any]]:
+    """Return what finds what is asked for of a text, and the kind of report that it makes."""
+    specials = options.specials
+    if options.steps:
+        from bpe_cli.reports.text.steps.pieces import Limits
+        from bpe_cli.reports.text.steps.record import teller_of
+
+        limits = Limits(None, None) if options.full else Limits()
+        if options.best is not None:
+            from bpe_cli.reports.text.scores import refuse_without_scores
+
+            refuse_without_scores(tokenizer)
+            limits = replace(limits, nbest=options.best)
+        return ExplainedTexts, teller_of(tokenizer, specials, limits)
+    if options.best is not None:
+        from bpe_cli.reports.text.scores import check_rankable, rank
+
+        check_rankable(tokenizer)
+        best = options.best
+        return RankedTexts, lambda text: rank(tokenizer, text, best, specials)
     from bpe_cli.reports.text.segmentation import TextReader
     from bpe_cli.reports.text.stages import refuse_long, show_stages
     from bpe_cli.reports.text.warnings import Watch
 
-    if scores:
+    if options.scores:
         from bpe_cli.reports.text.scores import check_scores
 
         check_scores(tokenizer)
     reader, watch = TextReader(tokenizer, specials), Watch(tokenizer, specials)
 
-    def inspect(text: bytes) -> TextInspection:
-        if stages:
+    def segment(text: bytes) -> TextInspection:
+        if options.stages:
             refuse_long(text)
-        segmentation = reader.segment(text, details)
-        shown = show_stages(tokenizer, text, segmentation, specials) if stages else None
+        segmentation = reader.segment(text, options.details)
+        shown = show_stages(tokenizer, text, segmentation, specials) if options.stages else None
         return TextInspection(segmentation, watch.warn(text, segmentation), shown)
 
-    return _each(inspect, source, inputs, listener, stdin)
+    return InspectedTexts, segment
 
 
-def rank_texts(
-    tokenizer: Tokenizer,
-    source: Source,
-    best: int,
-    *,
-    specials: Specials = (),
-    inputs: Inputs | None = None,
-    listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
-) -> Iterator[tuple[Document, Ranking]]:
-    """Yield the documents of a source, each with its ``best`` segmentations by their scores; see ``inspect_texts``.
-
-    Raises:
-        UsageError: if the model gives no scores, or a name in ``specials`` is unknown.
-        InputError: as ``inspect_texts``.
-    """
-    from bpe_cli.reports.text.nbest import check_rankable, rank
-
-    check_rankable(tokenizer)  # it is refused whether there are documents or not
-    return _each(lambda text: rank(tokenizer, text, best, specials), source, inputs, listener, stdin)
-
-
-def explain_texts(
-    tokenizer: Tokenizer,
-    source: Source,
-    *,
-    best: int | None = None,
-    full: bool = False,
-    specials: Specials = (),
-    inputs: Inputs | None = None,
-    listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
-) -> Iterator[tuple[Document, Steps]]:
-    """Yield the documents of a source, each with the steps to its tokens; see ``inspect_texts``.
-
-    Args:
-        tokenizer: The tokenizer.
-        source: The texts.
-        best: How many segmentations a lattice ranks; None for the usual number.
-        full: Whether to tell all, however long.
-        specials: As for ``inspect_texts``.
-        inputs: As for ``inspect_texts``.
-        listener: As for ``inspect_texts``.
-        stdin: As for ``inspect_texts``.
-
-    Raises:
-        UsageError: if ``best`` is given and the model gives no scores, or a name in ``specials`` is unknown.
-        InputError: as ``inspect_texts``.
-    """
-    from bpe_cli.reports.text.steps import Limits, teller_of
-
-    limits = Limits(None, None) if full else Limits()
-    if best is not None:
-        from bpe_cli.reports.text.nbest import refuse_without_scores
-
-        refuse_without_scores(tokenizer)
-        limits = replace(limits, nbest=best)
-    return _each(teller_of(tokenizer, specials, limits), source, inputs, listener, stdin)
-
-
-def inspect_tokenizer(
-    tokenizer: Tokenizer,
-    corpus: Source | None = None,
-    *,
-    specials: Specials = (),
-    threads: int = 1,
-    inputs: Inputs | None = None,
-    listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
-) -> HealthReport:
-    """Report on a tokenizer by itself, and on which of its tokens a corpus uses.
-
-    Args:
-        tokenizer: The tokenizer.
-        corpus: Texts to encode; None for no corpus.
-        specials: Which special tokens are looked for in them.
-        threads: How many threads encode them.
-        inputs: What ``corpus.inputs()`` gave, so that it need not be found again.
-        listener: Who hears how many bytes were read, and of what might not be expected.
-        stdin: What ``-`` stands for; None for the process's own.
-
-    Raises:
-        UsageError: if a split pattern does not compile, or a name in ``specials`` is unknown.
-        InputError: if a file cannot be read, or a byte of a text has no token.
-    """
-    from bpe_cli.reports.tokenizer.health import examine_health
-
-    frequencies = _frequencies(tokenizer, corpus, specials, threads, inputs, listener, stdin)
-    return examine_health(tokenizer, frequencies)
-
-
-def look_up_tokens(
-    tokenizer: Tokenizer,
-    names: Sequence[str],
-    corpus: Source | None = None,
-    *,
-    specials: Specials = (),
-    threads: int = 1,
-    inputs: Inputs | None = None,
-    listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
-) -> TokenCards:
-    """Look up tokens by their ids or texts (see ``naming.find_tokens``), each once.
-
-    The other arguments are as for ``inspect_tokenizer``.
-
-    Raises:
-        UsageError: as ``inspect_tokenizer``; that a token is not there is part of the result.
-        InputError: as ``inspect_tokenizer``.
-    """
-    from bpe_cli.reports.tokenizer.lookup import look_up
-    from bpe_cli.reports.tokenizer.naming import find_tokens
-    from bpe_cli.reports.tokenizer.reachability import examine
+def _look_up(tokenizer: Tokenizer, names: Sequence[str], frequencies: Frequencies | None) -> TokenCards:
+    """Look up tokens by their ids or texts, each once; that one is not there is part of the result."""
+    from bpe_cli.reports.tokenizer.lookup import find_tokens, look_up
+    from bpe_cli.reports.tokenizer.reachability.examine import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy
-    from bpe_cli.support.failures import Failures
+    from bpe_cli.support.messages import Failures
 
-    frequencies = _frequencies(tokenizer, corpus, specials, threads, inputs, listener, stdin)
     anatomy, unknown = Anatomy(tokenizer), Failures()
     named = unknown.of(lambda name: find_tokens(anatomy, name), dict.fromkeys(names))
     token_ids = list(dict.fromkeys(token_id for each in named for token_id in each))
@@ -260,46 +256,10 @@ def look_up_tokens(
     return TokenCards(tokenizer.name, tuple(cards), unknown)
 
 
-def _frequencies(
-    tokenizer: Tokenizer,
-    corpus: Source | None,
-    specials: Specials,
-    threads: int,
-    inputs: Inputs | None,
-    listener: Listener,
-    stdin: BinaryIO | None,
-) -> Frequencies | None:
-    """Encode the corpus and count its tokens."""
-    if corpus is None:
-        return None
-    from bpe_cli.corpus import reading
-    from bpe_cli.reports.frequencies import count_frequencies
-
-    inputs = inputs if inputs is not None else corpus.inputs(stdin=stdin or sys.stdin.buffer, on_skip=listener.note)
-    with reading(corpus, inputs, "encoding", listener, stdin=stdin) as blocks:
-        return count_frequencies(tokenizer, blocks, specials=specials, threads=threads)
-
-
-Found = TypeVar("Found")
-
-
-def _each(
-    inspect: Callable[[bytes], Found],
-    source: Source,
-    inputs: Inputs | None,
-    listener: Listener,
-    stdin: BinaryIO | None,
-) -> Iterator[tuple[Document, Found]]:
-    return ((document, inspect(document.content)) for document in _documents(source, inputs, listener, stdin))
-
-
-def _documents(source: Source, inputs: Inputs | None, listener: Listener, stdin: BinaryIO | None) -> Iterator[Document]:
+def _documents(source: Source, inputs: Inputs, listener: Listener, streams: Streams) -> Iterator[Document]:
     """Yield each document whole.
 
     Lines have their titles even if there is only one: to know, the next would have to be waited for.
-
-    Raises:
-        InputError: if one is too long to be shown.
     """
     from bpe_cli.corpus import reading
     from bpe_cli.jobs.documents import Origins
@@ -313,8 +273,7 @@ def _documents(source: Source, inputs: Inputs | None, listener: Listener, stdin:
 
     whole = source.documents == "whole"
     origins = Origins(whole=whole)
-    inputs = inputs if inputs is not None else source.inputs(stdin=stdin or sys.stdin.buffer, on_skip=listener.note)
-    with reading(source, inputs, "reading", listener, stdin=stdin, on_input=origins.begin) as blocks:
+    with reading(source, inputs, "reading", listener, stdin=streams.read, on_input=origins.begin) as blocks:
         first: Document | None = None
         contents = chain.from_iterable(whole_documents(blocks, LARGEST_TEXT, too_large))
         for number, content in enumerate(contents, start=1):

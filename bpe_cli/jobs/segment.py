@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_text_output
+from bpe_cli.jobs.documents import Encoded
+from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.support.blocks import Block
@@ -53,25 +54,12 @@ class SegmentOptions:
 
     def __post_init__(self) -> None:
         if self.threshold and self.vocabulary is None:
-            raise UsageError("--vocabulary-threshold is about --vocabulary, which is missing")
+            raise UsageError("`threshold` is about `vocabulary`, which is missing")
 
     @property
     def about_words(self) -> bool:
         """Whether anything is said that makes sense for words only."""
         return bool(self.separator != "@@" or self.glossaries or self.vocabulary is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Segmented:
-    """State what was segmented.
-
-    Attributes:
-        lines: How many lines were written.
-        subwords: How many subwords have a count in the vocabulary that was written, or None.
-    """
-
-    lines: int
-    subwords: int | None = None
 
 
 def segment(
@@ -82,14 +70,14 @@ def segment(
     output: Destination,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
-) -> Segmented:
+) -> Encoded:
     """Segment the documents of a source; write the vocabulary of that, if it is wanted, when all is there.
 
     >>> import io
     >>> from bpe_cli.corpus import Source
     >>> lines = io.BytesIO()
-    >>> segment(Source(text="hello world"), "gpt2", output=lines), lines.getvalue()
-    (Segmented(lines=1, subwords=None), b'hello  world\\n')
+    >>> segment(Source(text="hello world"), "gpt2", output=lines).documents, lines.getvalue()
+    (1, b'hello  world\\n')
 
     Args:
         source: The texts.
@@ -107,7 +95,7 @@ def segment(
     """
     from bpe_cli.corpus import reading
     from bpe_cli.formats.subword_nmt import dump_vocabulary
-    from bpe_cli.jobs.inputs import find_documents
+    from bpe_cli.jobs.files import find_documents
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
     from bpe_cli.sinks.atomic import check_writable, write_file
 
@@ -116,24 +104,24 @@ def segment(
         check_text_output(target.path, jsonl=source.documents == "jsonl")
     model = load_tokenizer(tokenizer)
     check_sampling(model, how.sampling)
-    written = [("-o", target.path), ("--write-vocabulary", how.write_vocabulary)]
+    written = [("`output`", target.path), ("`write_vocabulary`", how.write_vocabulary)]
     check_kept(written, [*files_of(tokenizer), ("the vocabulary", how.vocabulary or "")], streams, target)
     note_oddities(model, (), listener)
-    found = find_documents(source, written, listener=listener, streams=streams, target=target)
+    files = find_documents(source, written, listener=listener, streams=streams, target=target)
     if how.write_vocabulary is not None:
+        check_writable(how.write_vocabulary)
         if target.path is not None and os.path.realpath(target.path) == os.path.realpath(how.write_vocabulary):
             raise UsageError(f"{target.path} cannot be both the text and its vocabulary", hint="name another file")
-        check_writable(how.write_vocabulary)
     cut = line_cutter(model, how)
     counts: Counter[str] = Counter()
     if how.write_vocabulary is not None:
         cut = _counted(cut, counts)
-    with target.open() as out, reading(source, found, "segmenting", listener, stdin=streams.read) as blocks:
+    with target.open() as out, reading(source, files, "segmenting", listener, stdin=streams.read) as blocks:
         lines = _write_lines(blocks, cut, out)
     if how.write_vocabulary is None:
-        return Segmented(lines)
+        return Encoded(lines)
     write_file(how.write_vocabulary, dump_vocabulary(counts))
-    return Segmented(lines, len(counts))
+    return Encoded(lines, subwords=len(counts))
 
 
 def _counted(cut: Cut, counts: Counter[str]) -> Cut:
@@ -158,7 +146,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
         UsageError: if the options are about words, and the tokenizer has none; or if it cannot be varied so.
         InputError, FormatError: if the vocabulary cannot be read.
     """
-    from bpe_cli.jobs.inputs import read_counts
+    from bpe_cli.jobs.files import read_counts
     from bpe_cli.stages import CharacterBpe, LongestMatch
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.tokenizer.subword_text import Segmenter
@@ -167,7 +155,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
     bpe = model.live_model
     if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
         if sampling is not None and sampling.way != "dropout":
-            raise UsageError("segmented text can be varied by --dropout, and by no other way")
+            raise UsageError("segmented text can be varied by `dropout`, and by no other way")
         known = None
         if how.vocabulary is not None:
             counts = read_counts(how.vocabulary)
@@ -188,7 +176,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
         longest = isinstance(bpe, LongestMatch)
         raise UsageError(
             "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
-            hint="leave --inference out" if longest else "-a bpe trains such a tokenizer",
+            hint="leave `inference` out" if longest else '`algorithm="bpe"` trains such a tokenizer',
         )
     if sampling is not None:
         raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")

@@ -1,4 +1,4 @@
-"""Load the tokenizer of a job, and say what of it the caller may not expect."""
+"""Load the tokenizer of a job by its name or path, as ``-t`` does, and say what of it the caller may not expect."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from bpe_cli.errors import UsageError
-from bpe_cli.jobs.inputs import read_counts
-from bpe_cli.jobs.load import load
-from bpe_cli.support.core_arguments import wrong_type
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.jobs.files import read_counts
+from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import Listener
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -28,6 +27,54 @@ Inference = Literal["merges", "longest", "left-to-right"]
 """How a BPE vocabulary is applied: by its merges; by the longest token anywhere first; by the longest from the left."""
 
 
+def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> Tokenizer:
+    """Return a tokenizer by its name, or from a file or folder of any format; nothing is fetched.
+
+    A str is what ``-t`` of the command line takes: an encoding (``"cl100k_base"``), a model (``"gpt-4o"``) in any case,
+    a file, a folder, ``"hf:org/name"`` of Hugging Face's cache, ``"tiktoken:name"`` of tiktoken's. A path object is a
+    file or folder in any case. A file's format is told from its contents.
+
+    Args:
+        name_or_path: What is meant.
+        pattern: The split pattern, by name or as an expression, for formats that hold none.
+
+    >>> load("gpt-4o").name, load("GPT2").encode("hello world")
+    ('o200k_base', [31373, 995])
+
+    Raises:
+        UsageError: if there is no tokenizer of this name; the hint says which are meant.
+        InputError: if the file cannot be read.
+        FormatError: if no format fits, or the file is broken.
+        TypeError: if an argument is of a wrong type.
+    """
+    if pattern is not None and not isinstance(pattern, str):
+        raise wrong_type("pattern", "a str", pattern)
+    if pattern is not None:
+        bytes_of(pattern, "pattern")
+    if isinstance(name_or_path, str):
+        bytes_of(name_or_path, "name_or_path")
+        # The formats of files are loaded only if one may be meant: a named encoding starts without them.
+        if pattern is None and not _exists(name_or_path):
+            tokenizer = named_encodings.find(name_or_path)
+            if tokenizer is not None:
+                return tokenizer
+        from bpe_cli.formats import find_tokenizer
+
+        return find_tokenizer(name_or_path, pattern)
+    if not isinstance(name_or_path, os.PathLike):
+        raise wrong_type("name_or_path", "a str or a path", name_or_path)
+    from bpe_cli import formats
+
+    return formats.load(os.fsdecode(name_or_path), pattern)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:  # a NUL or a lone surrogate, which no path has
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class TokenizerChoice:
     """State which tokenizer a job loads, and how it is applied.
@@ -38,6 +85,7 @@ class TokenizerChoice:
         added: Special tokens that it is given besides its own.
         inference: How a BPE vocabulary is applied.
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
+        way_out: What else the hint says if its file is broken; None for nothing.
 
     Raises:
         UsageError: if there are frequencies, and it is not the longest token that goes first.
@@ -48,10 +96,13 @@ class TokenizerChoice:
     added: tuple[SpecialToken, ...] = ()
     inference: Inference = "merges"
     frequencies: str | None = None
+    way_out: str | None = None
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and self.inference != "longest":
-            raise UsageError("--frequencies says which of equally long tokens is tried first, with --inference longest")
+            raise UsageError(
+                '`frequencies` says which of equally long tokens is tried first, with `inference="longest"`'
+            )
 
     def load(self) -> Tokenizer:
         """Load it.
@@ -60,7 +111,13 @@ class TokenizerChoice:
             UsageError: if there is no such tokenizer, or it cannot be applied so.
             InputError, FormatError: if a file cannot be read.
         """
-        tokenizer = load(self.name, self.pattern)
+        try:
+            tokenizer = load(self.name, self.pattern)
+        except FormatError as error:
+            if self.way_out is None:
+                raise
+            hint = f"{error.hint}; {self.way_out}" if error.hint else self.way_out
+            raise FormatError(error.message, hint=hint) from error
         if self.added:
             tokenizer = tokenizer.with_special_tokens(self.added)
         if self.inference == "merges":
@@ -119,18 +176,18 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
     if sampling.way == "segmentation":
         if not isinstance(model.model, Unigram):
             raise UsageError(
-                f"--sample draws by the probabilities of a unigram model, and this is {kind}",
-                hint="--dropout varies what BPE makes of a text",
+                f"`sample` draws by the probabilities of a unigram model, and this is {kind}",
+                hint="`dropout` varies what BPE makes of a text",
             )
     elif not isinstance(model.model, (CharacterBpe, MergeBpe, RankBpe, ScoredBpe)):
         raise UsageError(
-            f"--dropout leaves out merges, and this is {kind}, which has none",
-            hint="--sample varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
+            f"`dropout` leaves out merges, and this is {kind}, which has none",
+            hint="`sample` varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
         )
     if spans:
         raise UsageError(
             "spans are found by encoding a text again, which would not give the tokens that were drawn",
-            hint="leave spans out, or --dropout and --sample",
+            hint="leave spans out, or `dropout` and `sample`",
         )
 
 
@@ -156,11 +213,11 @@ def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
         return
     import shlex
 
-    from bpe_cli.tokenizer.withholding import unspelt
+    from bpe_cli.tokenizer.special_tokens import unspelt
 
     texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
     for text in (text for text in texts if text not in specials):
         yield (
             f"the special token {text!r} is all that spells this character, which is unknown without "
-            f"--special {shlex.quote(text)}"
+            f"`specials={shlex.quote(text)}`"
         )

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import os
+import types
+import typing
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
-from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_outputs
-from bpe_cli.jobs.train_options import options_for
+from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
 from bpe_cli.support.core_arguments import one_of, whole_number, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, heard
-from bpe_cli.support.messages import plural
+from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
+from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
-from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, new_counts
+from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
+from bpe_cli.trainers.base import Options, Trained, check_numbers
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.support.blocks import Block
     from bpe_cli.teaching.steps import Steps
     from bpe_cli.tokenizer import Tokenizer
@@ -88,7 +91,7 @@ class TrainedFile:
                 "make or use a special token and are"
             )  # fmt: skip
             merges = plural(self.dead_merges, "merge")
-            notes.append(f"{merges} {verb} dead; --split-special keeps its text out of training")
+            notes.append(f"{merges} {verb} dead; `split_special` keeps its text out of training")
         return tuple(notes)
 
 
@@ -121,7 +124,7 @@ def train_file(
 
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
-    outputs = [("-o", target and target.path), ("--counts-out", job.counts_out)]
+    outputs = [("`output`", target.path if target else None), ("`counts_out`", job.counts_out)]
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
@@ -152,24 +155,16 @@ def _train(
 ) -> TrainedFile:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.withholding import dead_merges
+    from bpe_cli.tokenizer.special_tokens import dead_merges
 
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
     with listener.task("training", options.vocab_size or 0, "token") as advance:
-        done = 0
-
-        def on_progress(reached: int, _: int) -> None:
-            nonlocal done
-            advance(reached - done)
-            done = reached
-
-        trained = trainer.train(counts, options, on_progress, job.threads)
+        trained = trainer.train(counts, options, by_totals(advance), job.threads)
     if target is not None:
         signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
         content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
-        path, stream = target
-        with open_stdout(stream) if stream is not None else open_output(str(path)) as out:
+        with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
     return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, steps)
@@ -241,11 +236,7 @@ def train(
 
 
 def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
-    """Return the first of a corpus, and all of it.
-
-    Raises:
-        TypeError: if it is one text, or nothing that yields any.
-    """
+    """Return the first of a corpus, and all of it."""
     if isinstance(corpus, (str, bytes, bytearray, memoryview)):
         raise TypeError(
             "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
@@ -270,11 +261,7 @@ _BLOCK_BYTES = 1 << 23
 
 
 def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
-    """Yield texts as blocks of documents.
-
-    Raises:
-        TypeError: if one is not a text.
-    """
+    """Yield texts as blocks of documents."""
     from bpe_cli.support.blocks import Block
 
     waiting: list[bytes] = []
@@ -290,3 +277,117 @@ def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
             waiting, size = [], 0
     if waiting:
         yield Block.of(waiting)
+
+
+def is_needed(each: Field[Any]) -> bool:
+    """Return whether an option has no default."""
+    return each.default is MISSING and each.default_factory is MISSING
+
+
+def check_compat(algorithm: str, compat: str | None) -> None:
+    """Make sure that an algorithm can follow somebody's rules.
+
+    Raises:
+        UsageError: if it cannot; the hint names whose it can follow, and which algorithms can follow these.
+    """
+    known = compats_of(algorithm)
+    if compat is not None and compat not in known:
+        own = f"it has {', '.join(known)}" if known else "there are no other rules for it"
+        others = ", ".join(f'`algorithm="{other}"`' for other in ALGORITHMS if compat in compats_of(other))
+        able = f"; {others} can follow {compat}" if others else ""
+        raise UsageError(f'`algorithm="{algorithm}"` has no `compat="{compat}"`', hint=own + able)
+
+
+def checked(options: Options) -> Options:
+    """Return options of which the numbers have room in the core, and the stages can be run.
+
+    Raises:
+        UsageError: if a number is too large, or an expression does not compile.
+    """
+    check_numbers(options)
+    trainer_for(options).cutter(options)
+    return options
+
+
+def options_for(algorithm: str, given: dict[str, Any]) -> Options:
+    """Make an algorithm's options of keywords, as ``train`` takes them.
+
+    Raises:
+        UsageError: if there is no such algorithm or option, or a value is not of its kind.
+    """
+    if algorithm not in TRAINERS:
+        hint = did_you_mean(nearest(str(algorithm), TRAINERS), f"there are {', '.join(TRAINERS)}")
+        raise UsageError(f"there is no algorithm {algorithm!r} to train", hint=hint)
+    compat = given.get("compat")
+    if compat is not None:
+        check_compat(algorithm, compat)
+    trainer = trainer_of(algorithm, compat)
+    values = {name: value for name, value in given.items() if name != "compat"} | trainer.chosen_by(algorithm, compat)
+    known = {each.name: each for each in fields(trainer.Options)}
+    if "pattern" in values and "pattern" not in known and "pre_tokenizer" in known:
+        if "pre_tokenizer" in values:
+            raise UsageError("pattern and pre_tokenizer both say how text is cut", hint="leave one of them out")
+        values["pre_tokenizer"] = _split_by(values.pop("pattern"))
+    kinds = typing.get_type_hints(trainer.Options)
+    for name, value in values.items():
+        if name not in known:
+            raise UsageError(f"{algorithm} has no option {name!r}", hint=f"it has {', '.join(known)}")
+        values[name] = _of_kind(name, value, kinds[name])
+    needed = [each.name for each in known.values() if is_needed(each) and each.name not in values]
+    if needed:
+        raise UsageError(f"{algorithm} needs {', '.join(needed)}", hint=f"{needed[0]}=..., as in vocab_size=32000")
+    return checked(trainer.Options(**values))
+
+
+def _split_by(pattern: object) -> tuple[object, ...]:
+    """Return the pre-tokenizer that a pattern is, where there is no option for patterns."""
+    from bpe_cli.stages import Split
+
+    expression = _of_kind("pattern", pattern, str | None)
+    return (Split(str(expression)),) if expression else ()
+
+
+_KINDS: dict[object, str] = {
+    bool: "True or False", int: "a whole number", float: "a number", str: "a text", type(None): "None",
+}  # fmt: skip
+
+
+def _of_kind(name: str, value: object, kind: Any) -> object:
+    """Return the value of an option: patterns and stages by their names, lists as tuples."""
+    if isinstance(value, str) and name in ("normalizer", "pre_tokenizer"):
+        from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
+
+        return (normalizers_named if name == "normalizer" else pre_tokenizers_named)(value)
+    if isinstance(value, str) and name == "pattern":
+        from bpe_cli.stages.patterns import resolve_pattern
+
+        return "" if value in ("", "none") else resolve_pattern(value)
+    if not _fits(value, kind):
+        raise UsageError(f"{name} is {_described(kind)}, not {value!r}")
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_union(kind: Any) -> bool:
+    return isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union
+
+
+def _fits(value: object, kind: Any) -> bool:
+    if _is_union(kind):
+        return any(_fits(value, each) for each in typing.get_args(kind))
+    if typing.get_origin(kind) is tuple:
+        return isinstance(value, (list, tuple)) and all(_fits(each, typing.get_args(kind)[0]) for each in value)
+    if typing.get_origin(kind) is Literal:
+        return value in typing.get_args(kind)
+    if kind in (int, float):
+        return isinstance(value, (int, kind)) and not isinstance(value, bool)
+    return isinstance(value, kind)
+
+
+def _described(kind: Any) -> str:
+    if _is_union(kind):
+        return " or ".join(map(_described, typing.get_args(kind)))
+    if typing.get_origin(kind) is Literal:
+        return "one of " + ", ".join(map(repr, typing.get_args(kind)))
+    if typing.get_origin(kind) is tuple:
+        return {str: "a list of texts", float: "a list of numbers"}.get(typing.get_args(kind)[0], "a list of stages")
+    return _KINDS.get(kind, "a stage")

@@ -1,13 +1,13 @@
 """Write ids: as text, JSON lines, NumPy arrays, raw numbers, or counts; ``read`` is the way back.
 
-A sink is one module: a class, and ``make`` to make it. Adding one is a file, and a line in ``naming.py``, which says
-how its files are called.
+A sink is a class. Adding one takes a line here, and one in ``naming.py``, which says how its files are called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import UsageError
@@ -15,7 +15,6 @@ from bpe_cli.sinks.atomic import Output, check_writable, open_described, open_st
 from bpe_cli.sinks.base import Sink, SinkOptions
 from bpe_cli.sinks.compressing import check_compressing, open_packed
 from bpe_cli.sinks.naming import ENDINGS, IN_PLACE, TEXT, check_name, read_name, sink_of_name
-from bpe_cli.support.lazy_modules import Modules
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -30,11 +29,26 @@ __all__ = [
     "is_binary",
     "open_sink",
     "record_of",
+    "sink_class",
     "sink_of_name",
 ]
 
-SINKS = Modules("bpe_cli.sinks", {name: name for name in ENDINGS})
-"""What ``encode --to`` can write, by name."""
+SINKS: Mapping[str, tuple[str, str]] = {
+    "ids": ("lines", "IdsSink"),
+    "tokens": ("lines", "TokensSink"),
+    "jsonl": ("jsonl", "JsonlSink"),
+    "npy": ("numbers", "NpySink"),
+    "bin": ("numbers", "BinSink"),
+    "count": ("lines", "CountSink"),
+}
+"""What ``encode --to`` can write, by name: in which module, and its class."""
+
+
+def sink_class(to: str) -> type[Sink]:
+    """Import a sink of ``SINKS``."""
+    module, name = SINKS[to]
+    sink: type[Sink] = getattr(import_module(f"bpe_cli.sinks.{module}"), name)
+    return sink
 
 
 def is_binary(to: str) -> bool:
@@ -43,7 +57,7 @@ def is_binary(to: str) -> bool:
     >>> is_binary("npy"), is_binary("ids")
     (True, False)
     """
-    return bool(SINKS[to].make.is_binary)
+    return sink_class(to).is_binary
 
 
 def record_of(to: str, path: str | None) -> str | None:
@@ -64,11 +78,11 @@ def check_outputs(to: str, path: str) -> None:
     """
     if to in IN_PLACE and (packed := read_name(path).packed):
         raise UsageError(
-            f"-o {path} names a compressed file, and programs read {to} where it lies, without unpacking it",
-            hint=f"leave {packed} out of the name, or use --to jsonl or --to ids, which are compressed",
+            f"`output` {path} names a compressed file, and programs read {to} where it lies, without unpacking it",
+            hint=f'leave {packed} out of the name, or use `to="jsonl"` or `to="ids"`, which are compressed',
         )
     own = ENDINGS[to]
-    check_name("-o", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
+    check_name("`output`", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
     check_compressing(path)
     check_writable(path)
     if record := record_of(to, path):
@@ -102,19 +116,19 @@ def open_sink(
     """
     options = options or SinkOptions()
     if (options.tokens or options.spans) and to != "jsonl":
-        raise UsageError(f"tokens and spans go into jsonl only, not into {to}", hint="use --to jsonl")
+        raise UsageError(f"tokens and spans go into jsonl only, not into {to}", hint='use `to="jsonl"`')
     if path is not None and is_binary(to):
-        from bpe_cli.sinks.bin import BinSink
+        from bpe_cli.sinks.numbers import BinSink, NpySink
         from bpe_cli.sinks.sidecar import describe, sidecar_path
 
         with open_described(path, sidecar_path(path)) as (output, beside):
-            numbers: BinSink = SINKS[to].make(output, tokenizer, options)
+            numbers = (NpySink if to == "npy" else BinSink)(output, tokenizer, options)
             yield numbers
             numbers.finish()
             if beside is not None:
                 beside.write(describe(numbers, inputs))
         return
     with open_stdout(stdout) if path is None and stdout is not None else open_packed(str(path)) as output:
-        sink: Sink = SINKS[to].make(output, tokenizer, options)
+        sink = sink_class(to)(output, tokenizer, options)
         yield sink
         sink.finish()

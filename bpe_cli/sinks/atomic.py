@@ -1,6 +1,7 @@
 """Write files that are there whole or not at all.
 
-``draft.py`` says how; pipes, devices and terminals are written to directly.
+``draft.py`` says how; pipes, devices and terminals are written to directly. What cannot be written, flushed, made or
+renamed is an ``OutputError``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from bpe_cli.support.messages import cannot_write, reason_of, show_path
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_DESCRIPTOR = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)")
+_DESCRIPTOR = r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)"  # few runs need it compiled
 
 
 class Output:
@@ -44,29 +45,17 @@ class Output:
         return self._start is not None
 
     def write(self, data: Buffer) -> None:
-        """Write bytes.
-
-        Raises:
-            OutputError: if they cannot be written.
-        """
+        """Write bytes."""
         with self._failures():
             self._stream.write(data)
 
     def flush(self) -> None:
-        """Hand all bytes to the system.
-
-        Raises:
-            OutputError: if they cannot be written.
-        """
+        """Hand all bytes to the system."""
         with self._failures():
             self._stream.flush()
 
     def rewrite_start(self, data: bytes) -> None:
-        """Write over the first bytes.
-
-        Raises:
-            OutputError: if they cannot be written, or the output is not a plain file.
-        """
+        """Write over the first bytes."""
         if self._start is None:
             raise OutputError(f"cannot write {self.name}: its start cannot be rewritten")
         with self._failures():
@@ -105,11 +94,7 @@ def _rewritable_from(stream: BinaryIO) -> int | None:
 
 @contextmanager
 def open_stdout(stdout: BinaryIO) -> Iterator[Output]:
-    """Yield standard output as an ``Output``, flushed at the end and not closed.
-
-    Raises:
-        OutputError: if it cannot be written to.
-    """
+    """Yield standard output as an ``Output``, flushed at the end and not closed."""
     # Under `python -u` standard output is raw, and a raw write may write a part only.
     buffered = io.BufferedWriter(stdout, BUFFER_BYTES) if isinstance(stdout, io.RawIOBase) else None
     output = Output(buffered or stdout, "stdout")
@@ -128,9 +113,6 @@ def open_output(path: str) -> Iterator[Output]:
 
     After any exception, ``KeyboardInterrupt`` too, the folder is as it was. An existing file's mode is
     kept; a link is followed. What is not a regular file is written to directly.
-
-    Raises:
-        OutputError: if it cannot be written.
     """
     name = show_path(path)
     direct = _open_direct(path, name)
@@ -160,9 +142,6 @@ def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | No
 
     Yields:
         The output, and that of the description; None where the first is not a regular file.
-
-    Raises:
-        OutputError: if one cannot be written.
     """
     name = show_path(path)
     direct = _open_direct(path, name)
@@ -211,11 +190,7 @@ def write_together(files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
-    """Make a folder, and those above it; after an exception, or if it is not kept, what was made is gone again.
-
-    Raises:
-        OutputError: if it cannot be made.
-    """
+    """Make a folder, and those above it; after an exception, or if it is not kept, what was made is gone again."""
     made = []
     place = os.path.abspath(folder)
     while not os.path.lexists(place):
@@ -236,11 +211,7 @@ def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Write a whole file at once, atomically.
-
-    Raises:
-        OutputError: if it cannot be written.
-    """
+    """Write a whole file at once, atomically."""
     with open_output(path) as output:
         output.write(data)
 
@@ -252,7 +223,7 @@ def check_writable(path: str) -> None:
         OutputError: if its folder is missing or read-only, it is a folder, or the like.
     """
     name = show_path(path)
-    if _DESCRIPTOR.fullmatch(path):
+    if re.fullmatch(_DESCRIPTOR, path):
         return
     target = real_path(path, name)
     status = status_of(target, name)
@@ -265,7 +236,7 @@ def check_writable(path: str) -> None:
 
 def _open_direct(path: str, name: str) -> BinaryIO | None:
     """Open what is not a regular file; None for one that is, or for what does not exist yet."""
-    match = _DESCRIPTOR.fullmatch(path)
+    match = re.fullmatch(_DESCRIPTOR, path)
     try:
         if match is not None:
             # Opening /dev/stdout anew would empty the file that `>> file` adds to.

@@ -1,18 +1,20 @@
-"""What all sinks share: the interface, the options, and how blocks fall into documents."""
+"""What sinks share, and those who read ids back: interface, options, how ids fall into documents."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.tokenizer.edges import NO_EDGES, Edges
+from bpe_cli.tokenizer.usage import NO_EDGES, Edges
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
+
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -74,9 +76,6 @@ class Sink(ABC):
             block: The block: its open ends, and its bytes (for spans).
             ids: The ids of all its documents (u32).
             ends: Where each document's ids end (u64).
-
-        Raises:
-            OutputError: if they cannot be written.
         """
         self.tokens += len(ids)
         self.documents += block.ended
@@ -87,32 +86,26 @@ class Sink(ABC):
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None: ...
 
     def finish(self) -> None:
-        """Complete the output after the last block, and flush; the output stays open.
-
-        Raises:
-            OutputError: if it cannot be written.
-        """
+        """Complete the output after the last block, and flush; the output stays open."""
         self.output.flush()
 
 
-class Part(NamedTuple):
-    """Ids of one document, all or some of them, and whether it begins before and ends after them."""
+def parts(
+    block: Block, ids: memoryview, ends: memoryview, limit: int = IDS_AT_ONCE
+) -> Iterator[tuple[memoryview, bool, bool]]:
+    """Cut the ids of a block into its documents, and long documents into parts of ``limit`` ids.
 
-    ids: memoryview
-    begins: bool
-    ends: bool
-
-
-def parts(block: Block, ids: memoryview, ends: memoryview, limit: int = IDS_AT_ONCE) -> Iterator[Part]:
-    """Cut the ids of a block into its documents, and long documents into parts of ``limit`` ids."""
+    Yields:
+        Ids of one document, all or some of them, and whether it begins before and ends after them.
+    """
     start, first, ended = 0, len(block.ends) - block.begun, block.ended
     for number, end in enumerate(ends):
         begins, finishes = number >= first, number < ended
         if end - start <= limit:
-            yield Part(ids[start:end], begins, finishes)
+            yield ids[start:end], begins, finishes
         else:
             for cut in range(start, end, limit):
-                yield Part(ids[cut : min(cut + limit, end)], begins and cut == start, finishes and cut + limit >= end)
+                yield ids[cut : min(cut + limit, end)], begins and cut == start, finishes and cut + limit >= end
         start = end
 
 
@@ -126,3 +119,66 @@ class Table(dict[Key, Value]):
     def __missing__(self, key: Key) -> Value:
         value = self[key] = self._make(key)
         return value
+
+
+ANOTHER_RUN = (
+    "one of the two is from another run; encode again, or move OUT.json away and say what it is for: --dtype, --eot"
+)
+"""The way out where a file and its description do not belong together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Ids of one document, all or some of them (u32), whether it ends after them, and how many beside are left out."""
+
+    ids: array[int]
+    done: bool
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Describe what the data itself does not.
+
+    Attributes:
+        tokenizer: Whose tokens they are (tokens only).
+        dtype: How a number lies in the file (bin only).
+        bos: The id that begins each document, and is left out.
+        eot: The id that ends each document, and is left out; without one all numbers of npy and bin are one document.
+        sha256: The hash that the numbers must have (npy and bin only), or None when it is unknown.
+    """
+
+    tokenizer: Tokenizer | None = None
+    dtype: Dtype | None = None
+    bos: int | None = None
+    eot: int | None = None
+    sha256: str | None = None
+
+
+def without_edges(batches: Iterable[Batch], bos: int | None, eot: int | None) -> Iterator[Batch]:
+    """Leave out what begins and what ends each document, where it stands there.
+
+    >>> whole = [Batch(array("I", [1, 5]), False), Batch(array("I", [6, 2]), True), Batch(array("I", [2]), True)]
+    >>> [(batch.ids.tolist(), batch.done, batch.left_out) for batch in without_edges(whole, 1, 2)]
+    [([5], False, 1), ([6], True, 1), ([], True, 1)]
+    """
+    fresh, held = True, array("I")  # held: an eot that is left out if its document ends behind it
+    for batch in batches:
+        ids, left_out = held + batch.ids if held else batch.ids, batch.left_out
+        held = array("I")
+        if fresh and len(batch.ids) and ids[0] == bos:
+            ids, left_out = ids[1:], left_out + 1
+        if len(ids) and ids[-1] == eot:
+            ids, held = ids[:-1], ids[-1:]
+        if batch.done:
+            left_out += len(held)
+            held = array("I")
+        fresh = batch.done or (fresh and not len(batch.ids))
+        yield Batch(ids, batch.done, left_out)
+
+
+def chunks_of(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield what a stream gives, at most 1 MiB at a time; what a pipe has, without waiting for more."""
+    read = getattr(stream, "read1", stream.read)
+    while chunk := read(1 << 20):
+        yield chunk

@@ -43,11 +43,7 @@ def check_compressing(path: str | None) -> None:
 
 @contextmanager
 def open_packed(path: str) -> Iterator[Output]:
-    """Open a file as ``open_output`` does, compressed if its name says so.
-
-    Raises:
-        OutputError: if it cannot be written.
-    """
+    """Open a file as ``open_output`` does, compressed if its name says so."""
     make = _compressor_of(path)
     with open_output(path) as output:
         if make is None:

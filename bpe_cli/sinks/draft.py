@@ -173,11 +173,7 @@ class Draft:
 
 
 def real_path(path: str, name: str) -> str:
-    """Follow links, so that a link stays one.
-
-    Raises:
-        OutputError: if no file can have such a name.
-    """
+    """Follow links, so that a link stays one."""
     if not path:
         raise OutputError("cannot write to a file without a name")
     if path.endswith(("/", os.sep)) and not os.path.isdir(path):
@@ -189,11 +185,7 @@ def real_path(path: str, name: str) -> str:
 
 
 def status_of(target: str, name: str) -> os.stat_result | None:
-    """Return the status of a target, or None when there is none yet.
-
-    Raises:
-        OutputError: if it is a folder, or cannot be looked at.
-    """
+    """Return the status of a target, or None when there is none yet."""
     try:
         status = os.stat(target)
     except FileNotFoundError:

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import IO, TYPE_CHECKING
 
-from bpe_cli import _core
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
-from bpe_cli.sinks.tokens import visible_table
+from bpe_cli.sinks.lines import rows, visible_table
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -27,9 +26,8 @@ class JsonlSink(Sink):
 
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
-        self._arrays = [
-            name for name, wanted in (("ids", True), ("tokens", options.tokens), ("spans", options.spans)) if wanted
-        ]
+        chosen = {"ids": True, "tokens": options.tokens, "spans": options.spans}
+        self._arrays = [name for name, is_written in chosen.items() if is_written]
         self._table = visible_table(tokenizer)
         self._spans = SpanFinder(tokenizer) if tokenizer.has_spans else StagedSpanFinder(tokenizer, options.specials)
         self._waiting: dict[str, IO[bytes]] = {}
@@ -37,10 +35,7 @@ class JsonlSink(Sink):
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         if not (self.options.tokens or self.options.spans):
-            lines, self._begun = _core.write_rows(
-                ids, ends, b'{"ids":[', b",", b"]}\n",
-                continued=block.continued, begun=self._begun, unfinished=block.unfinished,
-            )  # fmt: skip
+            lines, self._begun = rows(block, ids, ends, (b'{"ids":[', b",", b"]}\n"), begun=self._begun)
             self.output.write(lines)
             return
         from bpe_cli.support.safe_orjson import orjson
@@ -49,16 +44,16 @@ class JsonlSink(Sink):
         size = start = number = first = 0
         fresh = True  # whether the next part is the first of its document in this block
         text_from = text_to = 0
-        for part in parts(block, ids, ends):
+        for part, begins, finishes in parts(block, ids, ends):
             if fresh:
-                self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=part.begins)
+                self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=begins)
                 start = block.ends[number]
                 # Where in the block the ids of the text begin and end, without what stands around it.
-                text_from = first + (len(self.options.edges.before) if part.begins else 0)
+                text_from = first + (len(self.options.edges.before) if begins else 0)
                 text_to = ends[number] - (len(self.options.edges.after) if number < block.ended else 0)
                 number += 1
-            fresh = part.ends
-            listed = part.ids.tolist()
+            fresh = finishes
+            listed = part.tolist()
             lead = min(max(text_from - first, 0), len(listed))
             tail = min(max(first + len(listed) - text_to, 0), len(listed) - lead)
             first += len(listed)
@@ -67,10 +62,10 @@ class JsonlSink(Sink):
                 values["tokens"] = list(map(self._table.__getitem__, listed))
             if self.options.spans:
                 values["spans"] = self._spans_of(listed, lead, tail)
-            if part.begins and part.ends:
+            if begins and finishes:
                 pieces.append(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
             else:
-                self._write_part(pieces, values, part.begins, part.ends)
+                self._write_part(pieces, values, begins, finishes)
             size += len(listed) + 1
             if size > IDS_AT_ONCE:
                 self.output.write(b"".join(pieces))
@@ -195,6 +190,3 @@ class StagedSpanFinder:
             self.position = self._start + end
             self._next = next(self._waiting, None)
         return spans
-
-
-make = JsonlSink

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import dataclass
 
 ENDINGS: Mapping[str, tuple[str, ...]] = {
     "ids": (".ids",),
@@ -36,7 +36,8 @@ FOREIGN = (".bz2", ".xz", ".zip", ".parquet", ".arrow", ".feather", ".npz", ".pt
 _KNOWN = frozenset((*(each for all_of_one in ENDINGS.values() for each in all_of_one), *TEXT, *REPORTS, *FOREIGN))
 
 
-class Name(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Name:
     """What a path says of a file: its ending (``.jsonl``; empty if none is known), and that of its compression."""
 
     ending: str

@@ -1,7 +1,8 @@
 """Read ids back from what the sinks write, in bounded memory.
 
 A reader takes a readable stream (``corpus.open_stream`` gives one) and the name that messages call it,
-and yields batches of ids; ``read_numbers.py`` has those for ``npy`` and ``bin``.
+and yields batches of ids; ``numbers.py`` has those for ``npy`` and ``bin``. What is not of the format is an
+``InputError``, which names the line and the word.
 """
 
 from __future__ import annotations
@@ -11,13 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.sinks.base import HIGHEST_ID, Table
-from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of, without_edges
+from bpe_cli.sinks.base import HIGHEST_ID, Batch, ReadOptions, Table, chunks_of, without_edges
+from bpe_cli.sinks.lines import escaped
 from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
-from bpe_cli.sinks.read_numbers import NPY_MAGIC, read_bin, read_npy
+from bpe_cli.sinks.numbers import NPY_MAGIC, read_bin, read_npy
 from bpe_cli.sinks.sidecar import is_described
-from bpe_cli.sinks.tokens import escaped
-from bpe_cli.stages.byte_alphabet import from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -47,10 +46,6 @@ def read_batches(
 def kind_of(path: str, head: bytes) -> str:
     """Return in which format ids are written: from the name of their file and from how it begins.
 
-    Args:
-        path: The file, or ``-`` for stdin.
-        head: Its first bytes, decompressed.
-
     >>> kind_of("x.tokens", b"{"), kind_of("-", b'{"ids":[1]}'), kind_of("x.bin", NPY_MAGIC), kind_of("x", b"7")
     ('tokens', 'jsonl', 'npy', 'ids')
     """
@@ -65,20 +60,12 @@ def kind_of(path: str, head: bytes) -> str:
 
 
 def read_ids(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
-    """Read a line of decimal ids per document; white space separates them.
-
-    Raises:
-        InputError: if a word is not an id; the message names line and word.
-    """
+    """Read a line of decimal ids per document; white space separates them."""
     return _read_words(stream, name, _ids_of_lines)
 
 
 def read_tokens(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
-    """Read a line of tokens per document, in the visible byte alphabet; white space separates them.
-
-    Raises:
-        InputError: if a word is not a token of the tokenizer; the message names line and word.
-    """
+    """Read a line of tokens per document, in the visible byte alphabet; white space separates them."""
     if options.tokenizer is None:
         raise InputError("tokens can be read only with their tokenizer")
     lookup = _token_lookup(options.tokenizer)
@@ -98,11 +85,7 @@ def read_tokens(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[
 
 
 def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
-    """Read a JSON object per document, a line each, with its ids in ``ids``; blank lines are skipped.
-
-    Raises:
-        InputError: if a line is not such an object; the message names it.
-    """
+    """Read a JSON object per document, a line each, with its ids in ``ids``; blank lines are skipped."""
     from bpe_cli.support.safe_orjson import orjson
 
     for number, line in enumerate(_lines(stream), 1):
@@ -196,6 +179,8 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
         listed = {escaped(content).encode(): token_id for token_id, content in tokenizer.model.vocabulary.items()}
         listed |= {escaped(token.content).encode(): token.token_id for token in tokenizer.special_tokens}
         return Table(lambda word: listed.get(word, -1))
+    from bpe_cli.stages.spelling import from_visible
+
     specials = {token.content: token.token_id for token in tokenizer.special_tokens}
 
     def find(word: bytes) -> int:
@@ -205,8 +190,8 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
             return -1
         if not content:
             return -1
-        found = tokenizer.model.vocabulary.id_of(content)
-        return specials.get(content, -1) if found is None else found
+        token_id = tokenizer.model.vocabulary.id_of(content)
+        return specials.get(content, -1) if token_id is None else token_id
 
     return Table(find)
 

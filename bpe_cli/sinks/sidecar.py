@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError
-from bpe_cli.sinks.base import HIGHEST_ID, Dtype, SinkOptions
-from bpe_cli.sinks.batches import ANOTHER_RUN, ReadOptions
-from bpe_cli.sinks.bin import choose_dtype
+from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Dtype, ReadOptions, SinkOptions
+from bpe_cli.sinks.numbers import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import cannot_read
-from bpe_cli.tokenizer.edges import Edges
+from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
-    from bpe_cli.sinks.bin import BinSink
+    from bpe_cli.sinks.numbers import BinSink
     from bpe_cli.tokenizer import Tokenizer
 
 SCHEMA = "bpe-ids/1"
@@ -48,7 +47,7 @@ class Sidecar:
 
     def is_of(self, tokenizer: Tokenizer) -> bool:
         """Return whether the ids were made by an equal tokenizer, as far as is known."""
-        from bpe_cli.tokenizer.fingerprint import fingerprint
+        from bpe_cli.tokenizer import fingerprint
 
         return self.tokenizer_sha256 in (None, fingerprint(tokenizer))
 
@@ -59,14 +58,9 @@ def sidecar_path(path: str) -> str:
 
 
 def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
-    """Make the sidecar of what a sink has written.
-
-    Args:
-        sink: The sink, after its last block.
-        inputs: What was encoded: (name, sha256, bytes) each.
-    """
+    """Make the sidecar of what a sink has written."""
     from bpe_cli.support.safe_orjson import orjson
-    from bpe_cli.tokenizer.fingerprint import fingerprint
+    from bpe_cli.tokenizer import fingerprint
 
     content = {
         "schema": SCHEMA,
@@ -109,11 +103,7 @@ def load_sidecar(path: str) -> Sidecar | None:
 
 
 def _checked(content: Any, place: str) -> Sidecar:
-    """Check what a sidecar says, member by member.
-
-    Raises:
-        InputError: if a member is missing or out of range.
-    """
+    """Check what a sidecar says, member by member."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise InputError(f"{place}: this is no description of ids: its schema is not {SCHEMA!r}")
     if content.get("dtype") not in ("u16", "u32") or content.get("byteorder") != "little":
@@ -161,12 +151,6 @@ def complete(
     source_format: str, path: str, asked: ReadOptions, tokenizer: Tokenizer
 ) -> tuple[ReadOptions, Sidecar | None]:
     """Fill in what was not asked for: from the sidecar of a binary file, else from the tokenizer.
-
-    Args:
-        source_format: A name from ``read.READERS``.
-        path: The file, or ``-`` for stdin, which has no sidecar.
-        asked: What the user says.
-        tokenizer: Whose ids they are taken for.
 
     Raises:
         InputError: if the sidecar is damaged or belongs to another file.

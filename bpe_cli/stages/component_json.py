@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from bpe_cli.stages.decoders import Decoder, ReplaceDecoder
+from bpe_cli.stages.components import Decoder, Normalizer, PreTokenizer, Replace, ReplaceDecoder, Split
 from bpe_cli.stages.models import Model
-from bpe_cli.stages.normalizers import Normalizer, Replace
-from bpe_cli.stages.pre_tokenizers import PreTokenizer, Split
 from bpe_cli.support.regex_size import check_size
 
 _SUFFIXES = ("Normalizer", "Decoder")

@@ -108,7 +108,7 @@ def count_blocks(
     threads: int = 1,
     matcher: _core.SpecialMatcher | None = None,
     *,
-    smaller: str = "raise --max-memory, split the text more finely, or train on a sample",
+    smaller: str = "raise `max_memory`, split the text more finely, or train on a sample",
 ) -> None:
     """Cut documents and add their pieces to counts.
 
@@ -130,7 +130,7 @@ def count_blocks(
             cutter.count_pieces(counts, block, matcher, threads)
     except ValueError as error:  # an expression that takes too long, a text that is too long
         raise TrainingError(
-            f"the text cannot be cut: {error}", hint="cut it in another way, or into lines: --lines"
+            f"the text cannot be cut: {error}", hint='cut it in another way, or into lines: `documents="lines"`'
         ) from error
     except MemoryError as error:
         raise TrainingError(f"the corpus has too many different pieces: {error}", hint=smaller) from error

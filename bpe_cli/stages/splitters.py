@@ -19,21 +19,6 @@ from bpe_cli.errors import UsageError
 from bpe_cli.stages.patterns import name_of, scanner_for
 
 
-def regex_version() -> str:
-    """Return the version of the ``regex`` module, which tells its Unicode version."""
-    import glob
-    import os
-    import sys
-
-    # Where installers note it: the first on the path counts. Asking the library for it takes longer than all the rest.
-    for folder in sys.path:
-        for noted in glob.glob(os.path.join(glob.escape(folder), "regex-*.dist-info")):
-            return os.path.basename(noted).removeprefix("regex-").removesuffix(".dist-info")
-    from importlib.metadata import version
-
-    return version("regex")
-
-
 def show_pattern(pattern: str) -> str:
     """Write a pattern for a message: its name if it has one, else quoted, and cut when long.
 

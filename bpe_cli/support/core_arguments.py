@@ -45,13 +45,13 @@ def bytes_of(text: object, name: str = "text") -> bytes:
         ) from error
 
 
-def wrong_type(name: str, wanted: str, value: object) -> TypeError:
+def wrong_type(name: str, expected: str, value: object) -> TypeError:
     """Make the error for an argument of another type than it must have.
 
     >>> wrong_type("text", "a str or bytes", ["a"])
     TypeError('text must be a str or bytes, not list')
     """
-    return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
+    return TypeError(f"{name} must be {expected}, not {type(value).__name__}")
 
 
 def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
@@ -183,7 +183,7 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
     byte, _, rest = str(sentence).partition(" has ")
     return InputError(
         f"{byte} at offset {offset + place[0]} has {rest} in this tokenizer: {around!r}",
-        hint="the tokenizer was trained without it; train with --initial-alphabet all, which has every byte",
+        hint='the tokenizer was trained without it; train with `initial_alphabet="all"`, which has every byte',
     )
 
 

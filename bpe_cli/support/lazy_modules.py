@@ -21,9 +21,9 @@ def optional(module: str) -> Any | None:
 class Modules(Mapping[str, "Any"]):
     """Hold modules that do the same in different ways, by name and in order.
 
-    >>> sinks = Modules("bpe_cli.sinks", {"ids": "ids", "numpy": "npy"})
-    >>> list(sinks), sinks["numpy"].__name__
-    (['ids', 'numpy'], 'bpe_cli.sinks.npy')
+    >>> modules = Modules("bpe_cli.support", {"blocks": "blocks", "words": "messages"})
+    >>> list(modules), modules["words"].__name__
+    (['blocks', 'words'], 'bpe_cli.support.messages')
     """
 
     def __init__(self, package: str, places: Mapping[str, str]) -> None:

@@ -44,6 +44,24 @@ SILENCE = Silence()
 """The listener of callers who want none."""
 
 
+def by_totals(advance: Callable[[int], None]) -> Callable[[int, int], None]:
+    """Return what trainers call with (done so far, all there is to do), for a task that is told of each step further.
+
+    >>> steps = []
+    >>> progress = by_totals(steps.append)
+    >>> progress(3, 9), progress(7, 9), steps
+    (None, None, [3, 4])
+    """
+    done = 0
+
+    def on_progress(reached: int, _: int) -> None:
+        nonlocal done
+        advance(reached - done)
+        done = reached
+
+    return on_progress
+
+
 def heard(listener: Listener) -> Listener:
     """Return a listener that a caller gave, made sure that it is one.
 

@@ -1,11 +1,12 @@
-"""Put what messages name into words the same way everywhere."""
+"""Put what messages name into words the same way everywhere, and several errors into one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from bpe_cli.errors import InputError, OutputError
+from bpe_cli.errors import BpeError, InputError, OutputError
 
 MOST_NAMED = 10
 """How many of several that are at fault a message names."""
@@ -117,13 +118,81 @@ def no_pair(
     ('no pair is left to merge', 'no pair is left that occurs 2 times or more',
      'no pair is left that occurs 2 times or more and makes a token of at most 3 characters and crosses no boundary')
     """
-    wanted = [f"occurs {minimum:,} times or more"] if minimum > 1 else []
+    conditions = [f"occurs {minimum:,} times or more"] if minimum > 1 else []
     if max_token_length is not None:
-        wanted.append(f"makes a token of at most {plural(max_token_length, unit)}")
+        conditions.append(f"makes a token of at most {plural(max_token_length, unit)}")
     if max_digits is not None:
-        wanted.append(f"has at most {plural(max_digits, 'digit')}")
+        conditions.append(f"has at most {plural(max_digits, 'digit')}")
     if character_boundaries:
-        wanted.append("keeps characters whole")
+        conditions.append("keeps characters whole")
     if bounded:
-        wanted.append("crosses no boundary")
-    return "no pair is left " + (f"that {' and '.join(wanted)}" if wanted else "to merge")
+        conditions.append("crosses no boundary")
+    return "no pair is left " + (f"that {' and '.join(conditions)}" if conditions else "to merge")
+
+
+# -- several errors --------------------------------------------------------------------------------
+
+MOST_HINTS = 3
+"""Of how many the way out is told, where it differs."""
+
+Name = TypeVar("Name")
+Result = TypeVar("Result")
+
+
+class Failures:
+    """Keep the errors of several attempts, so that whoever mends one does not meet the next.
+
+    >>> from bpe_cli.stages.named_stages import normalizers_named
+    >>> failures = Failures()
+    >>> failures.of(normalizers_named, ["nfc", "nfx", "nmc"])
+    [(NFC(),)]
+    >>> failures.check()
+    Traceback (most recent call last):
+    bpe_cli.errors.UsageError: there is no normalizer 'nfx'; there is no normalizer 'nmc'
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._errors: list[tuple[str, BpeError]] = []
+
+    def of(self, attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Result]:
+        """Return the results of those attempts that succeed, in order."""
+        results = []
+        for name in names:
+            try:
+                results.append(attempt(name))
+            except BpeError as error:
+                self._errors.append((str(name), error))
+        return results
+
+    def check(self) -> None:
+        """Fail if an attempt did: with its error, or with one that names them all.
+
+        Raises:
+            BpeError: if one failed; of the kind of the first.
+        """
+        if not self._errors:
+            return
+        _, first = self._errors[0]
+        if len(self._errors) == 1:
+            raise first
+        messages = [error.message for _, error in self._errors]
+        raise type(first)(listed(list(dict.fromkeys(messages))), hint=self._hint()) from first
+
+    def _hint(self) -> str | None:
+        hints = {name: error.hint for name, error in self._errors if error.hint}
+        if len(set(hints.values())) == 1:
+            return next(iter(hints.values()))
+        return listed([f"{name}: {hint}" for name, hint in hints.items()], MOST_HINTS) or None
+
+
+def every(attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Result]:
+    """Return the results of attempts that must all succeed.
+
+    Raises:
+        BpeError: if one failed; the message names all that did.
+    """
+    failures = Failures()
+    results = failures.of(attempt, names)
+    failures.check()
+    return results

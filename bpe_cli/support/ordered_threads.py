@@ -70,7 +70,7 @@ class Ordered(Generic[Item, Result]):
         self._ahead = threads + _WAITING
         self._tasks: SimpleQueue[_Task[Item, Result] | None]
         self._under_way: deque[_Task[Item, Result]] = deque()
-        self._wanted = threads if threads > 1 else 0
+        self._thread_count = threads if threads > 1 else 0
         self._alone: list[Item] = []  # the first item, until it is known whether there is another
         self._threads: list[threading.Thread] = []
 
@@ -95,7 +95,7 @@ class Ordered(Generic[Item, Result]):
         Raises:
             Exception: What ``work`` or ``finish`` of an earlier item raised (of this one, with one thread).
         """
-        if not self._wanted:
+        if not self._thread_count:
             self._finish(item, self._work(item))
         elif not self._threads and not self._alone:
             self._alone.append(item)
@@ -125,15 +125,15 @@ class Ordered(Generic[Item, Result]):
         from queue import SimpleQueue
 
         self._tasks = SimpleQueue()
-        for _ in range(self._wanted):
+        for _ in range(self._thread_count):
             thread = threading.Thread(target=self._run)
             try:
                 thread.start()
             except RuntimeError:  # a limit on processes or on memory
                 break
             self._threads.append(thread)
-        self._wanted = len(self._threads)
-        self._ahead = self._wanted + _WAITING
+        self._thread_count = len(self._threads)
+        self._ahead = self._thread_count + _WAITING
 
     def drain(self) -> None:
         """Finish all that is under way.
@@ -175,13 +175,13 @@ def keep_freed_memory() -> None:
     bytes(_KEPT_BYTES)
 
 
-def usable_threads(wanted: int | None = None) -> int:
+def usable_threads(requested: int | None = None) -> int:
     """Return the number of threads: as wanted, else the processors that this process may use.
 
     Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
     """
-    if wanted is not None:
-        return min(wanted, _MOST_THREADS)
+    if requested is not None:
+        return min(requested, _MOST_THREADS)
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for quota_file, period_file in (
         ("/sys/fs/cgroup/cpu.max", None),

@@ -6,10 +6,8 @@ so that embeddings can be moved.
 
 from __future__ import annotations
 
-from bpe_cli.surgery.corpus import count_pieces
-from bpe_cli.surgery.extending import extend
-from bpe_cli.surgery.merge import merge
-from bpe_cli.surgery.operation import Operation, add_tokens, used_ids
+from bpe_cli.surgery.growing import add_tokens, extend, merge
+from bpe_cli.surgery.operation import Operation, count_pieces, used_ids
 from bpe_cli.surgery.pruning import prune, skeleton
 
 __all__ = ["Operation", "add_tokens", "count_pieces", "extend", "merge", "prune", "skeleton", "used_ids"]

@@ -21,7 +21,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
+from bpe_cli.stages.spelling import BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import merged
@@ -99,23 +99,17 @@ class MergeRules:
 def made_of(
     old: MergeBpe | CharacterBpe, new: MergeBpe | CharacterBpe, token_ids: Iterable[int]
 ) -> dict[int, tuple[int, ...]]:
-    """Return what the old merges make of the text of new tokens; nothing of a text that has a new symbol.
-
-    Args:
-        old: A model.
-        new: The same with further tokens and merges.
-        token_ids: The tokens that only the new one has.
-    """
+    """Return what the old merges make of tokens that only the new model has; nothing of a text with a new symbol."""
     both, own = MergeRules(new.merges), MergeRules(old.merges)
-    found = {}
+    parts_of = {}
     for token_id in token_ids:
         symbols: list[int | None] = [*both.spell(token_id)]
         if symbols == [token_id] and isinstance(new, MergeBpe):  # no merge makes it: it is a piece as a whole
             content = new.vocabulary.token(token_id)
             symbols = [new.vocabulary.id_of(content[at : at + 1]) for at in range(len(content))]
         known = [symbol for symbol in symbols if symbol is not None and symbol < old.vocabulary.size]
-        found[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
-    return found
+        parts_of[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
+    return parts_of
 
 
 # --------------------------------------------------------------------------------------------------
@@ -222,18 +216,13 @@ def composite(model: Model) -> set[int]:
 
 
 def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
-    """Return the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters.
-
-    Args:
-        tokenizer: Whose special tokens count.
-        model: Its model, with merges.
-    """
+    """Return the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters."""
     used = {*model.merges.triples}
     several = composite(model)
-    found = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
+    without_text = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
     if isinstance(model, CharacterBpe):
         if model.unk_id is not None and model.unk_id not in used:
-            found.add(model.unk_id)
+            without_text.add(model.unk_id)
         if model.byte_fallback:
-            found |= {token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}
-    return found
+            without_text |= {token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}
+    return without_text

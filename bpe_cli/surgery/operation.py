@@ -1,4 +1,4 @@
-"""What every change to a tokenizer gives: the new tokenizer, and which ids became which."""
+"""What every change to a tokenizer gives and needs: the new tokenizer, which ids became which, counts of pieces."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
-from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, SpecialToken, Unigram
-from bpe_cli.stages.codebook import ids_of
-from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli import _core
+from bpe_cli.errors import FormatError
+from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
+from bpe_cli.stages.counting import count_blocks
+from bpe_cli.stages.models import codebook_ids
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Specials, Tokenizer
 from bpe_cli.tokenizer.usage import Origin
 
 SCHEMA = "bpe.id-map/1"
@@ -85,7 +89,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     if unk_id is not None:
         named.add(unk_id)
     if tokenizer.model.codebook is not None:
-        named |= ids_of(tokenizer.model)
+        named |= codebook_ids(tokenizer.model)
     return named | _ids_in(tokenizer.post_processor)
 
 
@@ -167,11 +171,7 @@ def _ids_in(post_processor: str | None) -> set[int]:
 
 
 def _parsed(post_processor: str) -> tuple[object, list[tuple[list[int], int]]]:
-    """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id.
-
-    Raises:
-        FormatError: if it is broken.
-    """
+    """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id."""
     try:
         component = json.loads(post_processor)
         places = [*_places_of_ids(component)]
@@ -195,58 +195,52 @@ def _places_of_ids(component: dict[str, Any]) -> Iterator[tuple[list[int], int]]
                 yield token["ids"], place
 
 
-# --------------------------------------------------------------------------------------------------
-# Add tokens to a tokenizer: they get the ids after all others.
+_CHUNK = 1 << 16
 
 
-def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operation:
-    """Add tokens that are found in text as they stand, whatever the model would make of them.
-
-    A token whose content is one already, ordinary or special, is kept as it is and counted as such; one
-    that is given twice is added once. ``made_of`` is how the tokenizer encoded the content before.
+def count_pieces(
+    tokenizer: Tokenizer, blocks: Iterable[Block], counts: _core.Counts, threads: int = 1, specials: Specials = ()
+) -> None:
+    """Send documents through a tokenizer's stages and add the pieces that come out to counts.
 
     Args:
-        tokenizer: The tokenizer.
-        tokens: The tokens in order of their new ids; the ids that they have are of no meaning.
+        tokenizer: Whose stages.
+        blocks: The documents.
+        counts: What is added to.
+        threads: How many to use.
+        specials: Which special tokens are found in the text; those, and added tokens, are taken out.
 
     Raises:
-        UsageError: if a token is empty, or no id is left.
+        TrainingError: if there are more different pieces than the counts' memory holds, or text cannot be cut.
+        UsageError: if a name in ``specials`` is unknown.
     """
-    present = {token.content for token in tokenizer.special_tokens}
-    vocabulary = tokenizer.model.vocabulary
-    first = tokenizer.vocab_size
-    given: set[bytes] = set()
-    added: list[SpecialToken] = []
-    made_of: dict[int, tuple[int, ...]] = {}
-    repeated, existing, unspelt = 0, [], 0
-    for token in tokens:
-        if not token.content:
-            raise UsageError("a token that is to be added is empty")
-        if token.content in given:
-            repeated += 1
-            continue
-        given.add(token.content)
-        if token.content in present or vocabulary.id_of(token.content) is not None:
-            existing.append(token.content)
-            continue
-        token_id = first + len(added)
-        if token_id >= MAX_ID:
-            raise UsageError(f"there is no id left for a new token: ids end at {MAX_ID - 1:,}")
-        added.append(replace(token, token_id=token_id))
-        try:
-            made_of[token_id] = tuple(tokenizer.encode(token.content))
-        except InputError:
-            made_of[token_id] = ()
-            unspelt += 1
-    grown = replace(tokenizer, special_tokens=(*tokenizer.special_tokens, *added)) if added else tokenizer
-    summary = [f"{len(added):,} added"]
-    notes = []
-    if repeated:
-        summary.append(f"{repeated:,} given twice")
-    if existing:
-        summary.append(f"{len(existing):,} kept that were there")
-        shown = ", ".join(repr(content.decode("utf-8", "backslashreplace")) for content in existing[:3])
-        notes.append(f"{shown}{', ...' if len(existing) > 3 else ''}: a token already, and kept as it is")
-    if unspelt:
-        notes.append(f"{unspelt:,} of the new tokens have a text that could not be encoded before")
-    return Operation(grown, kept(tokenizer), made_of, tuple(summary), tuple(notes))
+    count_blocks(
+        blocks, tokenizer.engine, counts, threads, tokenizer.matcher(specials), smaller="count a sample of the corpus"
+    )  # fmt: skip
+
+
+def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes], array[int], memoryview, memoryview]]:
+    """Encode the pieces of a corpus by a model alone, some thousands at a time.
+
+    Yields:
+        Pieces, how often each occurs (u64), the ids of all of them (u32), where each piece's end (u64).
+    """
+    bare = Tokenizer(model)
+    for start in range(0, counts.unique, _CHUNK):
+        items = counts.items(start, _CHUNK)
+        pieces = [piece for piece, _ in items]
+        block = Block(b"".join(pieces), array("Q", accumulate(map(len, pieces))))
+        ids, ends = bare.encode_block(block)
+        yield pieces, array("Q", (number for _, number in items)), ids, ends
+
+
+def count_tokens(model: Model, counts: _core.Counts) -> dict[int, int]:
+    """Count how often each token occurs in a corpus, by id."""
+    uses: dict[int, int] = {}
+    for _, numbers, ids, ends in segmented(model, counts):
+        start = 0
+        for number, end in zip(numbers, ends, strict=True):
+            for token_id in ids[start:end]:
+                uses[token_id] = uses.get(token_id, 0) + number
+            start = end
+    return uses

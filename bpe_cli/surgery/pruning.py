@@ -18,14 +18,15 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, NGram, RankBpe, ScoredBpe, WordLevel
 from bpe_cli.stages.vocabulary import Merges
-from bpe_cli.surgery.corpus import count_tokens, segmented
 from bpe_cli.surgery.merge_rules import MergeRules, composite, own_merges, without_products
 from bpe_cli.surgery.operation import (
     Operation,
     Progress,
+    count_tokens,
     protected_ids,
     renumber,
     renumbered_model,
+    segmented,
     used_ids,
 )
 from bpe_cli.tokenizer import Tokenizer

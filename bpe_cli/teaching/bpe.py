@@ -6,13 +6,17 @@ et al., "Language Models are Unsupervised Multitask Learners", 2019 (bytes of pi
 
 A *symbol* is a string or a byte string, a *word* a tuple of symbols; words come with their frequency.
 Nothing here cuts text into words, and nothing is fast: every step counts everything anew.
+
+How characters become symbols, known and unknown ones, is that of huggingface/tokenizers ``models/bpe``; what a token
+may not be (``allow``) that of Land and Arnett, arXiv:2505.24689, for whom tokens keep to the borders of characters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Generic, Literal, TypeVar, get_args
 
 Symbol = TypeVar("Symbol", str, bytes)
@@ -28,6 +32,20 @@ def byte_words(pieces: Mapping[bytes, int]) -> dict[tuple[bytes, ...], int]:
     {(b'a', b'b'): 2}
     """
     return {tuple(piece[i : i + 1] for i in range(len(piece))): count for piece, count in pieces.items()}
+
+
+def decorate(piece: str, *, prefix: str = "", suffix: str = "", separate_suffix: bool = False) -> list[str]:
+    """Write a piece as symbols: characters with what is written before and after them.
+
+    >>> decorate("abc", prefix="##", suffix="</w>"), decorate("ab", suffix="</w>", separate_suffix=True)
+    (['a', '##b', '##c</w>'], ['a', 'b', '</w>'])
+    """
+    symbols = [prefix * (place > 0) + character for place, character in enumerate(piece)]
+    if separate_suffix and suffix:
+        symbols.append(suffix)
+    elif symbols:
+        symbols[-1] += suffix
+    return symbols
 
 
 def character_words(
@@ -55,13 +73,10 @@ def character_words(
     """
     words: dict[tuple[str, ...], int] = {}
     for piece, count in pieces.items():
-        parts = [list(part) for part in (piece.split(mark) if mark else [piece]) if part]
-        if glued and parts:
-            parts[-1][-1] += end
-        elif end and parts:
-            parts[-1].append(end)
-        for number, part in enumerate(parts):
-            word = tuple(symbol if number == place == 0 else prefix + symbol for place, symbol in enumerate(part))
+        parts = [part for part in (piece.split(mark) if mark else [piece]) if part]
+        symbols = iter(decorate("".join(parts), prefix=prefix, suffix=end, separate_suffix=not glued) if parts else ())
+        for number, part in enumerate(parts, 1):
+            word = tuple(symbols if number == len(parts) else islice(symbols, len(part)))
             words[word] = words.get(word, 0) + count
     return words
 
@@ -226,11 +241,11 @@ class Training(Generic[Symbol]):
             yield Step(number, pair, counts[pair], product, ids[product], in_use - in_use_before, in_use, words)
 
     def merges(self) -> list[tuple[Symbol, Symbol]]:
-        """Train, and give the merged pairs in order."""
+        """Train, and return the merged pairs in order."""
         return [step.pair for step in self]
 
     def tokens(self) -> list[Symbol]:
-        """Train, and give all tokens by id: the initial ones, then every new product."""
+        """Train, and return all tokens by id: the initial ones, then every new product."""
         tokens = list(self.initial)
         for step in self:
             if step.token_id == len(tokens):
@@ -289,3 +304,90 @@ def train(
         known = tuple(symbol for symbol in word if symbol in alphabet)
         kept[known] = kept.get(known, 0) + frequency
     return Training(kept, tuple(initial), vocab_size, num_merges, min_frequency, tie, max_token_length, prefix, allow)
+
+
+def byte_token(byte: int) -> str:
+    """Name the token of a byte.
+
+    >>> byte_token(10)
+    '<0x0A>'
+    """
+    return f"<0x{byte:02X}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a symbol is spelt.
+
+    Attributes:
+        symbol: The symbol.
+        tokens: What it becomes: itself, its bytes, the unknown token, or nothing.
+        way: Which of these it is; "fused" if the unknown token before it stands for this one, too.
+    """
+
+    symbol: str
+    tokens: tuple[str, ...]
+    way: Literal["token", "bytes", "unknown", "fused", "left out"]
+
+
+def spellings(
+    symbols: Sequence[str],
+    vocabulary: Collection[str],
+    *,
+    unknown: str | None = None,
+    fuse_unknown: bool = False,
+    byte_fallback: bool = False,
+) -> Iterator[Spelling]:
+    """Yield how each symbol is spelt.
+
+    Args:
+        symbols: The piece, as ``decorate`` writes it.
+        vocabulary: All tokens.
+        unknown: The token for a symbol that has none; None leaves such a symbol out.
+        fuse_unknown: Whether neighbouring unknown symbols become one token.
+        byte_fallback: Whether an unknown symbol becomes the tokens of its bytes, if all are there.
+
+    >>> [spelling.way for spelling in spellings("axy", {"a"}, unknown="?", fuse_unknown=True)]
+    ['token', 'unknown', 'fused']
+    """
+    after_unknown = False
+    for symbol in symbols:
+        in_bytes = tuple(byte_token(byte) for byte in symbol.encode("utf-8", "surrogateescape"))
+        if symbol in vocabulary:
+            yield Spelling(symbol, (symbol,), "token")
+        elif byte_fallback and all(token in vocabulary for token in in_bytes):
+            yield Spelling(symbol, in_bytes, "bytes")
+        elif unknown is None:
+            yield Spelling(symbol, (), "left out")
+        elif fuse_unknown and after_unknown:
+            yield Spelling(symbol, (), "fused")
+            continue
+        else:
+            yield Spelling(symbol, (unknown,), "unknown")
+            after_unknown = True
+            continue
+        after_unknown = False
+
+
+def keeps_characters(product: str | bytes) -> bool:
+    """Return whether a product is whole characters, or a proper beginning of a single one.
+
+    >>> [keeps_characters(product) for product in ("你好".encode(), b"\\xe4\\xbd", b"\\xbd\\xa0", b"a\\xe4")]
+    [True, True, False, False]
+    """
+    data = product.encode("utf-8", "surrogateescape") if isinstance(product, str) else product
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start == 0 and error.reason == "unexpected end of data"
+    return True
+
+
+def count_digits(product: str | bytes) -> int:
+    """Count the numeric characters (Unicode category N) of a product; a part of one is none.
+
+    >>> count_digits("a1\u0663"), count_digits(b"12\\xd9"), count_digits(b"\\xd9\\xa3")
+    (2, 2, 1)
+    """
+    text = product if isinstance(product, str) else product.decode("utf-8", "surrogateescape")
+    return sum(1 for character in text if unicodedata.category(character).startswith("N"))

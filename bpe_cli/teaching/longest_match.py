@@ -1,17 +1,14 @@
-"""Split a word by its longest tokens, without merges: anywhere in it first, or from the left.
+"""Cut a word by its longest tokens, without merges, and record every step: what was tried, what fitted, what was taken.
 
-Source: the encoder of many BPE tutorials, after Lei Mao's "Byte Pair Encoding". It keeps the
-vocabulary only, so it needs no merges, and it often disagrees with ``encode``. Three slips that are copied
-along with it are not made here: text in which no token occurs was dropped unless all tokens had been
-tried before, a token with a dot never matched, and a mark was cut like text (the token ``w`` was found in
-``</w>``).
-
-The tutorials describe their encoder as going "from left to right"; that is another one, which is here too.
+``from_left`` is the step of WordPiece (Devlin et al., arXiv:1810.04805), of maximum matching with a dictionary, and of
+tutorials that apply a BPE vocabulary so; ``anywhere`` is the other one of theirs (after Lei Mao's "Byte Pair
+Encoding"), which tries the longest token first, in all of the word. Both need the vocabulary only, and often disagree
+with merges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -73,10 +70,6 @@ class Marks:
         return tuple(units)
 
 
-TUTORIALS = Marks()
-"""The marks of the tutorials."""
-
-
 def text_of(units: Units) -> str:
     """Write units as a token is written: what stands before the first of them counts, the others' does not.
 
@@ -84,95 +77,6 @@ def text_of(units: Units) -> str:
     '##st</w>'
     """
     return "".join(units[0][:1]) + "".join(character + after for _, character, after in units) if units else ""
-
-
-def token_length(token: str, end: str = "</w>") -> int:
-    """Count a token's characters, a mark of a word's end being one.
-
-    >>> token_length("est</w>")
-    4
-    """
-    return len(token) - len(end) + 1 if end and token.endswith(end) else len(token)
-
-
-def longest_first(counts: Mapping[str, int], end: str = "</w>") -> list[str]:
-    """Sort tokens by length and then by frequency, both falling; equals keep their order.
-
-    >>> longest_first({"n": 4150, "s</w>": 4698, "in": 3363, "m": 7476})
-    ['s</w>', 'in', 'm', 'n']
-    """
-    return sorted(counts, key=lambda token: (token_length(token, end), counts[token]), reverse=True)
-
-
-def encode(word: str, tokens: Sequence[str], unknown: str = "<unk>", marks: Marks = TUTORIALS) -> list[str]:
-    """Cut a word at the first token that occurs in it, and what is left by the tokens after that.
-
-    Args:
-        word: The word, with its end mark.
-        tokens: Tokens in the order in which they are tried.
-        unknown: What stands for a stretch in which no token occurs.
-        marks: What is not cut.
-
-    >>> encode("newest</w>", ["est</w>", "new"]), encode("old", ["l"]), encode("hi</w>", ["hi", "w", "</w>"])
-    (['new', 'est</w>'], ['<unk>', 'l', '<unk>'], ['hi', '</w>'])
-    """
-    return cut(marks.token(word), [(marks.token(token), token) for token in tokens], unknown)
-
-
-def cut(word: Units, tokens: Sequence[tuple[Units, str]], unknown: str = "<unk>") -> list[str]:
-    """Cut a word in units; ``encode`` in every other respect."""
-    if not word:
-        return []
-    for place, (units, token) in enumerate(tokens):
-        parts = _split(word, units)
-        if len(parts) > 1:
-            first, *others = (cut(part, tokens[place + 1 :], unknown) for part in parts)
-            return first + [found for other in others for found in (token, *other)]
-    return [unknown]
-
-
-def _split(word: Units, units: Units) -> list[Units]:
-    """Take units out of a word wherever they stand, from the left; give what is left between."""
-    parts, start, place = [], 0, 0
-    while units and place + len(units) <= len(word):
-        if word[place : place + len(units)] == units:
-            parts.append(word[start:place])
-            start = place = place + len(units)
-        else:
-            place += 1
-    return [*parts, word[start:]]
-
-
-def encode_from_left(word: str, tokens: Collection[str], unknown: str = "<unk>", marks: Marks = TUTORIALS) -> list[str]:
-    """Take the longest token that the word begins with, then what follows.
-
-    Characters with which no token begins become one unknown token together with their neighbours.
-
-    >>> encode_from_left("xxabcd", ["ab", "abc", "bcd", "d"]), encode("abcd", ["bcd", "abc", "d"])
-    (['<unk>', 'abc', 'd'], ['<unk>', 'bcd'])
-    """
-    return cut_from_left(marks.token(word), {marks.token(token): token for token in tokens}, unknown)
-
-
-def cut_from_left(word: Units, tokens: Mapping[Units, str], unknown: str = "<unk>") -> list[str]:
-    """Cut a word in units; ``encode_from_left`` in every other respect."""
-    found: list[str] = []
-    after_unknown = False
-    while word:
-        longest = max((units for units in tokens if units and word[: len(units)] == units), key=len, default=())
-        if longest or not after_unknown:
-            found.append(tokens[longest] if longest else unknown)
-        after_unknown = not longest
-        word = word[len(longest) or 1 :]
-    return found
-
-
-# --------------------------------------------------------------------------------------------------
-# Cut a word by its longest tokens, and tell every step: what was tried, what fitted, what was taken.
-#
-# ``from_left`` is the step of WordPiece (Devlin et al., arXiv:1810.04805), of maximum matching with a
-# dictionary, and of tutorials that apply a BPE vocabulary so; ``anywhere`` is the other one of theirs
-# (see ``longest_match``).
 
 
 Word = TypeVar("Word", str, Units)
@@ -280,14 +184,14 @@ def anywhere(word: Word, numbers: Mapping[Word, int], longest: int | None = None
     [(3, 'est'), (0, 'ne'), (2, 'w')]
     """
     most = max(map(len, numbers), default=0) if longest is None else longest
-    found = sorted(
+    matches = sorted(
         (numbers[token], start, end)
         for start in range(len(word))
         for end in range(start + 1, min(start + most, len(word)) + 1)
         if (token := word[start:end]) in numbers
     )
     taken = bytearray(len(word))
-    for number, start, end in found:
+    for number, start, end in matches:
         if not any(taken[start:end]):
             taken[start:end] = b"\x01" * (end - start)
             yield Cut(start, end, number, word[start:end])

@@ -1,8 +1,7 @@
-"""Learn dictionaries by joining neighbours in rounds, and cut text by their longest words.
+"""Learn dictionaries by joining neighbours in rounds.
 
-Source: a Chinese segmenter "by the principle of byte-pair encoding" (pluveto/bpe_v3), with maximum
-matching, the oldest way to cut Chinese by a dictionary. Unlike byte-pair encoding, a round joins all
-pairs that are frequent enough at once, and a pair is known by its text alone.
+Source: a Chinese segmenter "by the principle of byte-pair encoding" (pluveto/bpe_v3). Unlike byte-pair encoding, a
+round joins all pairs that are frequent enough at once, and a pair is known by its text alone.
 
 A *line* is a list of words, at first its characters; ``#`` stands for punctuation, which nothing joins.
 """
@@ -154,20 +153,3 @@ def learn(lines: Iterable[Sequence[str]], rounds: int = 4, rules: Rules | None =
         threshold = rules.threshold(number, len(present), [count for _, count in words])
         present = [join(line, counts, threshold, rules.ratio) for line in present]
         yield Round(number, words, threshold, present)
-
-
-def segment(text: str, dictionary: Collection[str]) -> list[str]:
-    """Take the longest word of a dictionary at each place from the left; else one character.
-
-    >>> segment("他是学者。", {"他是", "是学", "学者"})
-    ['他是', '学者', '。']
-    """
-    longest = max(map(len, dictionary), default=1)
-    words = []
-    place = 0
-    while place < len(text):
-        lengths = range(min(longest, len(text) - place), 1, -1)
-        length = next((length for length in lengths if text[place : place + length] in dictionary), 1)
-        words.append(text[place : place + length])
-        place += length
-    return words

@@ -13,6 +13,15 @@ from bpe_cli.teaching import bpe, wordpiece
 from bpe_cli.teaching.maxmatch import Rules
 
 
+def by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Sort pieces: the most frequent first, equals by their bytes.
+
+    >>> by_count({"b": 1, "c": 2, "a": 1})
+    [('c', 2), ('a', 1), ('b', 1)]
+    """
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0].encode("utf-8", "surrogateescape")))
+
+
 @dataclass(frozen=True, slots=True)
 class NumberedPieces:
     """Pieces that were counted and numbered.
@@ -53,7 +62,7 @@ class ThresholdSearch:
     """The search for the threshold that gives a vocabulary its size.
 
     Attributes:
-        tried: Thresholds with the tokens that they give, as ``top_down.learn`` tries them.
+        tried: Thresholds with the tokens that they give, as ``wordpiece.learn`` tries them.
         vocab_size: The size.
     """
 

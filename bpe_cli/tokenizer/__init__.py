@@ -1,6 +1,391 @@
-"""The tokenizer: stages, tokens and special tokens as one frozen value, and the engine that runs it."""
+"""The tokenizer: one frozen value of stages, tokens and special tokens, and what it can do.
 
-from bpe_cli.tokenizer.text_methods import Specials, Token
-from bpe_cli.tokenizer.tokenizer import Tokenizer
+It compares by value, has no ``train()``, and compiles itself for the core when first used.
+"""
 
-__all__ = ["Specials", "Token", "Tokenizer"]
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from bpe_cli import _core
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.stages import (
+    CharacterBpe,
+    Decoder,
+    LongestMatch,
+    MergeBpe,
+    Model,
+    Normalizer,
+    PrefixSpace,
+    PreTokenizer,
+    RankBpe,
+    SpecialToken,
+    Split,
+)
+from bpe_cli.stages.models import codebook_words, compiled_codebook
+from bpe_cli.stages.splitters import safe_cutter
+from bpe_cli.stages.vocabulary import Merges
+from bpe_cli.support.blocks import Block, settle
+from bpe_cli.support.core_arguments import no_special_tokens
+from bpe_cli.support.fast_dataclass import dataclass, field, replace
+from bpe_cli.tokenizer.engine import Engine, EngineParts, Place, Sampling, SpecialTable
+from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
+from bpe_cli.tokenizer.special_tokens import Withheld, joined_special_tokens, live, looked_for, show_token, withheld
+from bpe_cli.tokenizer.text_methods import Specials, TextMethods, Token
+from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
+
+__all__ = ["Specials", "Token", "Tokenizer", "fingerprint"]
+
+
+@dataclass(frozen=True)
+class Tokenizer(TextMethods):
+    """Turn bytes into ids and ids into bytes.
+
+    Attributes:
+        model: The model with its vocabulary.
+        pre_tokenizer: What cuts text into pieces, in order.
+        special_tokens: Special and added tokens, sorted by id.
+        unicode_version: Version of the Unicode tables it was trained with, if known.
+        post_processor: Hugging Face's post-processor as canonical JSON, carried unread; None if absent.
+        normalizer: What rewrites text before it is cut, in order.
+        decoder: What makes text of tokens again, in order; without any, their bytes are joined.
+        usage: How it is meant to be used: roles of special tokens, chat templates, truncation, padding.
+        origin: What the file it was read from says of itself, if there was one; not part of its value.
+        name: What to call it in reports; not part of its value.
+    """
+
+    model: Model
+    pre_tokenizer: tuple[PreTokenizer, ...] = ()
+    special_tokens: tuple[SpecialToken, ...] = ()
+    unicode_version: str | None = None
+    post_processor: str | None = None
+    normalizer: tuple[Normalizer, ...] = ()
+    decoder: tuple[Decoder, ...] = ()
+    usage: Usage = NO_USAGE
+    origin: Origin | None = field(default=None, compare=False)
+    name: str | None = field(default=None, compare=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what a copy or a pickle takes along: the value, and nothing that is compiled or worked out from it."""
+        return {name: getattr(self, name) for name in self.__match_args__}
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The split patterns, in order, as expressions."""
+        import re
+
+        splits = (stage for stage in self.pre_tokenizer if isinstance(stage, Split))
+        return tuple(re.escape(stage.pattern) if stage.literal else stage.pattern for stage in splits)
+
+    @property
+    def prefix_space(self) -> bool:
+        """Whether a space is put before text that does not begin with one."""
+        return any(isinstance(stage, PrefixSpace) for stage in self.pre_tokenizer)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is byte-level BPE whose text is only split: no stage rewrites it, none has to be undone."""
+        return can_run(self.model, self.normalizer, self.pre_tokenizer, self.decoder)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What runs it, compiled.
+
+        Raises:
+            FormatError: if a stage cannot be run.
+            UsageError: if a pattern does not compile.
+        """
+        parts = EngineParts(
+            self.live_model,
+            self.model.vocabulary,
+            self.normalizer,
+            self.pre_tokenizer,
+            self.decoder,
+            self.special_tokens,
+            self.special_table,
+            self._codebook,
+        )
+        if self.is_plain:
+            return PlainEngine(parts)
+        from bpe_cli.tokenizer.engine.staged import StagedEngine
+
+        return StagedEngine(parts)
+
+    @cached_property
+    def _codebook(self) -> _core.Codebook | None:
+        """What is looked for between tags, compiled."""
+        if self.model.codebook is None:
+            return None
+        return compiled_codebook(self.model, self.special_tokens)
+
+    @property
+    def slow_patterns(self) -> tuple[str, ...]:
+        """The patterns that the core has no scanner for; empty when all is fast."""
+        return self.engine.slow_patterns
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether tokens are bytes (byte-level BPE) and not text."""
+        return isinstance(self.model, (RankBpe, MergeBpe))
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
+        return self.engine.has_spans
+
+    def spans(
+        self, data: bytes, matcher: _core.SpecialMatcher | None, *, continued: bool = False
+    ) -> Iterator[tuple[int, int, int]]:
+        """Encode a document, or a part of one that ``continued`` an earlier one, through all stages.
+
+        Yields:
+            (id, start, end) of each token, in bytes of ``data``.
+        """
+        return zip(*self.engine.spans(data, matcher, continued=continued), strict=True)
+
+    def piece_ends(self, data: bytes) -> memoryview | None:
+        """Return the end offset of every piece of a text without special tokens.
+
+        None where stages rewrite text before it becomes tokens: then pieces are no parts of it.
+        """
+        return self.engine.piece_ends(data)
+
+    @cached_property
+    def special_ids(self) -> dict[int, SpecialToken]:
+        """Special and added tokens by id."""
+        return {token.token_id: token for token in self.special_tokens}
+
+    @cached_property
+    def withheld(self) -> Withheld:
+        """The tokens of the vocabulary that text never becomes unasked: special ones, and the unknown one."""
+        return withheld(self.model, self.special_tokens, (*self.normalizer, *self.pre_tokenizer))
+
+    @cached_property
+    def live_model(self) -> Model:
+        """The model as text meets it: without what is withheld, and without the merges that would make it."""
+        return live(self.model, self.withheld)
+
+    def without_dead_merges(self) -> Tokenizer:
+        """Return a tokenizer that does the same, and whose model has neither special texts nor merges that spell them.
+
+        It is the same one if nothing is withheld. The text of an unknown token that is not a special one stays.
+        """
+        if not self.withheld:
+            return self
+        vocabulary = self.model.vocabulary.without(self.withheld.ids & self.special_ids.keys())
+        return replace(self, model=replace(self.live_model, vocabulary=vocabulary))
+
+    @cached_property
+    def _decoded(self) -> dict[int, bytes]:
+        """What ids decode to whose bytes the live model's vocabulary does not say, or not so.
+
+        An added token that is spelt as a token of other bytes has the id of that one, and is decoded to its bytes.
+        """
+        vocabulary = self.model.vocabulary
+        # A decoder is given all of the vocabulary.
+        withheld = {} if self.decoder else {token_id: vocabulary.token(token_id) for token_id in self.withheld.ids}
+        if not isinstance(self.model, MergeBpe):
+            return withheld | {token_id: token.content for token_id, token in self.special_ids.items()}
+        decoded = {
+            token_id: (vocabulary.token(token_id) if token_id < vocabulary.size else b"") or token.content
+            for token_id, token in self.special_ids.items()
+        }
+        return withheld | decoded | dict(self.model.texts) | codebook_words(self.model)
+
+    @cached_property
+    def special_table(self) -> SpecialTable:
+        """The special tokens as decoding wants them, and what else is not decoded to a live token's bytes."""
+        ids, ends, blob = array("I"), array("I"), bytearray()
+        for token_id, content in sorted(self._decoded.items()):
+            blob += content
+            ids.append(token_id)
+            ends.append(len(blob))
+        return ids, bytes(blob), ends
+
+    @property
+    def vocab_size(self) -> int:
+        """The highest id of any token plus one."""
+        return max(self.model.vocabulary.size, max(self._decoded, default=-1) + 1)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """Return the bytes of any token.
+
+        Raises:
+            InputError: if no token has this id.
+        """
+        decoded = self._decoded.get(token_id)
+        if decoded is not None:
+            return decoded
+        content = self.model.vocabulary.token(token_id) if 0 <= token_id < self.model.vocabulary.size else b""
+        if not content:
+            raise InputError(f"id {token_id} is not in the vocabulary (ids run to {self.vocab_size - 1})")
+        return content
+
+    def with_special_tokens(self, tokens: Iterable[SpecialToken]) -> Tokenizer:
+        """Return a tokenizer that has more special tokens.
+
+        Raises:
+            UsageError: if an id is taken, or a content stands for another id.
+        """
+        joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
+        return replace(self, special_tokens=joined)
+
+    def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
+        """Return a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
+
+        Args:
+            left_to_right: Take the longest token at each place from the left, or the longest one anywhere first.
+            frequencies: How often each token occurs, as the vocabulary writes it; those that are missing occur
+                never. Of tokens of one length the most frequent is tried first, and of equals the lower id.
+
+        Raises:
+            UsageError: if this is not BPE over characters, or lacks a token that has a frequency.
+        """
+        return replace(self, model=_longest_match(self.model, self.special_tokens, left_to_right, frequencies))
+
+    # -- special tokens ------------------------------------------------------------------------
+
+    def matcher(self, specials: Specials = ()) -> _core.SpecialMatcher | None:
+        """Compile what is looked for in text: added tokens always, special ones as asked.
+
+        Raises:
+            UsageError: if a name is not a special token of this tokenizer.
+        """
+        names = {token.content for token in self.special_tokens} if specials == "all" else set()
+        if specials != "all":
+            contents = {token.content for token in self.special_tokens}
+            unknown = [name for name in specials if name.encode() not in contents]
+            if unknown:
+                raise no_special_tokens(unknown, [token.content for token in self.special_tokens])
+            names.update(name.encode() for name in specials)
+        ordered = looked_for(self.special_tokens, names)
+        if not ordered and self._codebook is None:
+            return None
+        flags = bytes(
+            token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
+        )
+        return self.engine.matcher(
+            [token.content for token in ordered],
+            [token.token_id for token in ordered],
+            flags if any(flags) else None,
+        )
+
+    # -- text to ids ---------------------------------------------------------------------------
+
+    def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
+        """Cut long documents only where neither pieces nor special tokens change."""
+        return settle(blocks, safe_cutter(self.engine, matcher))
+
+    def encode_block(
+        self,
+        block: Block,
+        matcher: _core.SpecialMatcher | None = None,
+        threads: int = 1,
+        sampling: Sampling | None = None,
+        place: Place | None = None,
+    ) -> tuple[memoryview, memoryview]:
+        """Encode a block.
+
+        Args:
+            block: The documents.
+            matcher: What is looked for in them; see ``matcher``.
+            threads: How many to use; changes no result.
+            sampling: How to vary the result at random; None for not at all.
+            place: Where the block stands in the whole input; what is drawn depends on it.
+
+        Returns:
+            The ids of all documents (u32), and where each document's ids end (u64).
+
+        Raises:
+            InputError: if a byte of the text has no token, or the model cannot be varied so.
+        """
+        return self.engine.encode(block, matcher, threads, sampling, place)
+
+    def count_block(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        """Count the tokens of each document of a block (u64), without making ids.
+
+        Raises:
+            InputError: if a byte of the text has no token.
+        """
+        return self.engine.count(block, matcher, threads)
+
+
+def fingerprint(tokenizer: Tokenizer) -> str:
+    """Return a sha256 that tokenizers share when they are equal, and only then.
+
+    Invariant: it covers all that ``Tokenizer`` compares by, each field behind its length, in an order
+    and a byte order that do not depend on the machine.
+    """
+    import hashlib
+    import json
+    import sys
+
+    from bpe_cli.stages.component_json import component
+
+    digest = hashlib.sha256()
+
+    def add(*values: str | bytes | array[int] | array[float] | None) -> None:
+        for value in values:
+            if isinstance(value, array):
+                numbers = value[:]
+                if sys.byteorder == "big":
+                    numbers.byteswap()
+                data = numbers.tobytes()
+            else:
+                data = b"\0" if value is None else b"\1" + value.encode() if isinstance(value, str) else value
+            digest.update(len(data).to_bytes(8, "little"))
+            digest.update(data)
+
+    model = tokenizer.model
+    add(model.kind, model.vocabulary.blob, model.vocabulary.ends)
+    for name in model.__match_args__:
+        value = getattr(model, name)
+        if isinstance(value, Merges):
+            value = value.triples
+        if name in ("texts", "codebook", "whole_runs_of", "fixed_point") and not value:
+            continue  # as before there were any
+        if name != "vocabulary":
+            add(name, value if isinstance(value, (bytes, array)) else repr(value))
+    for stages in (tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder):
+        add(str(len(stages)), *(json.dumps(component(stage)) for stage in stages))
+    add(str(len(tokenizer.special_tokens)), *(repr(token) for token in tokenizer.special_tokens))
+    add(tokenizer.unicode_version, tokenizer.post_processor)
+    if tokenizer.usage != NO_USAGE:
+        add(repr(tokenizer.usage))
+    return digest.hexdigest()
+
+
+def _longest_match(
+    model: Model,
+    special_tokens: Iterable[SpecialToken],
+    left_to_right: bool,
+    frequencies: Mapping[bytes, int] | None,
+) -> LongestMatch:
+    """Return the model that applies a BPE vocabulary by its longest tokens instead of by merges."""
+    if not isinstance(model, CharacterBpe):
+        raise UsageError(
+            f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
+            hint="-a bpe trains one",
+        )
+    special = {token.content for token in special_tokens}
+    for token in frequencies or ():
+        if model.vocabulary.id_of(token) is None and token not in special:
+            raise UsageError(
+                f"the vocabulary has no token {show_token(token)}, which has a frequency",
+                hint="name tokens as the vocabulary writes them, with their marks",
+            )
+    by_id = (model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size))
+    counts = None if frequencies is None else array("d", (frequencies.get(each, 0) for each in by_id))
+    return LongestMatch(
+        model.vocabulary,
+        left_to_right,
+        model.unk_id,
+        model.end_of_word_suffix,
+        separate_suffix=model.separate_suffix,
+        continuing_subword_prefix=model.continuing_subword_prefix,
+        frequencies=counts,
+    )

@@ -70,9 +70,9 @@ def _run(symbols: Sequence[Symbol], order: Order[Symbol]) -> Iterator[tuple[floa
     after = list(range(1, count + 1))
     queue = []
     for place, (left, right) in enumerate(pairwise(symbols)):
-        found = order(left, right)
-        if found is not None:
-            queue.append((found[0], place, place + 1, left, right, found[1]))
+        rule = order(left, right)
+        if rule is not None:
+            queue.append((rule[0], place, place + 1, left, right, rule[1]))
     heapify(queue)
     while queue:
         merge = heappop(queue)
@@ -85,13 +85,13 @@ def _run(symbols: Sequence[Symbol], order: Order[Symbol]) -> Iterator[tuple[floa
         start = before[place]
         if end < count:
             before[end] = place
-            found = order(product, parts[end])
-            if found is not None:
-                heappush(queue, (found[0], place, end, product, parts[end], found[1]))
+            rule = order(product, parts[end])
+            if rule is not None:
+                heappush(queue, (rule[0], place, end, product, parts[end], rule[1]))
         if start >= 0:
-            found = order(parts[start], product)
-            if found is not None:
-                heappush(queue, (found[0], start, place, parts[start], product, found[1]))
+            rule = order(parts[start], product)
+            if rule is not None:
+                heappush(queue, (rule[0], start, place, parts[start], product, rule[1]))
 
 
 def merged(symbols: Sequence[Symbol], order: Order[Symbol]) -> list[Symbol]:
@@ -150,13 +150,13 @@ def of_ranks(vocabulary: Vocabulary) -> RankMerges:
         triples, unreached = _core.recover_merges(vocabulary.blob, vocabulary.ends)
     except ValueError as error:  # two tokens of the same bytes
         raise FormatError(f"the vocabulary has no merges: {error}") from error
-    found = array("I", memoryview(triples).tobytes())
+    recovered = array("I", memoryview(triples).tobytes())
     waiting = memoryview(unreached).tolist()
     if not waiting:
-        return RankMerges(Merges(found), ())
+        return RankMerges(Merges(recovered), ())
     # Lower ranks alone do not leave these as two parts; with higher ones some are left so.
     ranks = {token: token_id for token_id, token in vocabulary.items()}
-    merges = {product: (left, right) for left, right, product in Merges(found)}
+    merges = {product: (left, right) for left, right, product in Merges(recovered)}
     whole = []
     for token_id in waiting:
         token = vocabulary.token(token_id)
@@ -209,8 +209,8 @@ def as_merges(model: RankBpe | MergeBpe) -> MergeBpe:
     """
     if isinstance(model, MergeBpe):
         return model
-    found = of_ranks(model.vocabulary)
-    return MergeBpe(model.vocabulary, found.merges, ignore_merges=bool(found.whole))
+    recovered = of_ranks(model.vocabulary)
+    return MergeBpe(model.vocabulary, recovered.merges, ignore_merges=bool(recovered.whole))
 
 
 def as_ranks(model: MergeBpe) -> RankBpe | None:
@@ -227,12 +227,12 @@ def why_no_ranks(model: MergeBpe) -> str | None:
     """
     vocabulary = model.vocabulary
     try:
-        found = of_ranks(vocabulary)
+        recovered = of_ranks(vocabulary)
     except FormatError as error:
         return error.message
-    if found.whole and not model.ignore_merges:
-        return f"no merge reaches {quote(vocabulary.token(found.whole[0]))} (id {found.whole[0]})"
-    missing = set(found.merges)
+    if recovered.whole and not model.ignore_merges:
+        return f"no merge reaches {quote(vocabulary.token(recovered.whole[0]))} (id {recovered.whole[0]})"
+    missing = set(recovered.merges)
     previous = -1
     for number, merge in enumerate(model.merges, start=1):
         if merge not in missing:

@@ -8,16 +8,15 @@ lists and are not the way of bulk encoding.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any
 
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.tokenizer.post_processor import Part, layout
+from bpe_cli.tokenizer.post_processor import Part, broken, layout
+from bpe_cli.tokenizer.usage import Direction, Padding, Truncation
 
-Strategy = Literal["longest_first", "only_first", "only_second"]
-STRATEGIES: tuple[Strategy, ...] = ("longest_first", "only_first", "only_second")
-Direction = Literal["left", "right"]
 Span = tuple[int, int]
 
 
@@ -106,44 +105,6 @@ class Encoding:
 _LISTS = tuple(name for name in Encoding.__match_args__ if name != "overflowing")
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
-    """Describe how long an encoding may become, and what happens with the rest.
-
-    Attributes:
-        max_length: Ids at most, special tokens counted.
-        stride: How many ids of a window the next one repeats.
-        strategy: Of which text of a pair is taken: of the longer one, or of one only.
-        direction: The end at which is cut.
-    """
-
-    max_length: int
-    stride: int = 0
-    strategy: Strategy = "longest_first"
-    direction: Direction = "right"
-
-
-@dataclass(frozen=True, slots=True)
-class Padding:
-    """Describe how long encodings are made.
-
-    Attributes:
-        length: The length, or None: that of the longest in the batch.
-        direction: The end at which is filled.
-        pad_to_multiple_of: Lengths are rounded up to a multiple of this; None or 0: they are not.
-        pad_id: The id that fills.
-        pad_type_id: Its type.
-        pad_token: How it is written.
-    """
-
-    length: int | None = None
-    direction: Direction = "right"
-    pad_to_multiple_of: int | None = None
-    pad_id: int = 0
-    pad_type_id: int = 0
-    pad_token: str = "[PAD]"
-
-
 def windows(length: int, size: int, stride: int, direction: Direction = "right") -> list[Span]:
     """Return the windows of at most ``size`` items that cover a list, each repeating ``stride`` of the last.
 
@@ -162,13 +123,13 @@ def windows(length: int, size: int, stride: int, direction: Direction = "right")
             f"a window of {size} tokens cannot repeat {stride} of the one before",
             hint="the stride is at least 0 and less than the length without special tokens",
         )
-    found: list[Span] = []
+    spans: list[Span] = []
     start = 0
-    while not found or start + stride < length:
+    while not spans or start + stride < length:
         stop = min(start + size, length)
-        found.append((start, stop) if direction == "right" else (length - stop, length - start))
+        spans.append((start, stop) if direction == "right" else (length - stop, length - start))
         start += size - stride
-    return found
+    return spans
 
 
 def _cut(encoding: Encoding, size: int, truncation: Truncation) -> Encoding:
@@ -371,10 +332,68 @@ def word_ids(spans: Sequence[Span], pieces: Sequence[Span]) -> list[int | None]:
     >>> word_ids([(0, 2), (2, 3), (4, 5)], [(0, 3), (4, 5)])
     [0, 0, 1]
     """
-    found: list[int | None] = []
+    words: list[int | None] = []
     piece = 0
     for start, end in spans:
         while piece < len(pieces) and (pieces[piece][1] <= start if end > start else pieces[piece][1] < start):
             piece += 1
-        found.append(piece if piece < len(pieces) else None)
-    return found
+        words.append(piece if piece < len(pieces) else None)
+    return words
+
+
+# -- spans without the white space at their ends ----------------------------------------------------
+
+
+def trims(post_processor: str | None) -> tuple[bool, ...]:
+    """Return how often white space is trimmed off spans, and for each time, whether a space is put before texts.
+
+    Pass each value as ``add_prefix_space`` to ``trim``.
+
+    >>> trims('{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}')
+    (False,)
+
+    Raises:
+        FormatError: if the component is broken.
+    """
+    if post_processor is None:
+        return ()
+    try:
+        return _trims(json.loads(post_processor))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise broken() from error
+
+
+def _trims(component: dict[str, Any]) -> tuple[bool, ...]:
+    if component["type"] == "Sequence":
+        return tuple(trims for processor in component["processors"] for trims in _trims(processor))
+    if component["type"] in ("ByteLevel", "RobertaProcessing") and component.get("trim_offsets", True):
+        return (bool(component.get("add_prefix_space", True)),)
+    return ()
+
+
+def trim(spans: Sequence[tuple[int, int]], contents: Sequence[str], *, add_prefix_space: bool) -> list[tuple[int, int]]:
+    """Take the spaces at tokens' ends out of their spans, as ``trim_offsets`` asks.
+
+    Args:
+        spans: Start and end of each token of a text, in characters.
+        contents: Each token as a byte-level vocabulary writes it: ``Ġ`` for a space (``spelling``).
+        add_prefix_space: Whether one space before the first token is not the text's own, and stays.
+
+    >>> trim([(0, 2), (2, 6)], ["Ġa", "ĠĠbĠ"], add_prefix_space=False)
+    [(1, 2), (4, 5)]
+    """
+    trimmed = []
+    for number, ((start, end), content) in enumerate(zip(spans, contents, strict=True)):
+        leading = len(content) - len(content.lstrip(_SPACES))
+        trailing = len(content) - len(content.rstrip(_SPACES))
+        if number == 0 and add_prefix_space and leading == 1:
+            leading = 0
+        start = min(start + leading, end)
+        if end >= trailing:
+            end = max(end - trailing, start)
+        trimmed.append((start, end))
+    return trimmed
+
+
+# A space of the byte alphabet, and what added tokens, which are not written in it, may have of white space.
+_SPACES = "Ġ\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))

@@ -15,7 +15,7 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import did_you_mean, nearest
-from bpe_cli.tokenizer.tokenizer import Tokenizer
+from bpe_cli.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)

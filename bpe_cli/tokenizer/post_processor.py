@@ -1,7 +1,7 @@
-"""What a post-processor puts around a document, or around two: Hugging Face's components.
+"""What stands around a document: what a post-processor puts there, and what begins and ends a text.
 
-A post-processor never looks at what it surrounds. So all there is to know of one is its *layout*: which
-ids come before, between and after the texts, and of what type each part is (``layout``).
+A post-processor, a component of Hugging Face's, never looks at what it surrounds. So all there is to know of one is its
+*layout*: which ids come before, between and after one or two texts, and of what type each part is (``layout``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
-_HINT = "encode without --add-special-tokens"
+_HINT = "encode without `add_special_tokens`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,13 @@ def layout(post_processor: str | None, *, pair: bool = False) -> tuple[Part, ...
         try:
             groups = _apply(json.loads(post_processor), groups)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
-            raise FormatError("the tokenizer's post-processor is broken", hint=_HINT) from error
+            raise broken() from error
     return tuple(part for group in groups for part in group)
+
+
+def broken() -> FormatError:
+    """Make the error of a component that is not as it must be."""
+    return FormatError("the tokenizer's post-processor is broken", hint=_HINT)
 
 
 def _apply(component: dict[str, Any], groups: list[tuple[Part, ...]]) -> list[tuple[Part, ...]]:
@@ -181,63 +186,6 @@ def process(post_processor: str | None, first_ids: Sequence[int], second_ids: Se
         processed.special_mask.extend([int(part.ids is not None and part.special)] * len(ids))
         processed.sequence_ids.extend([part.sequence] * len(ids))
     return processed
-
-
-def trims(post_processor: str | None) -> tuple[bool, ...]:
-    """Return how often white space is trimmed off spans, and for each time, whether a space is put before texts.
-
-    Pass each value as ``add_prefix_space`` to ``trim``.
-
-    >>> trims('{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}')
-    (False,)
-
-    Raises:
-        FormatError: if the component is broken.
-    """
-    import json
-
-    if post_processor is None:
-        return ()
-    try:
-        return _trims(json.loads(post_processor))
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise FormatError("the tokenizer's post-processor is broken", hint=_HINT) from error
-
-
-def _trims(component: dict[str, Any]) -> tuple[bool, ...]:
-    if component["type"] == "Sequence":
-        return tuple(trims for processor in component["processors"] for trims in _trims(processor))
-    if component["type"] in ("ByteLevel", "RobertaProcessing") and component.get("trim_offsets", True):
-        return (bool(component.get("add_prefix_space", True)),)
-    return ()
-
-
-def trim(spans: Sequence[tuple[int, int]], contents: Sequence[str], *, add_prefix_space: bool) -> list[tuple[int, int]]:
-    """Take the spaces at tokens' ends out of their spans, as ``trim_offsets`` asks.
-
-    Args:
-        spans: Start and end of each token of a text, in characters.
-        contents: Each token as a byte-level vocabulary writes it: ``Ġ`` for a space (``byte_alphabet``).
-        add_prefix_space: Whether one space before the first token is not the text's own, and stays.
-
-    >>> trim([(0, 2), (2, 6)], ["Ġa", "ĠĠbĠ"], add_prefix_space=False)
-    [(1, 2), (4, 5)]
-    """
-    trimmed = []
-    for number, ((start, end), content) in enumerate(zip(spans, contents, strict=True)):
-        leading = len(content) - len(content.lstrip(_SPACES))
-        trailing = len(content) - len(content.rstrip(_SPACES))
-        if number == 0 and add_prefix_space and leading == 1:
-            leading = 0
-        start = min(start + leading, end)
-        if end >= trailing:
-            end = max(end - trailing, start)
-        trimmed.append((start, end))
-    return trimmed
-
-
-# A space of the byte alphabet, and what added tokens, which are not written in it, may have of white space.
-_SPACES = "Ġ\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
 def _id(number: object) -> int:

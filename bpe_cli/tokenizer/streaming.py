@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import InputError
 
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer.interface import AnyTokenizer
+    from bpe_cli.tokenizer.engine import AnyTokenizer
 
 Errors = Literal["strict", "replace", "ignore"]
 """What becomes of bytes that are not UTF-8, as in ``bytes.decode``."""
@@ -108,7 +108,7 @@ class CharacterStream:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
-                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
+                hint='`errors="replace"` or ignore decodes them all the same, no `errors` gives the bytes as they are',
             ) from error
         self._position += len(data)
         return text

@@ -16,14 +16,14 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.tokenizer.engine import sampling_of
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.tokenizer.batches import EncodedBatch
-    from bpe_cli.tokenizer.edges import Edges
-    from bpe_cli.tokenizer.interface import AnyTokenizer
-    from bpe_cli.tokenizer.model_inputs import Encoding, Strategy
-    from bpe_cli.tokenizer.token_spans import Chunk, Placed
+    from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, Placed
+    from bpe_cli.tokenizer.engine import AnyTokenizer, Sampling
+    from bpe_cli.tokenizer.model_inputs import Encoding
+    from bpe_cli.tokenizer.usage import Edges, Strategy
 
 Text = str | bytes | bytearray | memoryview
 """A text, or the bytes of one in UTF-8; any other bytes are encoded as well."""
@@ -79,6 +79,7 @@ class TextMethods:
         eot: str | int | None = None,
         max_tokens: int | None = None,
         side: Side = "right",
+        sampling: Sampling | None = None,
         threads: int = 1,
     ) -> list[int]:
         """Return the ids of a text; special tokens in it are plain text unless asked for.
@@ -92,6 +93,7 @@ class TextMethods:
             max_tokens: The most ids to return, those around the text counted; what is more is cut off, be it within a
                 character (``truncate`` never does that).
             side: The end of the text at which is cut.
+            sampling: How the encoding is varied at random; None for not at all.
             threads: How many to use; changes no result.
 
         >>> import bpe_cli
@@ -108,7 +110,10 @@ class TextMethods:
             TypeError: if an argument is of a wrong type.
         """
         data, matcher, threads = bytes_of(text), self._matcher(specials), whole_number("threads", threads, 1)
-        ids = self._tokenizer.engine.encode_text(data, matcher, threads)
+        if sampling is None:
+            ids = self._tokenizer.engine.encode_text(data, matcher, threads)
+        else:
+            ids, _ = self._tokenizer.engine.encode(Block.of([data]), matcher, threads, sampling_of(sampling))
         if not add_special_tokens and bos is None and eot is None and max_tokens is None:
             return ids.tolist()
         edges = self._edges(add_special_tokens, bos, eot)
@@ -126,6 +131,7 @@ class TextMethods:
         eot: str | int | None = None,
         max_tokens: int | None = None,
         side: Side = "right",
+        sampling: Sampling | None = None,
         threads: int | None = None,
     ) -> EncodedBatch:
         """Return the ids of many texts at once: the fast way.
@@ -138,6 +144,7 @@ class TextMethods:
             eot: What ends each.
             max_tokens: The most ids of each.
             side: The end of a text at which is cut.
+            sampling: How the encodings are varied at random, equal texts each for itself; None for not at all.
             threads: How many to use, all processors if None; changes no result.
 
         >>> import bpe_cli
@@ -149,10 +156,10 @@ class TextMethods:
             BpeError: as ``encode`` does; or if ``texts`` is one str.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.batches import EncodedBatch
+        from bpe_cli.tokenizer.encoded import EncodedBatch
 
         block, matcher = self._block(texts), self._matcher(specials)
-        ids, ends = self._tokenizer.encode_block(block, matcher, _threads(threads))
+        ids, ends = self._tokenizer.engine.encode(block, matcher, _threads(threads), sampling_of(sampling))
         edges = self._edges(add_special_tokens, bos, eot)
         if max_tokens is not None:
             room = _room(max_tokens, edges)
@@ -246,10 +253,10 @@ class TextMethods:
             InputError: if a byte of a text has no token.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.stages.byte_alphabet import to_visible
-        from bpe_cli.tokenizer.model_inputs import STRATEGIES, Encoding, Padding, Truncation, prepare
-        from bpe_cli.tokenizer.post_processor import trim, trims
-        from bpe_cli.tokenizer.token_spans import CharacterOffsets
+        from bpe_cli.stages.spelling import to_visible
+        from bpe_cli.tokenizer.encoded import CharacterOffsets
+        from bpe_cli.tokenizer.model_inputs import Encoding, prepare, trim, trims
+        from bpe_cli.tokenizer.usage import STRATEGIES, Padding, Truncation
 
         trimmed = trims(self._tokenizer.post_processor)
         matcher = self._matcher(specials)
@@ -299,11 +306,7 @@ class TextMethods:
         )  # fmt: skip
 
     def _filling(self, pad_id: int | None) -> tuple[int, int, str]:
-        """Return the id that fills, its type, and how it is written.
-
-        Raises:
-            UsageError: if nothing says which it is.
-        """
+        """Return the id that fills, its type, and how it is written."""
         usage = self._tokenizer.usage
         if pad_id is not None:
             pad_id = whole_number("pad_id", pad_id, most=(1 << 32) - 1)
@@ -372,7 +375,7 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.token_spans import CharacterOffsets
+        from bpe_cli.tokenizer.encoded import CharacterOffsets
 
         data = bytes_of(text)
         placed = self._placed(data, self._matcher(specials))
@@ -414,7 +417,7 @@ class TextMethods:
             InputError: if one character alone has more tokens than that, or a byte has none.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.token_spans import chunks
+        from bpe_cli.tokenizer.encoded import chunks
 
         data, matcher = bytes_of(text), self._matcher(specials)
         max_tokens = whole_number("max_tokens", max_tokens, 1)
@@ -443,7 +446,7 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.token_spans import cuts
+        from bpe_cli.tokenizer.encoded import cuts
 
         one_of("side", side, ("left", "right"))
         data, matcher = bytes_of(text), self._matcher(specials)
@@ -588,7 +591,7 @@ class TextMethods:
         >>> vocab["hello"], "no such" in vocab, len(vocab), next(iter(vocab))
         (31373, False, 50257, '!')
         """
-        from bpe_cli.tokenizer.token_spans import Vocab
+        from bpe_cli.tokenizer.encoded import Vocab
 
         return Vocab(self._ids)
 
@@ -682,7 +685,7 @@ class TextMethods:
             FormatError: if the template is broken.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.chat.apply import apply_chat_template
+        from bpe_cli.chat.encoding import apply_chat_template
 
         return apply_chat_template(
             cast(Any, self), messages, tools=tools, documents=documents, chat_template=chat_template,
@@ -704,7 +707,8 @@ class TextMethods:
         )
 
     def _edges(self, add_special_tokens: bool, bos: str | int | None, eot: str | int | None) -> Edges:
-        from bpe_cli.tokenizer.edges import NO_EDGES, edges_of
+        from bpe_cli.tokenizer.special_tokens import edges_of
+        from bpe_cli.tokenizer.usage import NO_EDGES
 
         if not add_special_tokens and bos is None and eot is None:
             return NO_EDGES
@@ -718,11 +722,7 @@ def _threads(threads: int | None) -> int:
 
 
 def _room(max_tokens: int, edges: Edges) -> int:
-    """Return how many ids of a text there is room for between what is put around it.
-
-    Raises:
-        UsageError: if there is no room even for that.
-    """
+    """Return how many ids of a text there is room for between what is put around it."""
     room = whole_number("max_tokens", max_tokens) - len(edges)
     if room < 0:
         raise UsageError(f"max_tokens is {max_tokens:,}, and {len(edges):,} ids are put around the text")

@@ -6,11 +6,13 @@ it; ``Origin`` is not: it is what a file said about itself, for reports and for 
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bpe_cli.support.fast_dataclass import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from bpe_cli.tokenizer.model_inputs import Padding, Truncation
+Strategy = Literal["longest_first", "only_first", "only_second"]
+STRATEGIES: tuple[Strategy, ...] = ("longest_first", "only_first", "only_second")
+Direction = Literal["left", "right"]
 
 ROLES = (
     "bos", "eos", "unk", "sep", "pad", "cls", "mask",
@@ -20,6 +22,44 @@ ROLES = (
 
 Fact = str | int | float | bool
 """The value of a setting that a file states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """Describe how long an encoding may become, and what happens with the rest.
+
+    Attributes:
+        max_length: Ids at most, special tokens counted.
+        stride: How many ids of a window the next one repeats.
+        strategy: Of which text of a pair is taken: of the longer one, or of one only.
+        direction: The end at which is cut.
+    """
+
+    max_length: int
+    stride: int = 0
+    strategy: Strategy = "longest_first"
+    direction: Direction = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """Describe how long encodings are made.
+
+    Attributes:
+        length: The length, or None: that of the longest in the batch.
+        direction: The end at which is filled.
+        pad_to_multiple_of: Lengths are rounded up to a multiple of this; None or 0: they are not.
+        pad_id: The id that fills.
+        pad_type_id: Its type.
+        pad_token: How it is written.
+    """
+
+    length: int | None = None
+    direction: Direction = "right"
+    pad_to_multiple_of: int | None = None
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +116,26 @@ def roles_in_order(roles: dict[str, int]) -> tuple[tuple[str, int], ...]:
     (('bos', 1), ('eos', 2))
     """
     return tuple((role, roles[role]) for role in ROLES if role in roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """What stands around each document.
+
+    Attributes:
+        before: The ids before it, ``bos`` among them.
+        after: The ids after it, ``eot`` the last of them.
+        bos: The id that was asked for to begin each document, or None.
+        eot: The id that was asked for to end each document, or None.
+    """
+
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    bos: int | None = None
+    eot: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.after)
+
+
+NO_EDGES = Edges()

@@ -1,35 +1,83 @@
-"""Train tokenizers: one module an algorithm, each an options dataclass and a ``Trainer`` that calls the core."""
+"""Train tokenizers: an algorithm is an options dataclass and a ``Trainer`` that calls the core."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, sentencepiece, unigram, word, wordpiece
-from bpe_cli.trainers.base import Options, Trainer
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.trainers.base import Options, Trainer
 
-__all__ = ["ALGORITHMS", "TRAINERS", "Options", "Trainer", "compats_of", "train", "trainer_for", "trainer_of"]
+__all__ = ["ALGORITHMS", "COMPATS", "SUMMARIES", "TRAINERS", "compats_of", "train", "trainer_for", "trainer_of"]
 
-TRAINERS: dict[str, Trainer[Any]] = {
-    "bbpe": bbpe.TRAINER,
-    "bpe": bpe.TRAINER,
-    "wordpiece": wordpiece.TRAINER,
-    "unigram": unigram.TRAINER,
-    "char": char.TRAINER,
-    "word": word.TRAINER,
-    "ngram": ngram.TRAINER,
-    "byte": byte.TRAINER,
-    "maxmatch": maxmatch.TRAINER,
-    "sentencepiece": sentencepiece.TRAINER,
+
+class _Entry(NamedTuple):
+    """An algorithm, said without importing its trainer, which takes longer than all of ``--help``.
+
+    Attributes:
+        place: The module of its trainer, and after a colon its name there where it is not ``TRAINER``.
+        summary: What it is, for the help.
+        compats: Whose rules it can follow.
+    """
+
+    place: str
+    summary: str
+    compats: tuple[str, ...] = ()
+
+
+_ENTRIES = {
+    "bbpe": _Entry("bbpe", "byte-level BPE", ("hf", "rustbpe", "minbpe", "subword-nmt")),
+    "bpe": _Entry("bpe", "BPE over characters", ("subword-nmt", "hf", "sentencepiece")),
+    "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow")),
+    "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece",)),
+    "char": _Entry("unmerged:CHAR", "characters", ("sentencepiece",)),
+    "word": _Entry("unmerged:WORD", "words", ("sentencepiece",)),
+    "ngram": _Entry("unmerged:NGRAM", "runs of characters"),
+    "byte": _Entry("unmerged:BYTE", "the 256 bytes"),
+    "maxmatch": _Entry("maxmatch", "dictionaries of Chinese words"),
 }
-"""All trainers by name."""
+"""The algorithms of ``train -a``: adding one is a module with its trainer, and a line here."""
 
-ALGORITHMS = tuple(name for name, trainer in TRAINERS.items() if not trainer.follows)
-"""The algorithms of ``train -a``: the trainers but those that train another's algorithm by rules of their own."""
+_FOLLOWING = {"sentencepiece": "sentencepiece"}
+"""The modules of trainers that train another's algorithm by rules of their own."""
+
+ALGORITHMS = tuple(_ENTRIES)
+"""The algorithms of ``train -a``."""
+
+SUMMARIES: Mapping[str, str] = {name: entry.summary for name, entry in _ENTRIES.items()}
+"""What each of them is."""
+
+COMPATS = tuple(dict.fromkeys(compat for entry in _ENTRIES.values() for compat in entry.compats))
+"""Whose rules ``train --compat`` can follow, by some algorithm."""
+
+
+class _Trainers(Mapping[str, "Trainer[Any]"]):
+    """Trainers by name, each imported when it is first looked at."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = places
+
+    def __getitem__(self, name: str) -> Trainer[Any]:
+        module, _, attribute = self._places[name].partition(":")
+        trainer: Trainer[Any] = getattr(import_module(f"bpe_cli.trainers.{module}"), attribute or "TRAINER")
+        return trainer
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+
+TRAINERS: Mapping[str, Trainer[Any]] = _Trainers({name: entry.place for name, entry in _ENTRIES.items()} | _FOLLOWING)
+"""All trainers by name."""
 
 
 def compats_of(algorithm: str) -> tuple[str, ...]:
@@ -38,8 +86,7 @@ def compats_of(algorithm: str) -> tuple[str, ...]:
     >>> compats_of("char"), compats_of("byte")
     (('sentencepiece',), ())
     """
-    others = (name for name, trainer in TRAINERS.items() if algorithm in trainer.follows)
-    return (*TRAINERS[algorithm].compats, *others)
+    return _ENTRIES[algorithm].compats
 
 
 def trainer_of(algorithm: str, compat: str | None = None) -> Trainer[Any]:
@@ -48,8 +95,7 @@ def trainer_of(algorithm: str, compat: str | None = None) -> Trainer[Any]:
     >>> trainer_of("bpe", "sentencepiece") is TRAINERS["sentencepiece"], trainer_of("bpe", "hf") is TRAINERS["bpe"]
     (True, True)
     """
-    other = TRAINERS.get(compat) if compat is not None else None
-    return other if other is not None and algorithm in other.follows else TRAINERS[algorithm]
+    return TRAINERS[compat if compat in _FOLLOWING and compat in compats_of(algorithm) else algorithm]
 
 
 def trainer_for(options: Options) -> Trainer[Any]:
@@ -67,6 +113,7 @@ def trainer_for(options: Options) -> Trainer[Any]:
 def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
     """Train a tokenizer on texts that fit into memory, each a document; the options choose the algorithm.
 
+    >>> from bpe_cli.trainers import bbpe
     >>> tokenizer = train(["low lower lowest"] * 3, bbpe.Options(vocab_size=258))
     >>> [tokenizer.token_bytes(token_id) for token_id in (256, 257)]
     [b'lo', b'low']
@@ -76,12 +123,14 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
         UsageError: if the options contradict each other, or a number is too large.
     """
     from bpe_cli.support.blocks import Block
+    from bpe_cli.trainers.base import check_numbers
+    from bpe_cli.trainers.counts import new_counts
 
     trainer = trainer_for(options)
-    base.check_numbers(options)
+    check_numbers(options)
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in document.splitlines()]
-    counts = base.new_counts()
+    counts = new_counts()
     trainer.count([Block.of(documents)], options, counts)
     return trainer.train(counts, options).tokenizer

@@ -1,22 +1,19 @@
-"""What all trainers share: their interface, how a corpus is counted for them, and what training gives."""
+"""What all trainers share: their interface, their options, how documents are chosen, and what training gives."""
 
 from __future__ import annotations
 
-import typing
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
-from itertools import accumulate, islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bpe_cli import _core
-from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.errors import UsageError
 from bpe_cli.stages import Normalizer, PreTokenizer
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.counting import Cutter, Cutting, StagedText, count_blocks, matcher_of
-from bpe_cli.support.blocks import Block
+from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -24,9 +21,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Called now and then with (done so far, all there is to do)."""
-
-DEFAULT_MAX_MEMORY = 4 << 30
-"""Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
 
 _LARGEST = (1 << 63) - 1
 _LONGEST = (1 << 32) - 1
@@ -64,15 +58,6 @@ class Trained:
     tokenizer: Tokenizer
     summary: tuple[str, ...]
     shortfall: str | None = None
-
-
-_ALL_MEMORY = (1 << 63) - 1
-"""More bytes than any machine addresses."""
-
-
-def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
-    """Return counts of nothing, to add to, in at most ``max_memory`` bytes."""
-    return _core.Counts(min(max_memory, _ALL_MEMORY))
 
 
 class Options:
@@ -125,15 +110,7 @@ class Trainer(ABC, Generic[Chosen]):
 
     Options: type[Chosen]
     follows: tuple[str, ...] = ()
-    smaller: str = "raise --max-memory, split the text more finely, or train on a sample"
-
-    @property
-    def compats(self) -> tuple[str, ...]:
-        """Whose rules the options can ask for: the values of their ``compat``."""
-        kind = typing.get_type_hints(self.Options).get("compat")
-        return tuple(
-            name for each in (kind, *typing.get_args(kind)) for name in typing.get_args(each) if isinstance(name, str)
-        )
+    smaller: str = "raise `max_memory`, split the text more finely, or train on a sample"
 
     def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
         """Return the options that say by which name, and by whose rules, training was asked for."""
@@ -195,7 +172,7 @@ class Trainer(ABC, Generic[Chosen]):
         if cutting.stages != self.cutting(options).stages:
             raise UsageError(
                 "the counts were made of text that was normalized or cut otherwise than these options say",
-                hint="count again with the same -a, --normalizer and --pre-tokenizer",
+                hint="count again with the same `algorithm`, `normalizer` and `pre_tokenizer`",
             )
         return options
 
@@ -237,11 +214,7 @@ class Trainer(ABC, Generic[Chosen]):
 
 
 def check_list(name: str, texts: Sequence[str]) -> None:
-    """Make sure that an option is a list of texts, and not one text, which is a sequence, too.
-
-    Raises:
-        UsageError: if it is one text.
-    """
+    """Make sure that an option is a list of texts, and not one text, which is a sequence, too."""
     if isinstance(texts, str):
         raise UsageError(f"{name} is a list of texts, and not one text", hint=f"{name}=[{texts!r}]")
 
@@ -278,70 +251,61 @@ def check_numbers(options: Options) -> None:
                     raise UsageError(f"{each.name} is a number from {lowest} to {largest:,}, not {number:,}")
 
 
-def items_of(counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
-    """Yield all pieces with their counts, in order of first occurrence."""
-    step = 1 << 16
-    for start in range(0, counts.unique, step):
-        yield from counts.items(start, step)
+SEED = 12345678
+"""Where the random numbers begin unless the caller says otherwise."""
+
+_MASK = (1 << 64) - 1
 
 
-def pieces_of(counts: _core.Counts) -> dict[bytes, int]:
-    """Return all pieces with their counts, in order of first occurrence.
+def _random_bits(seed: int) -> Iterator[int]:
+    """Yield 64 random bits at a time: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    state = seed & _MASK
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & _MASK
+        mixed = state
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
+        yield mixed ^ (mixed >> 31)
 
-    >>> from array import array
-    >>> counts = new_counts()
-    >>> counts.add_pieces(b"aba", array("Q", [1, 2, 3]), None)
-    >>> pieces_of(counts)
-    {b'a': 2, b'b': 1}
+
+def reservoir(documents: Iterable[bytes], size: int, seed: int = SEED) -> list[bytes]:
+    """Take ``size`` documents, each with the same probability; all of them if there are no more.
+
+    Vitter's algorithm R (1985), in one pass: the same seed and documents give the same sample, in the order of the
+    corpus, however the corpus is cut into blocks.
+
+    >>> reservoir([b"a", b"b"], 3)
+    [b'a', b'b']
+    >>> len(reservoir((b"%d" % number for number in range(1000)), 10))
+    10
     """
-    return dict(items_of(counts))
+    chosen: list[tuple[int, bytes]] = []
+    bits = _random_bits(seed)
+    for number, document in enumerate(documents):
+        if number < size:
+            chosen.append((number, document))
+            continue
+        # The high half of a product is even to within 2^-64, whatever the number of documents.
+        place = (next(bits) * (number + 1)) >> 64
+        if place < size:
+            chosen[place] = number, document
+    return [document for _, document in sorted(chosen, key=lambda item: item[0])]
 
 
-def counts_of(items: Iterable[tuple[bytes, int]]) -> _core.Counts:
-    """Count pieces that were counted before and have been rewritten, in memory without a bound.
+def sample(blocks: Iterable[Block], size: int | None, seed: int = SEED) -> Iterable[Block]:
+    """Return the blocks as they are, or one block with a sample of their documents."""
+    if size is None:
+        return blocks
+    documents = (document for ended in whole_documents(blocks) for document in ended)
+    return [Block.of(reservoir(documents, size, seed))]
 
-    >>> pieces_of(counts_of([(b"a", 2), (b"b", 1), (b"a", 1)]))
-    {b'a': 3, b'b': 1}
+
+def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[Block]:
+    """Leave out documents that are empty, longer than ``longest`` bytes, or have a reserved text in them.
+
+    No more of a document is held than a block and ``longest`` bytes.
     """
-    counts = new_counts(_ALL_MEMORY)
-    for batch in _batched(items, 1 << 16):
-        pieces = [piece for piece, _ in batch]
-        ends = array("Q", accumulate(map(len, pieces)))
-        counts.add_pieces(b"".join(pieces), ends, array("Q", (number for _, number in batch)))
-    return counts
-
-
-def _batched(items: Iterable[tuple[bytes, int]], size: int) -> Iterator[list[tuple[bytes, int]]]:
-    """Yield items, ``size`` at a time."""
-    waiting = iter(items)
-    while batch := list(islice(waiting, size)):
-        yield batch
-
-
-def refuse_nothing(counts: _core.Counts, what: str = "text") -> None:
-    """Make sure that a corpus has something to train on.
-
-    Raises:
-        TrainingError: if it has not.
-    """
-    if not counts.unique:
-        raise TrainingError(f"there is nothing to train on: the corpus has no {what}")
-
-
-STEPS_BYTES = 20_000
-"""Bytes of different pieces up to which a textbook's training is shown: it counts all anew at each step."""
-
-
-def small(counts: _core.Counts) -> dict[bytes, int]:
-    """Return all pieces of a corpus that is small enough for a textbook.
-
-    Raises:
-        UsageError: if the corpus is too large.
-    """
-    pieces = dict(counts.items(0, STEPS_BYTES))
-    if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):
-        raise UsageError(
-            f"--steps is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
-            hint="leave --steps out, or train on a sample",
-        )
-    return pieces
+    for documents in whole_documents(blocks, longest):
+        kept = [each for each in documents if each and len(each) <= longest and reserved not in each]
+        if kept:
+            yield Block.of(kept)

@@ -13,26 +13,16 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, from_visible
 from bpe_cli.stages.counting import Cutting, SplitText
 from bpe_cli.stages.patterns import PATTERNS
-from bpe_cli.stages.splitters import compile_splitter, regex_version, show_pattern
+from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible
+from bpe_cli.stages.splitters import compile_splitter, show_pattern
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support import regex_version
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    items_of,
-    new_counts,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.word_counts import mark_pieces, read_words
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import items_of, mark_pieces, new_counts, read_words, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -165,7 +155,7 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
     needed = initial + (0 if options.rules.special_first else specials)
     if options.vocab_size < needed:
         parts = f"{symbols} bytes" + (f" and {specials} special token{'s' if specials > 1 else ''}" if specials else "")
-        smaller = ", or for --initial-alphabet seen" if options.initial_alphabet == "all" else ""
+        smaller = ', or for `initial_alphabet="seen"`' if options.initial_alphabet == "all" else ""
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
             hint=f"ask for {needed} or more{smaller}",
@@ -190,11 +180,11 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     """
     alphabet = list(ALPHABET_ORDER) if options.rules.visible_order else list(range(256))
     if options.initial_alphabet == "seen":
-        seen: set[int] = set()
+        present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
         for piece, _ in items_of(counts):
-            seen.update(piece.replace(mark, b"") if mark else piece)
-        alphabet = [byte for byte in alphabet if byte in seen]
+            present_bytes.update(piece.replace(mark, b"") if mark else piece)
+        alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
     specials: dict[str, int] = {}
     if options.rules.special_first:
@@ -216,7 +206,7 @@ class Bbpe(Trainer[BbpeOptions]):
     """Train byte-level BPE."""
 
     Options = BbpeOptions
-    smaller = "raise --max-memory, split the text more finely with --pattern, or train on a sample"
+    smaller = "raise `max_memory`, split the text more finely with `pattern`, or train on a sample"
 
     def front(self, options: BbpeOptions) -> Front:
         """Return the stages that text goes through."""
@@ -224,11 +214,7 @@ class Bbpe(Trainer[BbpeOptions]):
         return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
     def cutter(self, options: BbpeOptions) -> SplitText:
-        """Compile what cuts text: splitters alone have a shorter way.
-
-        Raises:
-            UsageError: if the pattern does not compile.
-        """
+        """Compile what cuts text: splitters alone have a shorter way."""
         return SplitText(compile_splitter(options.patterns), options.prefix_space)
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
@@ -252,10 +238,10 @@ class Bbpe(Trainer[BbpeOptions]):
         if options.pattern not in (None, pattern):
             raise UsageError(
                 f"the counts were cut with {_named(pattern)}, not with {_named(options.pattern or '')}",
-                hint="leave --pattern out, or count again",
+                hint="leave `pattern` out, or count again",
             )
         if options.prefix_space and not cutting.prefix_space:
-            raise UsageError("the counts were made without --prefix-space", hint="count again with it")
+            raise UsageError("the counts were made without `prefix_space`", hint="count again with it")
         return replace(options, pattern=pattern, prefix_space=cutting.prefix_space)
 
     def _unicode_version(self, options: BbpeOptions) -> str:
@@ -314,11 +300,7 @@ class Bbpe(Trainer[BbpeOptions]):
         )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
-        """Return what training would give without any merge: to see, before it begins, what could not be done.
-
-        Raises:
-            TrainingError: if the vocabulary is smaller than its alphabet.
-        """
+        """Return what training would give without any merge: to see, before it begins, what could not be done."""
         if options.initial_alphabet == "all":
             initial, symbols, _ = initial_tokens(options, new_counts())
             _check_size(options, len(initial), len(symbols))
@@ -339,7 +321,7 @@ class Bbpe(Trainer[BbpeOptions]):
     def steps(self, counts: _core.Counts, options: BbpeOptions) -> Steps:
         """Return the textbook's training, step by step."""
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.spelling import count_digits, keeps_characters
+        from bpe_cli.teaching.bpe import count_digits, keeps_characters
 
         initial, _, _ = initial_tokens(options, counts)
         reserved = len(options.special_tokens) if not options.rules.special_first else 0

@@ -11,35 +11,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise, starmap
+from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
+from bpe_cli.stages.named_stages import WORDS, word_decoder, word_stages
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.stages.word_stages import WORDS, word_decoder, word_stages
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    counts_of,
-    items_of,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.word_counts import (
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import (
     character_counts,
+    counts_of,
+    cut_tokens,
     edge_characters,
+    items_of,
     kept_characters,
     mark_pieces,
     read_words,
+    refuse_nothing,
+    small_texts,
     texts,
 )
 
@@ -119,9 +113,11 @@ class BpeOptions(SplittingOptions):
         if self.compat not in (None, "subword-nmt", "hf"):
             raise UsageError(f"BPE has no rules called {self.compat!r}", hint="it has subword-nmt, hf")
         if self.compat is not None and self.tie is not None:
-            raise UsageError(f"--compat {self.compat} has its own rule for ties, and tie={self.tie} is another")
+            raise UsageError(f'`compat="{self.compat}"` has its own rule for ties, and tie={self.tie} is another')
         if self.vocab_size is None and self.merges is None:
-            raise UsageError("how many tokens or merges? one of the two is needed", hint="-s 32000, --set merges=32000")
+            raise UsageError(
+                "how many tokens or merges? one of the two is needed", hint="`vocab_size=32000`, `merges=32000`"
+            )
         if (self.vocab_size or 0) > _core.MAX_TOKENS or (self.merges or 0) > _core.MAX_TOKENS:
             raise UsageError(f"more than {_core.MAX_TOKENS:,} tokens do not fit")
         if min(0 if each is None else each for each in (self.merges, self.limit_alphabet, self.max_digits)) < 0:
@@ -139,7 +135,7 @@ class BpeOptions(SplittingOptions):
                 hint="suffix_form=0.2 goes with a prefix, as in Hugging Face's library",
             )
         if self.by_byte and self.pre_tokenizer != (WORDS,):
-            raise UsageError("by_byte goes with no --pre-tokenizer or --pattern: such words are cut at blanks")
+            raise UsageError("by_byte goes with no `pre_tokenizer` or `pattern`: such words are cut at blanks")
         if self.by_byte and self.continuing_subword_prefix:
             raise UsageError("words of bytes have no prefix: by_byte goes with no continuing_subword_prefix")
         check_special_tokens(self.special_tokens)
@@ -226,8 +222,8 @@ def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
     """Return the symbols, undecorated, in order."""
     if options.by_byte and options.all_forms:
         return [bytes([byte]) for byte in range(256)]
-    seen = character_counts(texts(words, options.by_byte, options.boundary_mark))
-    kept = kept_characters(seen, options.limit_alphabet, options.character_coverage, options.characters)
+    counted = character_counts(texts(words, options.by_byte, options.boundary_mark))
+    kept = kept_characters(counted, options.limit_alphabet, options.character_coverage, options.characters)
     return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
 
 
@@ -318,7 +314,7 @@ class Bpe(Trainer[BpeOptions]):
             raise TrainingError(
                 f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: "
                 f"{forms} with what is written around them and {len(options.specials)} special",
-                hint=f"ask for {len(initial)} or more, or for fewer characters with --set limit_alphabet=N",
+                hint=f"ask for {len(initial)} or more, or for fewer characters with `limit_alphabet=N`",
             )
         marked, mark = mark_pieces(words, read_words(options.boundaries), options.boundary_mark)
         trained = _core.train_bpe(
@@ -339,8 +335,7 @@ class Bpe(Trainer[BpeOptions]):
             reserved=_reserved(options, initial),
             progress=progress,
         )
-        blob, ends = trained.tokens()
-        tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
+        tokens = cut_tokens(*trained.tokens())
         numbers = iter(memoryview(trained.merges).tolist())
         merges = list(zip(numbers, numbers, numbers, strict=True))
         summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(len(merges), "merge"),
@@ -363,22 +358,21 @@ class Bpe(Trainer[BpeOptions]):
             UsageError: if the corpus is too large for it, or the symbols are bytes.
         """
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.spelling import count_digits
 
         if options.by_byte or options.boundaries:
-            raise UsageError("--steps shows words of characters, without --set by_byte and boundaries")
+            raise UsageError("`steps` shows words of characters, without `by_byte` and boundaries")
         counted = _words(counts, options)
         prefix, digits = options.continuing_subword_prefix, options.max_digits
         words = textbook.character_words(
-            {piece.decode("utf-8", "surrogateescape"): number for piece, number in small(counted).items()},
+            small_texts(counted),
             end=options.end_of_word_suffix,
             glued=options.suffix_form != "0.1",
             prefix=prefix,
             mark=options.boundary_mark,
         )
-        found, symbols = initial_tokens(counted, options)
-        initial = [token.decode() for token in found]
-        reserved = {text.decode() for text in _reserved(options, found)}
+        encoded, symbols = initial_tokens(counted, options)
+        initial = [token.decode() for token in encoded]
+        reserved = {text.decode() for text in _reserved(options, encoded)}
         alphabet = {initial[token_id] for token_id in symbols}
         forms = {prefix + each for each in alphabet} | alphabet
         forms |= {each + options.end_of_word_suffix for each in forms} | {options.end_of_word_suffix}
@@ -392,7 +386,9 @@ class Bpe(Trainer[BpeOptions]):
             tie=options.tie_rule,
             max_token_length=options.max_token_length,
             prefix=prefix,
-            allow=lambda product: product not in reserved and (digits is None or count_digits(product) <= digits),
+            allow=lambda product: (
+                product not in reserved and (digits is None or textbook.count_digits(product) <= digits)
+            ),
         )
 
 

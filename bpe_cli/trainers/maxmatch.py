@@ -6,7 +6,7 @@ tells it; ``teaching.maxmatch`` has it as the textbook would.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
@@ -19,7 +19,8 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import most_frequent
-from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, small
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer
+from bpe_cli.trainers.counts import small_texts
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -47,12 +48,9 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
         punctuation: Characters that no word goes over.
         white_space: ``removed`` from lines, before training and before encoding: lines may be given as
             characters with spaces between them. Or a ``break``, as punctuation is, and kept in text.
-        special_tokens: Their texts; they have the first ids.
         unk_token: What stands for a character that was not seen; None makes such a one an error.
-        split_special: Whether special tokens in the corpus are taken out and divide the text.
     """
 
-    vocab_size: int | None = None
     rounds: int = 4
     factors: tuple[float, ...] = (1.5, 1.3, 1.1, 1.0)
     lines_per_word: float = 12
@@ -61,12 +59,9 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
     dictionary_size: int = 10_000
     punctuation: str = PUNCTUATION
     white_space: Literal["removed", "break"] = "removed"
-    special_tokens: tuple[str, ...] = ()
-    unk_token: str | None = "<unk>"
-    split_special: bool = False
 
     def __post_init__(self) -> None:
-        most_frequent.check_options(self, 1)
+        most_frequent.UnknownOptions.__post_init__(self)
         if not 1 <= self.rounds <= MOST_ROUNDS:
             raise UsageError(f"there are from 1 to {MOST_ROUNDS} rounds, not {self.rounds}")
         if not self.factors:
@@ -110,13 +105,7 @@ class Dictionaries:
 def learn(
     counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
 ) -> Dictionaries:
-    """Learn the dictionaries.
-
-    Args:
-        counts: The lines; how often each occurs does not matter.
-        options: What to train.
-        progress: Called with (rounds so far, rounds).
-        threads: How many to use; the result is the same for any number.
+    """Learn the dictionaries; how often a line occurs does not matter. Progress is of rounds.
 
     Raises:
         TrainingError: if there is no text.
@@ -183,15 +172,6 @@ def _alphabet(characters: Words, options: MaxMatchOptions) -> list[bytes]:
     return [each for each in dict.fromkeys([*(each for each, _ in characters), b"\n"]) if each not in reserved]
 
 
-def dump_dictionary(words: Iterable[tuple[bytes, int]]) -> bytes:
-    r"""Write a dictionary as the segmenter does: a word, a tab, its count, on a line each.
-
-    >>> dump_dictionary([("大圣".encode(), 217)]).decode()
-    '大圣\t217\n'
-    """
-    return b"".join(word + b"\t%d\n" % count for word, count in words)
-
-
 def _tokenizer(vocabulary: Vocabulary, options: MaxMatchOptions) -> Tokenizer:
     # The line end stays: no word goes over it, and a file is decoded line by line.
     normalizer: tuple[Normalizer, ...] = (Replace(r"[^\S\n]", ""),) if options.white_space == "removed" else ()
@@ -218,11 +198,7 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
     def train(
         self, counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:
-        """Learn dictionaries and make a tokenizer of all their words.
-
-        Raises:
-            TrainingError: if there is no text, or the vocabulary has no room for its characters.
-        """
+        """Learn dictionaries and make a tokenizer of all their words."""
         learnt = learn(counts, options, progress, threads)
         tokenizer = assemble(learnt.characters, learnt.words, options)
         characters = len(_alphabet(learnt.characters, options))
@@ -242,9 +218,8 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
         from bpe_cli.teaching import maxmatch as textbook
         from bpe_cli.teaching.steps import Joining
 
-        texts = [text.decode("utf-8", "surrogateescape") for text in small(counts)]
         lines = textbook.prepare(
-            (line for text in texts for line in text.split("\n")),
+            (line for text in small_texts(counts) for line in text.split("\n")),
             options.punctuation,
             joins_over_space=options.white_space == "removed",
         )

@@ -1,4 +1,7 @@
-"""Make vocabularies of the most frequent pieces, numbered: what characters, n-grams and words have in common."""
+"""Number the most frequent pieces: by count, falling, and of equals the one of lower bytes first.
+
+What the trainers of characters, n-grams and words (``unmerged``) have in common, and of dictionaries in part.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +17,35 @@ from bpe_cli.stages.models import Model
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    refuse_nothing,
-    small,
-)
+from bpe_cli.trainers.base import Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import pieces_of, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
 
 
+@dataclass(frozen=True, slots=True)
 class UnknownOptions(SplittingOptions):
     """What the options have where a token can stand for what is unknown.
 
     Attributes:
-        unk_token: Its text; None for no such token.
+        vocab_size: Most tokens, special ones counted; None for no bound.
+        special_tokens: Their texts; they have the first ids.
+        unk_token: What stands for what has no token; None makes such a piece of text an error.
+        split_special: Whether special tokens in the corpus are taken out and divide the text.
     """
 
-    __slots__ = ()
-    unk_token: str | None
+    vocab_size: int | None = None
+    special_tokens: tuple[str, ...] = ()
+    unk_token: str | None = "<unk>"
+    split_special: bool = False
+
+    def __post_init__(self) -> None:
+        if self.vocab_size is not None and not 1 <= self.vocab_size <= _core.MAX_TOKENS:
+            raise UsageError(f"a vocabulary has from 1 to {_core.MAX_TOKENS:,} tokens, not {self.vocab_size}")
+        check_special_tokens(self.special_tokens)
+        if self.unk_token == "":
+            raise UsageError("the token for what is unknown needs a text")
 
     @property
     def contents(self) -> list[str]:
@@ -50,6 +59,7 @@ class UnknownOptions(SplittingOptions):
         return None if self.unk_token is None else self.contents.index(self.unk_token)
 
 
+@dataclass(frozen=True, slots=True)
 class FrequentOptions(UnknownOptions):
     """What the options of characters, n-grams and words have.
 
@@ -58,59 +68,30 @@ class FrequentOptions(UnknownOptions):
         normalizer: How text is rewritten before it is cut, in order.
     """
 
-    __slots__ = ()
-    min_frequency: int
-    normalizer: tuple[Normalizer, ...]
+    min_frequency: int = 1
+    normalizer: tuple[Normalizer, ...] = ()
 
-
-def check_options(options: UnknownOptions, min_frequency: int) -> None:
-    """Make sure that what all of these trainers are told can be.
-
-    Raises:
-        UsageError: if it cannot.
-    """
-    if options.vocab_size is not None and not 1 <= options.vocab_size <= _core.MAX_TOKENS:
-        raise UsageError(f"a vocabulary has from 1 to {_core.MAX_TOKENS:,} tokens, not {options.vocab_size}")
-    if min_frequency < 1:
-        raise UsageError(f"a least frequency of {min_frequency} is below 1")
-    check_special_tokens(options.special_tokens)
-    if options.unk_token == "":
-        raise UsageError("the token for what is unknown needs a text")
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The pieces that become tokens.
-
-    Attributes:
-        vocabulary: Those, after the special tokens.
-        left_out: What the other pieces of the corpus are not, as ``shortfall`` wants it.
-    """
-
-    vocabulary: Vocabulary
-    left_out: tuple[str, ...] = ()
+    def __post_init__(self) -> None:
+        UnknownOptions.__post_init__(self)
+        if self.min_frequency < 1:
+            raise UsageError(f"a least frequency of {self.min_frequency} is below 1")
 
 
 Frequent = TypeVar("Frequent", bound=FrequentOptions)
 
 
 class MostFrequent(Trainer[Frequent]):
-    """Number the most frequent pieces: by count, falling, and of equals the one of lower bytes first."""
+    """Number the most frequent pieces."""
 
-    noun: str
     counted = "text"
 
-    def unit(self, options: Frequent) -> str:
+    @abstractmethod
+    def noun(self, options: Frequent) -> str:
         """Return what a piece is called."""
-        return self.noun
 
     @abstractmethod
-    def pick(self, counts: _core.Counts, options: Frequent) -> Choice:
-        """Choose the pieces that become tokens.
-
-        Raises:
-            TrainingError: if there is none, or no room for one.
-        """
+    def pick(self, counts: _core.Counts, options: Frequent) -> tuple[Iterable[bytes], tuple[str, ...]]:
+        """Choose pieces, in order, and say what the others of the corpus are not, as ``shortfall`` wants it."""
 
     def model(self, vocabulary: Vocabulary, options: Frequent) -> Model:
         """Return what looks pieces up."""
@@ -125,12 +106,13 @@ class MostFrequent(Trainer[Frequent]):
     ) -> Trained:
         """Number the pieces that were counted."""
         refuse_nothing(counts, self.counted)
-        picked = self.pick(counts, options)
-        noun = self.unit(options)
+        pieces, left_out = self.pick(counts, options)
+        vocabulary = number(pieces, options.contents, options.vocab_size)
+        noun = self.noun(options)
         return Trained(
-            self._assemble(options, picked.vocabulary),
-            (plural(len(picked.vocabulary), noun), f"{len(options.contents)} special"),
-            shortfall(picked.vocabulary, options.vocab_size, noun, *picked.left_out),
+            self._assemble(options, vocabulary),
+            (plural(len(vocabulary), noun), f"{len(options.contents)} special"),
+            shortfall(vocabulary, options.vocab_size, noun, *left_out),
         )
 
     def untrained(self, options: Frequent) -> Tokenizer:
@@ -147,20 +129,17 @@ class MostFrequent(Trainer[Frequent]):
         )
 
     def shown(self, counts: _core.Counts, options: Frequent) -> dict[bytes, int]:
-        """Return what ``steps`` shows as counted.
-
-        Raises:
-            UsageError: if it is too much.
-        """
-        return small(counts)
+        """Return what ``steps`` shows as counted."""
+        return pieces_of(counts)
 
     def steps(self, counts: _core.Counts, options: Frequent) -> Steps:
         """Return what was counted, and what became tokens."""
         from bpe_cli.teaching.steps import NumberedPieces
 
         refuse_nothing(counts, self.counted)
-        counted = {_text(piece): number for piece, number in self.shown(counts, options).items()}
-        vocabulary = self.pick(counts, options).vocabulary
+        small(counts)
+        counted = {_text(piece): count for piece, count in self.shown(counts, options).items()}
+        vocabulary = number(self.pick(counts, options)[0], options.contents, options.vocab_size)
         return NumberedPieces(counted, [_text(token) for _, token in vocabulary.items()], options.contents)
 
 
@@ -168,9 +147,11 @@ def _text(piece: bytes) -> str:
     return piece.decode("utf-8", "surrogateescape")
 
 
-def special_stages(contents: Sequence[str]) -> tuple[SpecialToken, ...]:
-    """Return special tokens whose ids run from 0."""
-    return tuple(SpecialToken(content.encode("utf-8", "surrogateescape"), at) for at, content in enumerate(contents))
+def special_stages(contents: Sequence[str], first: int = 0) -> tuple[SpecialToken, ...]:
+    """Return special tokens whose ids run from ``first``."""
+    return tuple(
+        SpecialToken(content.encode("utf-8", "surrogateescape"), at) for at, content in enumerate(contents, first)
+    )
 
 
 def by_count(counts: Mapping[bytes, int], min_frequency: int = 1) -> list[bytes]:
@@ -194,7 +175,7 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     reserved = {content.encode("utf-8", "surrogateescape") for content in contents}
     kept = [piece for piece in pieces if piece not in reserved]
     if not kept:
-        raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower --min-frequency")
+        raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower `min_frequency`")
     if vocab_size is not None and vocab_size <= len(contents):
         raise TrainingError(
             f"a vocabulary of {vocab_size} has no room after {plural(len(contents), 'special token')}",
@@ -205,19 +186,13 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     if total > _core.MAX_TOKENS or sum(map(len, kept)) >= 1 << 32:
         raise TrainingError(
             f"{total:,} tokens are too many: {_core.MAX_TOKENS:,} fit, of 4 GiB together",
-            hint="ask for a --vocab-size, or for a higher --min-frequency",
+            hint="ask for a `vocab_size`, or for a higher `min_frequency`",
         )
     return Vocabulary.from_tokens([b""] * len(contents) + kept)
 
 
 def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_out: str) -> str | None:
-    """Explain why a vocabulary is smaller than asked for, if it is.
-
-    Args:
-        vocabulary: The vocabulary.
-        vocab_size: The size asked for.
-        noun: What it is made of.
-        left_out: What those are not that the corpus has besides; empty texts say nothing.
+    """Explain why a vocabulary is smaller than asked for, if it is; empty texts of ``left_out`` say nothing.
 
     >>> shortfall(Vocabulary.from_tokens([b"a"]), 2, "character")
     'there are no more characters'

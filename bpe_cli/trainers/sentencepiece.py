@@ -35,14 +35,14 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import CONTROL, MARK, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
-from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, refuse_nothing, small
-from bpe_cli.trainers.sampling import sample, without
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, sample, without
+from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small
 from bpe_cli.trainers.sentencepiece_options import MODELS, SentencePieceOptions, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal, why_fewer
 
@@ -110,11 +110,11 @@ def alphabet(counts: _core.Counts, options: SentencePieceOptions) -> list[tuple[
     required = [(text, known.get(text, 0)) for text in sorted(set(options.required_chars))]
     required.sort(key=lambda item: (-item[1], item[0]))
     rest = [item for item in counted if item[0] not in options.required_chars]
-    taken, seen = [], 0
+    taken, covered = [], 0
     for text, n in (*required, *rest):
-        if _single(seen / total) >= _single(options.character_coverage):
+        if _single(covered / total) >= _single(options.character_coverage):
             break
-        seen += n
+        covered += n
         if text != BOUNDARY:  # it counts as covered all the same
             taken.append((text, n))
     return sorted(taken, key=lambda item: (-item[1], item[0]))
@@ -138,11 +138,7 @@ class Learnt:
 def learn(
     counts: _core.Counts, options: SentencePieceOptions, progress: Progress | None = None, threads: int = 1
 ) -> Learnt:
-    """Learn pieces with their scores. Word models have those too, though nothing depends on them.
-
-    Raises:
-        TrainingError: as for ``train``.
-    """
+    """Learn pieces with their scores. Word models have those too, though nothing depends on them."""
     refuse_nothing(counts)
     if options.model == "unigram":
         return _unigram(counts, options, progress, threads)
@@ -155,7 +151,7 @@ def learn(
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its alphabet and special pieces",
             hint=f"ask for {options.vocab_size - room + needed} or more, "
-            "or for fewer characters with --set character_coverage=X",
+            "or for fewer characters with `character_coverage=X`",
         )
     if options.model == "bpe":
         return _merges(counts, options, characters, room - needed, progress)
@@ -199,9 +195,8 @@ def _unigram(counts: _core.Counts, options: SentencePieceOptions, progress: Prog
         )
     except ValueError as error:
         raise refusal(error) from error
-    blob, ends = trained.tokens()
-    tokens = Vocabulary(blob, array("I", bytes(ends)))
-    pieces = [(tokens.token(place).decode(), score) for place, score in enumerate(trained.scores)]
+    tokens = cut_tokens(*trained.tokens())
+    pieces = [(token.decode(), score) for token, score in zip(tokens, trained.scores, strict=True)]
     characters = trained.characters
     longer = f"{plural(len(pieces) - characters, 'longer piece')} of {trained.seeds:,} substrings"
     is_short = len(pieces) + len(meta_pieces(options)) < options.vocab_size
@@ -312,11 +307,7 @@ class SentencePiece(Trainer[SentencePieceOptions]):
     def train(
         self, counts: _core.Counts, options: SentencePieceOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:
-        """Learn a model from counts of words (of sentences, for a unigram model).
-
-        Raises:
-            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its alphabet.
-        """
+        """Learn a model from counts of words (of sentences, for a unigram model)."""
         learnt = learn(counts, options, progress, threads)
         meta = len(meta_pieces(options))
         size = len(learnt.pieces) + meta

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, MARK, UNKNOWN, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXTS, CONTROL, MARK, UNKNOWN, USER_DEFINED
 from bpe_cli.tokenizer.usage import Fact
 from bpe_cli.trainers.base import Options, check_list
 

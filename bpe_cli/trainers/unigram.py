@@ -9,9 +9,8 @@ SentencePiece gives for the same text is in ``sentencepiece``.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, get_args
 
 from bpe_cli import _core
@@ -26,22 +25,14 @@ from bpe_cli.stages import (
     SpecialToken,
     Unigram,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import base
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.sampling import sample
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, check_special_tokens, sample
+from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small_texts
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -146,8 +137,8 @@ def _shortfall(options: UnigramOptions, trained: _core.UnigramTraining, learnt: 
     if learnt + len(options.reserved) >= options.vocab_size:
         return "of the tokens learnt some are spelt like special ones, and left out"
     if options.rule == "textbook":
-        wanted = options.vocab_size - len(options.reserved)
-        return why_fewer_by_textbook(trained.seeds, wanted, options.seeds, f"{100 * options.dropped:g}%")
+        asked = options.vocab_size - len(options.reserved)
+        return why_fewer_by_textbook(trained.seeds, asked, options.seeds, f"{100 * options.dropped:g}%")
     return why_fewer(trained.short, trained.seeds - trained.characters, options.seeds)
 
 
@@ -173,7 +164,7 @@ def why_fewer(step: str | None, longer: int, seed_size: int) -> str:
     return "no more substrings occur often enough"
 
 
-def why_fewer_by_textbook(seeds: int, wanted: int, seed_size: int, dropped: str) -> str:
+def why_fewer_by_textbook(seeds: int, asked: int, seed_size: int, dropped: str) -> str:
     """Explain why the course's unigram training left too few tokens.
 
     Args:
@@ -185,7 +176,7 @@ def why_fewer_by_textbook(seeds: int, wanted: int, seed_size: int, dropped: str)
     >>> why_fewer_by_textbook(19, 11, 300, "10%")
     'each round leaves out 10% of the tokens, and the last one went below the size'
     """
-    if seeds >= wanted:
+    if seeds >= asked:
         return f"each round leaves out {dropped} of the tokens, and the last one went below the size"
     if seeds >= seed_size:
         return f"training began with {plural(seeds, 'token')}, as many as seed_size allows"
@@ -200,11 +191,7 @@ def _run(
     *,
     record: bool = False,
 ) -> _core.UnigramTraining:
-    """Let the core train.
-
-    Raises:
-        TrainingError: as for ``train``.
-    """
+    """Let the core train."""
     try:
         return _core.train_unigram(
             counts,
@@ -232,15 +219,10 @@ def _run(
 
 
 def refusal(error: ValueError, covers: bool = True) -> TrainingError:
-    """Describe what the core says, and how a vocabulary that is too small gets room.
-
-    Args:
-        error: What the core raised.
-        covers: Whether the rule has a character coverage.
-    """
+    """Describe what the core says, and how a vocabulary that is too small gets room."""
     if "is smaller than" not in str(error):
         return TrainingError(str(error))
-    fewer = ", or for fewer characters with --set character_coverage=X" if covers else ""
+    fewer = ", or for fewer characters with `character_coverage=X`" if covers else ""
     return TrainingError(str(error), hint=f"ask for a larger vocabulary{fewer}")
 
 
@@ -281,12 +263,6 @@ def _decoders(options: UnigramOptions) -> tuple[Decoder, ...]:
     return (*bytes_first, *marks)
 
 
-def _texts(trained: _core.UnigramTraining) -> Iterator[str]:
-    blob, ends = trained.tokens()
-    for start, end in pairwise([0, *memoryview(ends)]):
-        yield blob[start:end].decode("utf-8", "surrogateescape")
-
-
 class UnigramTrainer(Trainer[UnigramOptions]):
     """Train a unigram model, by one of two rules."""
 
@@ -310,25 +286,21 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         """Learn a model from counts of words.
 
         The result does not depend on the threads.
-
-        Raises:
-            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its characters.
         """
         refuse_nothing(counts)
         trained = _run(counts, options, progress, threads)
         reserved = options.reserved
-        blob, ends = trained.tokens()
-        learnt = Vocabulary(blob, array("I", bytes(ends)))
-        tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
+        learnt = cut_tokens(*trained.tokens())
+        tokenizer = _assemble(options, learnt, trained.scores)
         size = tokenizer.vocab_size
         return Trained(
             tokenizer,
             (
                 plural(trained.characters, "character"),
-                f"{plural(learnt.size - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
+                f"{plural(len(learnt) - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
                 f"{len(reserved)} reserved",
             ),
-            _shortfall(options, trained, learnt.size) if size < options.vocab_size else None,
+            _shortfall(options, trained, len(learnt)) if size < options.vocab_size else None,
         )
 
     def untrained(self, options: UnigramOptions) -> Tokenizer:
@@ -339,27 +311,24 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         """Return the training round by round, for small corpora, and then the vocabulary.
 
         The textbook's rule is told by the textbook, expectation maximisation by what the core did.
-
-        Raises:
-            UsageError: if the corpus is too large for it.
-            TrainingError: as for ``train``.
         """
         from bpe_cli.teaching import unigram as teaching
         from bpe_cli.teaching.steps import Estimation, Pruning
 
-        words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+        words = small_texts(counts)
         if options.rule == "textbook":
-            wanted = options.vocab_size - len(options.reserved)
-            rounds = list(teaching.train(words, wanted, options.seeds, options.dropped))
+            learnable = options.vocab_size - len(options.reserved)
+            rounds = list(teaching.train(words, learnable, options.seeds, options.dropped))
             final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
             return Pruning(words, rounds, options.reserved, final)
         trained = _run(counts, options, record=True)
-        learnt = zip(_texts(trained), trained.scores, strict=True)
-        told = (
+        texts = (token.decode("utf-8", "surrogateescape") for token in cut_tokens(*trained.tokens()))
+        learnt = zip(texts, trained.scores, strict=True)
+        recorded = (
             (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
             for step, tokens in trained.rounds()
         )
-        return Estimation(told, options.reserved, dict(learnt))
+        return Estimation(recorded, options.reserved, dict(learnt))
 
 
 TRAINER = UnigramTrainer()

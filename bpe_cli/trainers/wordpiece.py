@@ -27,16 +27,8 @@ from bpe_cli.stages import (
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    refuse_nothing,
-    small,
-)
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small_texts
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -113,11 +105,12 @@ class WordPieceOptions(SplittingOptions):
         if self.unk_token not in self.special_tokens:
             raise UsageError(
                 f"the unknown token {self.unk_token!r} is not a special token",
-                hint="a word that cannot be spelt becomes it; give it with --special, or name another as unk_token",
+                hint="a word that cannot be spelt becomes it; "
+                "give it with `special_tokens`, or name another as unk_token",
             )
-        wanted = {"hf": "frequency", "tensorflow": "tensorflow"}
-        if self.compat is not None and self.learner != wanted[self.compat]:
-            raise UsageError(f"rule={self.learner} is not the rule of --compat {self.compat}: give one or the other")
+        rule_of = {"hf": "frequency", "tensorflow": "tensorflow"}
+        if self.compat is not None and self.learner != rule_of[self.compat]:
+            raise UsageError(f'rule={self.learner} is not the rule of `compat="{self.compat}"`: give one or the other')
         if self.max_input_chars_per_word < 1 or (self.limit_alphabet is not None and self.limit_alphabet < 1):
             raise UsageError("max_input_chars_per_word and limit_alphabet are at least 1")
 
@@ -191,11 +184,11 @@ def _train_top_down(
         max_words=_MAX_WORDS,
         progress=progress,
     )
-    tokens = _cut(blob, ends)
+    tokens = cut_tokens(blob, ends)
     if len(tokens) > _core.MAX_TOKENS:
         raise TrainingError(
             f"no threshold gives {options.vocab_size} tokens, and the last one tried gives {len(tokens):,}",
-            hint="raise --min-frequency",
+            hint="raise `min_frequency`",
         )
     summary = (f"threshold {threshold:,}", f"{len(options.special_tokens)} special")
     missing = options.vocab_size - len(tokens)
@@ -205,14 +198,6 @@ def _train_top_down(
     elif missing:
         shortfall = f"the threshold {threshold:,} is the first tried that gives as many, or up to 5% fewer"
     return Trained(_assemble(options, tokens, alphabet), summary, shortfall)
-
-
-def _cut(blob: bytes, ends: _core.U32Array) -> list[bytes]:
-    tokens, start = [], 0
-    for end in memoryview(ends):
-        tokens.append(blob[start:end])
-        start = end
-    return tokens
 
 
 def initial_tokens(options: WordPieceOptions, alphabet: Alphabet) -> list[str]:
@@ -232,7 +217,7 @@ def _check_size(options: WordPieceOptions, initial: int, symbols: int) -> None:
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {symbols} symbols "
             f"and {len(options.special_tokens)} special",
-            hint=f"ask for {initial} or more, or for fewer characters with --set limit_alphabet=N",
+            hint=f"ask for {initial} or more, or for fewer characters with `limit_alphabet=N`",
         )
 
 
@@ -313,7 +298,7 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
                 progress=progress,
                 continuing_subword_prefix=options.continuing_subword_prefix,
             )
-        tokens = _cut(*trained.tokens())
+        tokens = cut_tokens(*trained.tokens())
         summary = (
             plural(len(alphabet), "symbol"),
             plural(len(tokens) - len(initial), "word piece"),
@@ -329,11 +314,11 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
 
     def steps(self, counts: _core.Counts, options: WordPieceOptions) -> Steps:
         """Return the textbook's training, step by step."""
-        from bpe_cli.teaching import bpe, top_down, wordpiece
+        from bpe_cli.teaching import bpe, wordpiece
         from bpe_cli.teaching.steps import ThresholdSearch
 
         prefix = options.continuing_subword_prefix
-        words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+        words = small_texts(counts)
         alphabet = alphabet_of(counts, options)
         initial = initial_tokens(options, alphabet)
         letters = [token for token in initial if token in {*alphabet.beginning, *alphabet.inside}]
@@ -355,7 +340,7 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
                 min_frequency=options.minimum,
                 prefix=prefix,
             )
-        tried = top_down.learn(
+        tried = wordpiece.learn(
             {word: count for word, count in words.items() if not _STRAY.search(word)},
             options.vocab_size,
             reserved=options.special_tokens,

@@ -1,9 +1,8 @@
-"""Show reports: as rich renderables for people, as plain JSON values for programs. Nothing is computed here.
+"""Show reports: as blocks that a console, a page and Markdown write, as plain JSON values. Nothing is computed here.
 
-- ``text/``: a text and its tokens, in colour or with bars between tokens.
-- ``tokenizer/``: the report on a tokenizer.
-- ``comparison/``: several tokenizers side by side.
+A text: ``tokens``, ``stages``, ``steps``. A tokenizer: ``vocabulary``, ``structure``. Several of them:
+``comparison/``. A training: ``training_steps``.
 
-What they share: ``visible`` makes any text harmless, ``writer`` sets lines in which every space counts, ``numbers``
-and ``layout`` write numbers and tables, ``json_values`` texts from outside in JSON.
+What they share: ``visible`` makes any text harmless, ``labels`` write numbers and names, ``lines`` set text in which
+every space counts; ``blocks`` are what ``on_console``, ``page/`` and ``markdown`` write, ``as_json`` walks reports.
 """

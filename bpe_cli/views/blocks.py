@@ -1,47 +1,37 @@
 """The neutral blocks that a report is laid out in once: headings, lines and sheets, for a console, a page and Markdown.
 
-``on_console``, ``page.html`` and ``as_markdown`` write them. What a narrow console has otherwise than a wide one
-(``Adaptive``) draws itself there; everywhere else its ``blocks`` stand for it.
+``on_console``, ``page.markup`` and ``markdown`` write them. What looks different by the width or the colours of a
+console (``Adaptive``) is asked for its blocks with a ``Screen``; elsewhere with one that has no end and no colours. A
+style is what rich's ``Style.parse`` reads; only a console has any.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-
-class Verbatim(str):
-    """A text that may be from outside: a console shows it as it is, without markup or colours of numbers."""
-
-    __slots__ = ()
-
-
-@runtime_checkable
-class Drawn(Protocol):
-    """A cell that a console draws; ``plain`` stands for it elsewhere."""
-
-    @property
-    def plain(self) -> str:
-        """What it says in words."""
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
-class Italic:
-    """A cell of our own words among those from outside."""
+class Screen:
+    """What blocks are asked for.
 
-    plain: str
+    Attributes:
+        width: The columns that there are.
+        colors: What rich calls the colours of a console (``standard``, ``256``, ``truecolor``), or nothing.
+    """
+
+    width: int = sys.maxsize
+    colors: str = ""
 
 
 @runtime_checkable
 class Adaptive(Protocol):
-    """What looks different by the width of the console."""
+    """What looks different by the screen."""
 
-    def blocks(self) -> Iterable[Block]:
-        """Return all of it, however wide, without colours."""
+    def blocks(self, screen: Screen) -> Iterable[Block]:
+        """Return the blocks for a screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +42,36 @@ class Heading:
     apart: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence, or a label with values; ``lead`` are its first words, which stand out."""
+    """A sentence, a label with values, or a cell of a sheet: texts one after the other, each with its style.
 
-    text: str
-    lead: str = ""
-    style: str = ""
-    lead_style: str = "bold"
+    Attributes:
+        parts: The texts.
+        style: That of all of it.
+        whole: Whether a console never breaks it.
+        trimmed: Whether a console leaves white space at its end out.
+    """
+
+    __slots__ = ("parts", "style", "trimmed", "whole")
+
+    def __init__(self, *parts: Part, style: str = "", whole: bool = False, trimmed: bool = False) -> None:
+        """Put texts together."""
+        self.parts = parts
+        self.style = style
+        self.whole = whole
+        self.trimmed = trimmed
+
+    def __str__(self) -> str:
+        return "".join(str(part[0] if isinstance(part, tuple) else part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """A label before a line, whose further lines stand below its first, ``indent`` columns from the left."""
+
+    line: Line
+    label: str = ""
+    indent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +80,89 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class SetText:
+    """A text that is set in lines already, in which every space counts: stretches with their styles, and line ends."""
+
+    stretches: Iterable[tuple[str, str]]
+
+
+class Name(str):
+    """A name from outside, in a sheet: code in Markdown, whatever it looks like."""
+
+    __slots__ = ()
+
+
+class Words(str):
+    """Words of our own above a column, with punctuation that is no markup."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A cell in words of our own: a value and its marks.
+
+    Attributes:
+        text: The value.
+        emphasis: Whether it is the ``best`` of its row, or ``bad``; else nothing.
+        tail: What stands behind it on a console and in Markdown.
+        small: What stands behind it in small type on a page.
+        title: What a page says of it when one points at it.
+    """
+
+    text: str
+    emphasis: Literal["", "best", "bad"] = ""
+    tail: str = ""
+    small: tuple[str, ...] = ()
+    title: str = ""
+
+    def __str__(self) -> str:
+        return self.text + self.tail
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A line of text, such as an expression, in which every space counts: a block, or a cell."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A cell that is a bar: so much of the longest one, 0 to 1."""
+
+    relative: float
+
+    def __str__(self) -> str:
+        return ""  # the number stands beside it
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column of a sheet: what stands above it, whether it is set from the right, and how a console lays it out."""
 
-    header: str
-    right: bool
-    layout: dict[str, Any]
+    header: str = ""
+    right: bool = False
+    layout: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The header on one line."""
+        kind, title = type(self.header), self.header.replace("\n", "")
+        return kind(title if kind is Name else title.strip())
+
+
+def text_column(header: str = "", *, right: bool = False, **layout: Any) -> Column:
+    """Return a column of texts; ``layout`` is what rich's ``Table.add_column`` takes."""
+    return Column(header, right, {"overflow": "fold", **layout})
+
+
+def numbers(*headers: str) -> list[Column]:
+    """Return columns of numbers, set from the right and never broken."""
+    return [Column(each, True, {"no_wrap": True}) for each in headers]
 
 
 class Sheet:
@@ -83,32 +172,22 @@ class Sheet:
         columns: Its columns.
         rows: The cells.
         ends: The numbers of the rows below which a part of the table ends.
+        has_foot: Whether its last row, a part by itself, sums it up.
         is_list: Whether it is a list of labels with values, without a head.
     """
 
-    def __init__(self, *, is_list: bool = False) -> None:
-        """Begin a sheet without columns and rows; a list has its two."""
-        self.columns: list[Column] = []
-        self.rows: list[tuple[Cell, ...]] = []
+    def __init__(self, *columns: Column | str, rows: Iterable[Sequence[Cell]] = (), is_list: bool = False) -> None:
+        """Begin a sheet; a column that is only a name is one of texts."""
+        self.columns = [text_column(each) if isinstance(each, str) else each for each in columns]
+        self.rows: list[Sequence[Cell]] = list(rows)
         self.ends: set[int] = set()
+        self.has_foot = False
         self.is_list = is_list
 
     @classmethod
     def of_facts(cls) -> Sheet:
         """Begin a list of labels with values."""
-        sheet = cls(is_list=True)
-        sheet.add_column(no_wrap=True)
-        sheet.add_column(overflow="fold")
-        return sheet
-
-    def add_column(self, header: str = "", *, right: bool = False, **layout: Any) -> None:
-        """Add a column; ``layout`` is what rich's ``Table.add_column`` takes."""
-        self.columns.append(Column(header, right, layout))
-
-    def add_numbers(self, *headers: str) -> None:
-        """Add columns of numbers, set from the right and never broken."""
-        for header in headers:
-            self.add_column(header, right=True, no_wrap=True)
+        return cls(Column("", False, {"no_wrap": True}), "", is_list=True)
 
     def add_row(self, *cells: Cell) -> None:
         """Add a row."""
@@ -118,75 +197,35 @@ class Sheet:
         """End a part of the table below the last row."""
         self.ends.add(len(self.rows) - 1)
 
-    def plain(self) -> tuple[tuple[str, ...], tuple[bool, ...], list[tuple[str, ...]]]:
+    def plain(self) -> tuple[tuple[str, ...], tuple[bool, ...], list[tuple[str | Value, ...]]]:
         """Return the headers, which columns are set from the right, and the cells; columns that only draw are left out.
 
-        >>> sheet = Sheet()
-        >>> sheet.add_numbers("id")
-        >>> sheet.add_row(" 7")
-        >>> sheet.plain()
+        >>> Sheet(*numbers("id"), rows=[(" 7",)]).plain()
         (('id',), (True,), [('7',)])
         """
-        cells = [[_plain(cell) for cell in row] for row in self.rows]
+        cells = [[_flat(cell) for cell in row] for row in self.rows]
         kept = [
             number
             for number, column in enumerate(self.columns)
             if column.header or self.is_list or not cells or any(row[number] for row in cells)
         ]
         return (
-            tuple(self.columns[number].header.replace("\n", "").strip() for number in kept),
+            tuple(self.columns[number].title for number in kept),
             tuple(self.columns[number].right for number in kept),
             [tuple(row[number] for number in kept) for row in cells],
         )
 
 
-Cell: TypeAlias = str | Italic | Drawn
-Block: TypeAlias = Heading | Line | Gap | Sheet | Adaptive
+Part: TypeAlias = str | tuple[str, str] | Line
+Cell: TypeAlias = str | Line | Value | Folded | Bar
+Block: TypeAlias = Heading | Line | Hanging | Gap | SetText | Folded | Sheet | Adaptive
 
 
-NARROW = 66
-"""With fewer columns, long texts stand below a sheet instead of in its last column."""
-
-
-class TableWithNotes:
-    """A sheet whose last column has long texts; a narrow console has them below it.
-
-    Columns of numbers are aligned at their right.
-    """
-
-    def __init__(self, columns: Sequence[str], note: str) -> None:
-        """Begin a sheet with names of columns, and that of the last one."""
-        self._columns = columns
-        self._note = note
-        self._rows: list[tuple[Sequence[str], str, str]] = []
-
-    def add_row(self, *cells: str, note: str, name: str | None = None) -> None:
-        """Add a row; ``name`` is what its text is called where that stands below, else its first cell."""
-        self._rows.append((cells, note, name or cells[0]))
-
-    def blocks(self) -> list[Block]:
-        """Return a sheet with the texts in its last column."""
-        return [self._sheet(with_notes=True)]
-
-    def _sheet(self, *, with_notes: bool) -> Sheet:
-        sheet = Sheet()
-        for number, column in enumerate(self._columns):
-            right = all(cells[number][:1].isdecimal() for cells, _, _ in self._rows)
-            sheet.add_column(column, right=right, overflow="fold")
-        if with_notes:
-            sheet.add_column(self._note, overflow="fold")
-        for cells, note, _ in self._rows:
-            sheet.add_row(*map(Verbatim, cells), *([Verbatim(note)] if with_notes else []))
-        return sheet
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if options.max_width >= NARROW:
-            yield Blocks(self._sheet(with_notes=True))
-            return
-        yield Blocks(self._sheet(with_notes=False))
-        if any(note for _, note, _ in self._rows):
-            below = (Line(f"{name}: {note}") for _, note, name in self._rows if note)
-            yield Blocks(*below, Gap())
+def _flat(cell: Cell) -> str | Value:
+    """Return a cell without white space at its ends; a name, and a value, as it is."""
+    if isinstance(cell, (Name, Value)):
+        return cell
+    return type(cell)(cell.strip()) if isinstance(cell, str) else str(cell).strip()
 
 
 class Blocks:
@@ -199,11 +238,6 @@ class Blocks:
     def __iter__(self) -> Iterator[Block]:
         return iter(self._blocks)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from bpe_cli.views.on_console import drawn
-
-        yield from map(drawn, self._blocks)
-
     def neutral(self) -> Iterator[Heading | Line | Sheet]:
         """Yield what stands for the blocks on no console."""
         yield from _neutral(self._blocks)
@@ -213,9 +247,14 @@ def _neutral(blocks: Iterable[Block]) -> Iterator[Heading | Line | Sheet]:
     for block in blocks:
         if isinstance(block, (Heading, Line, Sheet)):
             yield block
+        elif isinstance(block, Folded):
+            yield Line(block.text)
+        elif isinstance(block, Hanging):
+            yield Line(f"{block.label} {block.line}")
         elif isinstance(block, Adaptive):
-            yield from _neutral(block.blocks())
+            yield from _neutral(block.blocks(Screen()))
 
 
-def _plain(cell: Cell) -> str:
-    return (cell if isinstance(cell, str) else cell.plain).strip()
+def value_line(value: Value) -> Line:
+    """Return a value as a console shows it."""
+    return Line((value.text, "bold" if value.emphasis else ""), value.tail)

@@ -7,9 +7,8 @@ the code or a cell of the table is written as HTML code with that character by i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 
-from bpe_cli.views.blocks import Blocks, Heading, Line, Sheet
+from bpe_cli.views.blocks import Blocks, Heading, Line, Name, Sheet, Value, Words
 from bpe_cli.views.visible import harmless
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
@@ -46,9 +45,8 @@ def _part(part: Heading | Line | Sheet) -> str:
     if isinstance(part, Heading):
         return f"#### {_words(part.text.strip())}"
     if isinstance(part, Line):
-        return _words(f"{part.lead}{part.text}".strip())
-    headers, right, rows = part.plain()
-    return table([_cell(text) for text in headers], right, ([*map(_cell, row)] for row in rows))
+        return _words(str(part).strip())
+    return table(part)
 
 
 def _words(text: str) -> str:
@@ -61,21 +59,24 @@ def _words(text: str) -> str:
     return _WORD.sub(word, text)
 
 
-def _cell(text: str) -> str:
-    """Write a cell as it is, or as code."""
-    text = text.replace("\n", " ")
+def _cell(cell: str | Value) -> str:
+    """Write a cell as it is, or as code; the best value, and a bad one, in bold."""
+    if isinstance(cell, Value):
+        text = escaped(cell.text.strip())
+        return " ".join([f"**{text}**" if cell.emphasis else text, *escaped(cell.tail).split()])
+    if isinstance(cell, Words):
+        return escaped(cell)
+    if isinstance(cell, Name):
+        return code(cell)
+    text = cell.replace("\n", " ")
     return text if all(map(_PLAIN_WORD.fullmatch, text.split())) else code(text)
 
 
-def table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table of cells that are Markdown already."""
-    lines = [headers, ["---:" if each else "---" for each in right], *rows]
+def table(sheet: Sheet) -> str:
+    """Write a sheet."""
+    headers, right, rows = sheet.plain()
+    lines = [map(_cell, headers), ("---:" if each else "---" for each in right), *(map(_cell, row) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def strong(text: str, best: bool) -> str:
-    """Write the best value in bold."""
-    return f"**{text}**" if best else text
 
 
 def escaped(text: str) -> str:

@@ -1,47 +1,143 @@
-"""Draw neutral blocks on a console."""
+"""Draw neutral blocks on a console: the only view that draws with rich."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from rich.markup import escape
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.segment import Segment
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from bpe_cli.views.blocks import Gap, Heading, Italic, Line, Sheet, Verbatim
-from bpe_cli.views.layout import table
+from bpe_cli.views.blocks import (
+    Adaptive,
+    Bar,
+    Blocks,
+    Folded,
+    Hanging,
+    Heading,
+    Line,
+    Screen,
+    SetText,
+    Sheet,
+    Value,
+    value_line,
+)
+from bpe_cli.views.lines import fold
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.views.blocks import Block, Cell
 
+BAR_CELLS = 30
 
-def drawn(block: Block) -> RenderableType:
-    """Return what rich draws; what adapts itself to the console does that."""
-    if isinstance(block, Heading):
-        return Text(f"\n{block.text}" if block.apart else block.text, style="bold")
-    if isinstance(block, Line):
-        return Text.assemble((block.lead, block.lead_style), (block.text, block.style))
-    if isinstance(block, Gap):
-        return Text()
-    if isinstance(block, Sheet):
-        return _table(block)
-    return cast("RenderableType", block)
+
+class OnConsole:
+    """Blocks as what rich prints."""
+
+    def __init__(self, *parts: Block | Blocks) -> None:
+        """Choose the blocks."""
+        self._parts = parts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        colors = "" if console.no_color else console.color_system or ""
+        screen = Screen(options.max_width, colors)
+        for part in self._parts:
+            yield from _drawn(part if isinstance(part, Blocks) else [part], screen, console)
+
+
+def _drawn(blocks: Iterable[Block], screen: Screen, console: Console) -> RenderResult:
+    for block in blocks:
+        match block:
+            case Heading(text, apart):
+                yield Text(f"\n{text}" if apart else text, style="bold")
+            case Line():
+                yield _text(block)
+            case Hanging():
+                yield from _hanging(block, screen.width, console)
+            case SetText(stretches):
+                yield from _set(stretches)
+            case Folded(text):
+                yield from _set(fold(text, screen.width))
+            case Sheet():
+                yield _table(block)
+            case Adaptive():
+                yield from _drawn(block.blocks(screen), screen, console)
+            case _:
+                yield Text()
+
+
+def _text(line: Line) -> Text:
+    parts = (_text(part) if isinstance(part, Line) else part for part in line.parts)
+    text = Text.assemble(*parts, style=line.style)
+    if line.whole:
+        text.no_wrap, text.overflow = True, "ignore"
+    if line.trimmed:
+        text.rstrip()
+    return text
+
+
+def _hanging(block: Hanging, width: int, console: Console) -> Iterator[Segment]:
+    text, room = _text(block.line), max(1, width - block.indent)
+    lines = list(text.wrap(console, room, overflow="fold")) if text.cell_len > room else [text]
+    for number, line in enumerate(lines):
+        line.rstrip()
+        label = f"{'' if number else block.label:{block.indent}}"
+        yield Segment(label if line else label.rstrip())
+        yield from line.render(console)
+        yield Segment.line()
+
+
+def _set(stretches: Iterable[tuple[str, str]]) -> Iterable[Segment]:
+    """Return a set text; what has one style is one stretch of output: letters of Arabic only join within one."""
+    segments = (Segment.line() if text == "\n" else Segment(text, Style.parse(style)) for text, style in stretches)
+    return Segment.simplify(segments)
 
 
 def _table(sheet: Sheet) -> Table:
-    shown = Table.grid(padding=(0, 2)) if sheet.is_list else table()
+    shown = Table.grid(padding=(0, 2)) if sheet.is_list else Table(box=box.SIMPLE, pad_edge=False)
     for column in sheet.columns:
-        shown.add_column(_cell(column.header), justify="right" if column.right else "left", **column.layout)
+        shown.add_column(Text(column.header), justify="right" if column.right else "left", **column.layout)
     for number, row in enumerate(sheet.rows):
         shown.add_row(*map(_cell, row), end_section=number in sheet.ends)
     return shown
 
 
 def _cell(cell: Cell) -> RenderableType:
-    if isinstance(cell, str):
-        return Text(cell) if isinstance(cell, Verbatim) else escape(cell)
-    if isinstance(cell, Italic):
-        return Text(cell.plain, style="italic")
-    return cast("RenderableType", cell)
+    match cell:
+        case str():
+            return Text(cell)
+        case Line():
+            return _text(cell)
+        case Value():
+            return _text(value_line(cell))
+        case Bar(relative):
+            return _Bar(relative)
+        case Folded(text):
+            return _Folded(text)
+
+
+class _Bar:
+    """A bar of up to ``BAR_CELLS`` cells, or as many as there is room for."""
+
+    def __init__(self, relative: float) -> None:
+        self._relative = relative
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, BAR_CELLS)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text("█" * round(self._relative * min(BAR_CELLS, options.max_width)))
+
+
+class _Folded:
+    """A cell in which every space counts."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from _set(fold(self._text, options.max_width))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.teaching import bpe, wordpiece
 from bpe_cli.teaching.bpe import Symbol, count_symbols
-from bpe_cli.teaching.characters import by_count
 from bpe_cli.teaching.maxmatch import learn
 from bpe_cli.teaching.steps import (
     ByteIds,
@@ -19,6 +18,7 @@ from bpe_cli.teaching.steps import (
     ScoredPieces,
     Steps,
     ThresholdSearch,
+    by_count,
 )  # fmt: skip
 from bpe_cli.teaching.unigram import corpus_cost, costs
 
@@ -67,18 +67,11 @@ def display(symbol: str | bytes) -> str:
     return symbol if symbol and symbol.isprintable() and " " not in symbol else repr(symbol)
 
 
-def merge_lines(
-    training: bpe.Training[Symbol], *, show: Callable[[Symbol], str] = display, limit: int | None = None
-) -> Iterator[str]:
+def merge_lines(training: bpe.Training[Symbol]) -> Iterator[str]:
     r"""Yield lines, without line ends: the corpus at the start, then what each merge did.
 
     A step shows the pair and its count, the words that changed, the tokens in use with their counts,
-    and the number of these, with its change: +1, +0 or -1.
-
-    Args:
-        training: It is run while the lines are taken.
-        show: Writes a symbol.
-        limit: Most words, and most tokens, to list in a step; None for all.
+    and the number of these, with its change: +1, +0 or -1. It trains while the lines are taken.
 
     >>> from bpe_cli.teaching.bpe import train
     >>> print(*merge_lines(train({("l", "o", "w"): 5, ("o", "w", "l"): 2}, num_merges=1)), sep="\n")
@@ -95,44 +88,34 @@ def merge_lines(
     """
     words = training.words
     yield f"start: {plural(len(count_symbols(words)), 'token')} in use"
-    yield from _listing(words, words, show, limit)
+    yield from _listing(words, words)
     for step in training:
-        left, right = (show(symbol) for symbol in step.pair)
+        left, right = map(display, step.pair)
         yield ""
-        yield f"step {step.number}: {left} + {right} -> {show(step.product)}, {plural(step.count, 'time')}"
-        changed = {word: count for word, count in step.words.items() if word not in words}
-        yield from _listing(changed, step.words, show, limit)
+        yield f"step {step.number}: {left} + {right} -> {display(step.product)}, {plural(step.count, 'time')}"
+        yield from _listing(_changed(step.words, words), step.words)
         in_use = count_symbols(step.words)
-        gone = [show(symbol) for symbol in dict.fromkeys(step.pair) if symbol not in in_use]
+        gone = [display(symbol) for symbol in dict.fromkeys(step.pair) if symbol not in in_use]
         verdict = f": {', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
         yield f"  in use  {step.vocabulary_size} ({step.vocabulary_change:+d}){verdict}"
         words = step.words
 
 
-def _listing(
-    listed: Mapping[tuple[Symbol, ...], int],
-    words: Mapping[tuple[Symbol, ...], int],
-    show: Callable[[Symbol], str],
-    limit: int | None,
-) -> Iterator[str]:
+def _changed(
+    words: Mapping[tuple[Symbol, ...], int], before: Mapping[tuple[Symbol, ...], int]
+) -> dict[tuple[Symbol, ...], int]:
+    return {word: count for word, count in words.items() if word not in before}
+
+
+def _listing(listed: Mapping[tuple[Symbol, ...], int], words: Mapping[tuple[Symbol, ...], int]) -> Iterator[str]:
     """Yield a line a word, then one with the tokens in use."""
-    for word, frequency in list(listed.items())[:limit]:
-        yield f"{frequency:8}  {' '.join(show(symbol) for symbol in word)}"
-    if limit is not None and len(listed) > limit:
-        yield f"          and {plural(len(listed) - limit, 'word')} more"
-    in_use = list(count_symbols(words).items())
-    shown = [f"{show(symbol)}:{count}" for symbol, count in in_use[:limit]]
-    if limit is not None and len(in_use) > limit:
-        shown.append(f"and {len(in_use) - limit} more")
-    yield "  tokens  " + "  ".join(shown)
+    for word, frequency in listed.items():
+        yield f"{frequency:8}  {' '.join(map(display, word))}"
+    yield "  tokens  " + "  ".join(f"{display(symbol)}:{count}" for symbol, count in count_symbols(words).items())
 
 
-def score_lines(training: wordpiece.Training, *, limit: int | None = None) -> Iterator[str]:
+def score_lines(training: wordpiece.Training) -> Iterator[str]:
     """Yield a training by score as lines, without line ends, the way a textbook writes it out.
-
-    Args:
-        training: It is run while the lines are taken.
-        limit: Most words, and most tokens, to list in a step; None for all.
 
     >>> from bpe_cli.teaching import wordpiece
     >>> print(*score_lines(wordpiece.train({"hug": 2, "hugs": 1}, 5)), sep=chr(10))
@@ -148,24 +131,19 @@ def score_lines(training: wordpiece.Training, *, limit: int | None = None) -> It
     """
     words = training.words
     yield f"start: {len(count_symbols(words))} tokens in use"
-    yield from _listing(words, words, display, limit)
+    yield from _listing(words, words)
     for step in training:
         yield ""
         yield (
             f"step {step.number}: {' + '.join(map(display, step.pair))} -> {display(step.product)}, "
             f"score {step.score} = {step.count} / ({step.left_count} * {step.right_count})"
         )
-        changed = {word: count for word, count in step.words.items() if word not in words}
-        yield from _listing(changed, step.words, display, limit)
+        yield from _listing(_changed(step.words, words), step.words)
         words = step.words
 
 
-def piece_lines(pieces: NumberedPieces, *, limit: int | None = None) -> Iterator[str]:
+def piece_lines(pieces: NumberedPieces) -> Iterator[str]:
     r"""Yield lines of text, without line ends: what was counted, and the ids that were given out.
-
-    Args:
-        pieces: The pieces.
-        limit: Most pieces to list; None for all.
 
     >>> print(*piece_lines(NumberedPieces({"h": 1, "i": 2, "!": 1}, ["i", "h"], ["<unk>"])), sep="\n")
     start: 3 different pieces, 4 in all
@@ -179,15 +157,13 @@ def piece_lines(pieces: NumberedPieces, *, limit: int | None = None) -> Iterator
     """
     counts, chosen, specials = pieces.counts, pieces.chosen, pieces.specials
     yield f"start: {len(counts)} different pieces, {sum(counts.values())} in all"
-    yield "  tokens  " + "  ".join(f"{display(piece)}:{n}" for piece, n in by_count(counts)[:limit])
+    yield "  tokens  " + "  ".join(f"{display(piece)}:{n}" for piece, n in by_count(counts))
     yield ""
     yield f"vocabulary: {len(specials) + len(chosen)} tokens"
     for token_id, special in enumerate(specials):
         yield f"{token_id:8}  {display(special)}"
-    for token_id, piece in list(enumerate(chosen, len(specials)))[:limit]:
+    for token_id, piece in enumerate(chosen, len(specials)):
         yield f"{token_id:8}  {display(piece)}  {plural(counts[piece], 'time')}"
-    if limit is not None and len(chosen) > limit:
-        yield f"          and {len(chosen) - limit} more"
     kept = set(chosen)
     left_out = {piece: n for piece, n in counts.items() if piece not in kept}
     if left_out:
@@ -208,7 +184,7 @@ def byte_lines(ids: ByteIds) -> Iterator[str]:
 def threshold_lines(search: ThresholdSearch) -> Iterator[str]:
     """Yield the search for a threshold as lines, without line ends, and the tokens of the last one.
 
-    >>> from bpe_cli.teaching.top_down import learn
+    >>> from bpe_cli.teaching.wordpiece import learn
     >>> tried = learn({"low": 9, "lower": 5, "lowest": 4}, 17, min_frequency=2)
     >>> print(*threshold_lines(ThresholdSearch(tried, 17)), sep=chr(10))
     threshold 6: 15 of 17 tokens
@@ -221,12 +197,8 @@ def threshold_lines(search: ThresholdSearch) -> Iterator[str]:
     yield "  tokens  " + "  ".join(map(display, vocabulary))
 
 
-def joining_lines(joining: Joining, *, limit: int | None = None) -> Iterator[str]:
+def joining_lines(joining: Joining) -> Iterator[str]:
     r"""Yield lines of text, without line ends: the corpus at the start, then what each round did.
-
-    Args:
-        joining: It is done while the lines are taken.
-        limit: Most words, and most lines, to list in a round; None for all.
 
     >>> from bpe_cli.teaching.maxmatch import Rules
     >>> lines = [list("调度实时"), list("实时调度")]
@@ -244,28 +216,23 @@ def joining_lines(joining: Joining, *, limit: int | None = None) -> Iterator[str
            0  调度
     """
     lines = joining.lines
-    yield f"start: {len(lines)} line{'s' * (len(lines) != 1)}"
-    yield from _cut_lines(lines, limit)
+    yield f"start: {plural(len(lines), 'line')}"
+    yield from _cut_lines(lines)
     for each in learn(lines, joining.rounds, joining.rules):
         yield ""
-        pairs = f"{len(each.words)} pair{'s' * (len(each.words) != 1)}"
+        pairs = plural(len(each.words), "pair")
         yield f"round {each.number}: {pairs}; joined where the count is above {each.threshold:g}"
-        shown = [f"{display(word)}:{count}" for word, count in each.words[:limit]]
-        if limit is not None and len(each.words) > limit:
-            shown.append(f"and {len(each.words) - limit} more")
-        yield "   words  " + "  ".join(shown)
-        yield from _cut_lines(each.lines, limit)
+        yield "   words  " + "  ".join(f"{display(word)}:{count}" for word, count in each.words)
+        yield from _cut_lines(each.lines)
     yield ""
     yield f"vocabulary: {plural(len(joining.tokens), 'token')}"
     for token_id, token in enumerate(joining.tokens):
         yield f"{token_id:8}  {display(token)}"
 
 
-def _cut_lines(lines: Sequence[Sequence[str]], limit: int | None) -> Iterator[str]:
-    for line in islice(lines, limit):
+def _cut_lines(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    for line in lines:
         yield "          " + " ".join(map(display, line))
-    if limit is not None and len(lines) > limit:
-        yield f"          and {len(lines) - limit} more"
 
 
 def pruning_lines(pruning: Pruning) -> Iterator[str]:
@@ -312,10 +279,8 @@ def estimation_lines(estimation: Estimation) -> Iterator[str]:
             yield f"{len(tokens)} characters and substrings to begin with"
         else:
             done = "pruned" if step == "pruning" else "expected anew"
-            yield (
-                " ".join(filter(None, (f"{number}.", done, _without(before, tokens))))
-                + f": {plural(len(tokens), 'token')}"
-            )
+            change = " ".join(filter(None, (f"{number}.", done, _without(before, tokens))))
+            yield f"{change}: {plural(len(tokens), 'token')}"
         number += step == "pruning"
         before = tokens
     yield from _scored(estimation.reserved, estimation.tokens)

@@ -1,8 +1,19 @@
-r"""Write any text so that everything in it can be seen and nothing in it moves the cursor.
+r"""Write any text so that everything in it can be seen, nothing in it moves the cursor, and it keeps its place.
 
 White space gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
 becomes ``<U+200B>``. Where such a mark stands in the text itself, a backslash comes before it (and
 before each backslash), so what is shown can be read back without doubt.
+
+On terminals that apply the bidirectional algorithm (VTE, Konsole, iTerm2 ...) neighbouring Arabic or Hebrew tokens, and
+the bars between them, would become one run, whose last token stands leftmost. A LEFT-TO-RIGHT MARK at the border of two
+tokens ends the run, so that tokens stand from left to right and the letters inside of each in their own order
+(Unicode Standard Annex 9, rules W1 to N2).
+
+Why this mark, and not isolates (FSI ... PDI) around tokens: terminals keep a character without width with
+the cell *before* it, so that what opens an isolate is lost at the beginning of a line or bound to another
+token; and a mark that is lost does no harm, while half a pair does. It takes no column, there and in
+``rich``; a terminal without the algorithm shows nothing of it. It is written to terminals only: a pipe, a
+file and a pager get the tokens and nothing else. One that stands in the text itself is shown as <U+200E>.
 """
 
 from __future__ import annotations
@@ -15,6 +26,7 @@ from rich.cells import cell_len
 
 if TYPE_CHECKING:
     import regex
+
 
 NEWLINE = "⏎"
 """How a line feed is shown; nothing else is shown like that."""
@@ -55,11 +67,9 @@ def _hidden() -> regex.Pattern[str]:
 
 
 def units(text: str, *, bars: bool = False) -> Iterator[str]:
-    r"""Yield what to print for a text, in units that no line should break.
+    r"""Yield what to print for a text, decoded with ``surrogateescape``, in units that no line should break.
 
-    Args:
-        text: Text as decoded with ``surrogateescape``.
-        bars: Whether a bar means a boundary, so that a bar in the text needs a backslash.
+    Where bars mean boundaries, one in the text needs a backslash.
 
     >>> list(units("a b\n"))
     ['a', '·', 'b', '⏎']
@@ -124,3 +134,66 @@ def harmless(name: str) -> str:
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"<U+{code:04X}>"
+
+
+MARK = "\u200e"
+
+
+@lru_cache(maxsize=1)
+def _strong() -> regex.Pattern[str]:
+    """Compile what finds the last character that has a direction; Arabic numbers make runs as letters do."""
+    import regex
+
+    return regex.compile(r"(?r)(?P<right>[\p{bc=R}\p{bc=AL}\p{bc=AN}])|\p{bc=L}")
+
+
+def direction(unit: str) -> bool | None:
+    """Return whether the last letter of what is shown reads from the right; None where there is no letter.
+
+    >>> direction("ש!"), direction("a"), direction("·"), direction("٣")
+    (True, False, None, True)
+    """
+    if unit.isascii():
+        return False if any(map(str.isalpha, unit)) else None
+    match = _strong().search(unit)
+    return None if match is None else match["right"] is not None
+
+
+class Borders:
+    """State where a mark is due, as a line is written from left to right."""
+
+    def __init__(self, *, active: bool) -> None:
+        """Begin a line; one that is not ``active`` never asks for a mark."""
+        self._active = active
+        self._run: bool | None = None  # whether the last letter reads from the right
+
+    def before(self, unit: str) -> str:
+        """Return what must stand before the next unit: where a line begins from the right, its direction."""
+        if not self._active:
+            return ""
+        right_to_left = direction(unit)
+        opens = right_to_left is True and self._run is None
+        if right_to_left is not None:
+            self._run = right_to_left
+        return MARK if opens else ""
+
+    def here(self) -> str:
+        """Return what must stand at a border."""
+        if not self._run:
+            return ""
+        self._run = False
+        return MARK
+
+    def line(self) -> None:
+        """Begin a new line."""
+        self._run = None
+
+
+def bordered(shown: str, *, active: bool) -> str:
+    """Write one token so that what stands around it keeps its place.
+
+    >>> bordered("שלום", active=True), bordered("hello", active=True), bordered("שלום", active=False)
+    ('\\u200eשלום\\u200e', 'hello', 'שלום')
+    """
+    borders = Borders(active=active)
+    return borders.before(shown) + shown + borders.here()

@@ -10,9 +10,10 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bpe_tables::{CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 use sha2::{Digest as _, Sha256};
 use tiktoken_rs::CoreBPE;
+
+use crate::tables::{CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 
 /// A rank file: the published sha256, one more than its highest rank, and who carries it.
 struct Published {
@@ -46,6 +47,8 @@ const PUBLISHED: [Published; 4] = [
 
 /// Writes the arrays of each rank file and `embedded.rs`, which lists them.
 pub fn write_tables(out: &Path) {
+    println!("cargo::rerun-if-changed=src/tables");
+    println!("cargo::rerun-if-changed=src/error.rs");
     // Where an entry lies depends on the order of a number's bytes, too: turning the bytes would not do.
     let order = if cfg!(target_endian = "big") {
         "big"

@@ -1,11 +1,10 @@
-//! Rank tables that lie in the module's read-only data, ready for use, known by the sha256 of the
-//! file they were published as (see `build/ranks.rs`).
+//! Rank tables that lie in the library's read-only data, ready for use, known by the sha256 of the
+//! file they were published as (see `build/ranks.rs`). Without the feature `embedded` there are none.
 
 use std::borrow::Cow;
 
-use bpe_tables::{CharacterTable, PairTable, PieceTable, TokenTable};
-
 use crate::models::bpe::Bpe;
+use crate::tables::{CharacterTable, PairTable, PieceTable, TokenTable};
 
 /// The arrays of one rank file.
 pub struct EmbeddedTable {
@@ -23,6 +22,7 @@ pub struct EmbeddedTable {
 #[repr(C, align(64))]
 struct Aligned<T: ?Sized>(T);
 
+#[cfg(feature = "embedded")]
 macro_rules! embedded_table {
     (@array $sha256:literal, $kind:literal) => {
         &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $sha256, ".", $kind)))
@@ -41,7 +41,10 @@ macro_rules! embedded_table {
     };
 }
 
-static TABLES: [EmbeddedTable; 4] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+#[cfg(feature = "embedded")]
+static TABLES: &[EmbeddedTable] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+#[cfg(not(feature = "embedded"))]
+static TABLES: &[EmbeddedTable] = &[];
 
 /// Gives the sha256 of each table.
 pub fn tables() -> impl Iterator<Item = &'static str> {
@@ -81,13 +84,13 @@ impl EmbeddedTable {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "embedded"))]
 mod tests {
     use super::*;
 
     #[test]
     fn every_token_is_found_by_its_bytes() {
-        for table in &TABLES {
+        for table in TABLES {
             let (tokens, model) = (table.tokens(), table.model());
             assert!(tokens.len() > 50_000);
             for (id, bytes) in tokens.iter() {
@@ -103,7 +106,7 @@ mod tests {
     /// `Bpe::from_parts` relies on it.
     #[test]
     fn every_token_is_reached_by_merging_too() {
-        for table in &TABLES {
+        for table in TABLES {
             let (tokens, model) = (table.tokens(), table.model().without_whole_pieces());
             for (id, bytes) in tokens.iter() {
                 let mut ids = Vec::new();

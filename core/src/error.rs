@@ -42,9 +42,3 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-impl From<String> for Error {
-    fn from(sentence: String) -> Self {
-        Self::Invalid(sentence)
-    }
-}

@@ -1,26 +1,27 @@
-//! The hot loops of `bpe`: splitting, counting, training, encoding, decoding.
-//!
-//! Bulk calls that take slices and give vectors. Nothing in here opens a file, prints, reads the
-//! environment, or knows a format or a model by name. All of Python is in `py`.
+#![doc = include_str!("../README.md")]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod chunks;
+#[doc(hidden)]
 pub mod codebook;
 pub mod count;
 mod cutting;
 pub mod decode;
 pub mod draw;
+#[doc(hidden)]
 pub mod embedded;
 pub mod engine;
-pub mod error;
+mod error;
+#[doc(hidden)]
 pub mod lines;
 pub mod measure;
 pub mod models;
 pub mod normalize;
+#[doc(hidden)]
 pub mod numbers;
 mod pages;
 mod parallel;
-pub mod parts;
+mod parts;
 pub mod pipeline;
 mod prefetch;
 mod prefixes;
@@ -31,8 +32,17 @@ pub mod special;
 pub mod split;
 pub mod stages;
 mod stretches;
+pub mod tables;
 pub mod text;
 mod threads;
 mod token_set;
+mod tokenizer;
 pub mod trainers;
+#[doc(hidden)]
 pub mod written;
+
+pub use error::{Error, Result};
+pub use parallel::{Documents, Segment};
+pub use parts::Encoded;
+pub use split::{Contractions, Scanner, ScannerSpec, Tail, WordRule};
+pub use tokenizer::Tokenizer;

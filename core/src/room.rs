@@ -107,7 +107,7 @@ impl<'a> Room<'a> {
         let filled = &mut self.all[..self.filled];
         // SAFETY: `filled` bytes at the beginning are initialised: only `append` and its like add to that number, by no
         // more than what they have just written from there on.
-        unsafe { filled.assume_init_mut() }
+        unsafe { &mut *(std::ptr::from_mut(filled) as *mut [u8]) }
     }
 }
 

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from tests.cli_runner import call, check_golden, error
 
 HELLO = ("compare", "-T", "hello world", "-t", "gpt2", "-t", "o200k_base")

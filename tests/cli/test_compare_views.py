@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from tests.cli_runner import call
 
 LOST = "съешь ещё этих мягких французских булок"

@@ -204,9 +204,10 @@ def test_merges_that_are_no_ranks(tmp_path):
 
 
 def test_every_format_can_be_asked_for():
-    from bpe_cli.cli.convert_options import Format
+    from bpe_cli.cli.convert import run
+    from bpe_cli.cli.options import parameters_of
 
-    assert [each.value for each in Format] == list(formats.FORMATS)
+    assert list(parameters_of(run)["format"][1].settings["choices"]) == list(formats.FORMATS)
 
 
 @pytest.mark.parametrize(

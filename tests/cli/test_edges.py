@@ -11,8 +11,8 @@ import pytest
 from bpe_cli import SpecialToken, load
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
-from bpe_cli.tokenizer.edges import Edges, edges_of
-from bpe_cli.tokenizer.usage import Usage
+from bpe_cli.tokenizer.special_tokens import edges_of
+from bpe_cli.tokenizer.usage import Edges, Usage
 from tests.cli_runner import call, error
 
 GPT2 = ("-t", "gpt2")

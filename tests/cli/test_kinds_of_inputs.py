@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from bpe_cli.cli import commands
-from bpe_cli.cli.parameters import parameters_of
+from bpe_cli.cli import app
+from bpe_cli.cli.options import parameters_of
 from tests.cli_runner import call, error, run
 
 ROWS = [{"id": "7", "body": "one two one two"}, {"id": "8", "body": "three"}]
@@ -105,9 +105,9 @@ def test_the_ways_out_are_ways_out(command, folder):
             assert fields == as_lines
 
 
-@pytest.mark.parametrize("name", commands.NAMES)
+@pytest.mark.parametrize("name", app.NAMES)
 def test_whoever_reads_json_lines_reads_them_plain_too(name):
-    options = parameters_of(commands.load(name).run)
+    options = parameters_of(app.load(name).run)
     assert ("plain" in options) == ("jsonl" in options)
 
 

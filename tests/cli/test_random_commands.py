@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_cli.cli import commands
+from bpe_cli.cli import app
 from tests.cli.hunt import laws, workshop
 from tests.cli.hunt.lines import Line, easier, some_line, undescribed
 
@@ -45,7 +45,7 @@ def test_random_command_lines_obey_the_laws(files):
         line = None if done.fine else easier(line, chance)
     assert not broken, "\n".join(broken)
     assert sum(tally.statuses.values()) == LINES
-    for command in commands.NAMES:
+    for command in app.NAMES:
         assert tally.statuses[command, 0] >= LINES // 100, tally
         assert tally.statuses[command, 2] >= LINES // 100, tally
     rarest = min(tally.judged[law.__name__] for law in laws.LAWS)

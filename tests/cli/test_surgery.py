@@ -172,7 +172,7 @@ def test_a_folder_has_its_map_beside_it(desk):
             "one of --add-tokens, --prune-to, --extend, --merge",
         ),
         (("--merge", "t.json", "--lines"), "--lines, --jsonl and --plain say what a corpus is: there is none", None),
-        (("--merge", "t.json", "--id-map", "./out.json"), "--id-map and --output are the same file", None),
+        (("--merge", "t.json", "--id-map", "./out.json"), "--id-map and -o are the same file", None),
         (
             ("--extend", "corpus.txt", "-s", "262"),
             "the tokenizer's ids run to 261: it cannot be extended to 262 tokens",

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from bpe_cli.formats import load
-from bpe_cli.sinks.tokens import visible_table
+from bpe_cli.sinks.lines import visible_table
 from tests.cli.training_kinds import KINDS
 from tests.cli_runner import call
 

@@ -50,7 +50,7 @@ def test_a_mistake_has_a_status_of_its_own(monkeypatch, mistake, what):
     assert (result.status, result.out) == (70, b"")
     said = unforeseen(result.err)
     assert said is not None, result.err
-    assert said.groups() == (what, "jobs/load.py", "bpe encode -T TEXT -t gpt2")
+    assert said.groups() == (what, "jobs/tokenizers.py", "bpe encode -T TEXT -t gpt2")
     shown = call("--debug", *LINE)
     assert (shown.status, shown.out) == (70, b"")
     assert shown.err.startswith("Traceback (most recent call last):\n")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from bpe_cli import formats
-from bpe_cli.formats.bert import vocab as bert_vocab
+from bpe_cli.formats import bert as bert_vocab
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.tokenizer import Tokenizer

@@ -22,7 +22,7 @@ from bpe_cli.formats import load
 from bpe_cli.teaching.bpe import character_words, count_pairs, merge_words
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers.counts import new_counts
 from tests.cli_runner import call
 from tests.counted import at_least, compared
 from tests.needs import needs

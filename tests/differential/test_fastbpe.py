@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli.formats import fastbpe, subword_nmt
+from bpe_cli.formats import subword_nmt
+from bpe_cli.formats.subword_nmt import fastbpe
 from tests.cli_runner import call
 
 RECORDED = Path("expected", "train", "fastBPE")

@@ -10,9 +10,10 @@ import pytest
 
 from bpe_cli.errors import InputError
 from bpe_cli.formats import load
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.post_processor import process, trim, trims
+from bpe_cli.tokenizer.model_inputs import trim, trims
+from bpe_cli.tokenizer.post_processor import process
 from tests.counted import at_least, compared
 from tests.differential.texts import suite
 from tests.needs import needs

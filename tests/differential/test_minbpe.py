@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli.formats import minbpe
+from bpe_cli.formats.byte_level import minbpe
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, train
 from tests.differential.texts import suite

@@ -33,7 +33,7 @@ from bpe_cli.stages import (
     WhitespaceSplit,
 )
 from bpe_cli.stages.component_json import component
-from bpe_cli.stages.named_pre_tokenizers import named
+from bpe_cli.stages.named_stages import pre_tokenizers_named
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter
 from tests.differential.pieces import (
@@ -103,7 +103,7 @@ PAIRS: dict[str, tuple[Any, _core.Stages]] = {
     "Split(Regex llama3,isolated)": (rival.Split(Regex(LLAMA3), "isolated"), by_engine(LLAMA3)),
     "FixedLength(5)": (rival.FixedLength(5), stages_of(FixedLength(5))),
     "FixedLength(1)": (rival.FixedLength(1), stages_of(FixedLength(1))),
-    "t5": (rival.Sequence([rival.WhitespaceSplit(), rival.Metaspace()]), stages_of(*named("t5"))),
+    "t5": (rival.Sequence([rival.WhitespaceSplit(), rival.Metaspace()]), stages_of(*pre_tokenizers_named("t5"))),
     "words, then first": (
         rival.Sequence([rival.WhitespaceSplit(), rival.Metaspace(prepend_scheme="first")]),
         stages_of(WhitespaceSplit(), Metaspace(prepend_scheme="first")),
@@ -258,8 +258,8 @@ def test_numbers_of_all_characters():
 
 CUTTABLE: dict[str, tuple[PreTokenizer, ...]] = {
     "whitespace": (Whitespace(),),
-    "bert": named("bert"),
-    "t5": named("t5"),
+    "bert": pre_tokenizers_named("bert"),
+    "t5": pre_tokenizers_named("t5"),
     "gpt2": (PrefixSpace(), Split(GPT2), ByteLevel()),
     "starcoder": (Digits(True), PrefixSpace(), Split(GPT2), ByteLevel()),
     "metaspace": (Metaspace(),),
@@ -305,15 +305,15 @@ def test_no_cut_where_the_whole_matters(name):
 @given(MIXED)
 def test_the_textbook_gives_the_same(text):
     for function, stages in (
-        (pre_tokenize.bert, named("bert")),
+        (pre_tokenize.bert, pre_tokenizers_named("bert")),
         (pre_tokenize.gpt2, (Split(GPT2), ByteLevel())),
-        (pre_tokenize.t5, named("t5")),
-        (pre_tokenize.xlnet, named("xlnet")),
-        (pre_tokenize.whitespace, named("whitespace")),
-        (pre_tokenize.whitespace_split, named("whitespace-split")),
-        (pre_tokenize.punctuation, named("punctuation")),
-        (pre_tokenize.digits, named("digits")),
-        (pre_tokenize.metaspace, named("metaspace")),
+        (pre_tokenize.t5, pre_tokenizers_named("t5")),
+        (pre_tokenize.xlnet, pre_tokenizers_named("xlnet")),
+        (pre_tokenize.whitespace, pre_tokenizers_named("whitespace")),
+        (pre_tokenize.whitespace_split, pre_tokenizers_named("whitespace-split")),
+        (pre_tokenize.punctuation, pre_tokenizers_named("punctuation")),
+        (pre_tokenize.digits, pre_tokenizers_named("digits")),
+        (pre_tokenize.metaspace, pre_tokenizers_named("metaspace")),
     ):
         assert function(text) == pieces_with_spans(stages_of(*stages), text), function
     assert pre_tokenize.digits(text, individual=True) == pieces_with_spans(stages_of(Digits(True)), text)

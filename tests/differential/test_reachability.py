@@ -13,8 +13,8 @@ from random import Random
 import pytest
 
 from bpe_cli.formats.huggingface import tokenizer_json
-from bpe_cli.reports.tokenizer.reachability import examine
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.reports.tokenizer.reachability.examine import examine
+from bpe_cli.stages.spelling import to_visible
 from tests.needs import needs
 
 hf = needs("tokenizers")

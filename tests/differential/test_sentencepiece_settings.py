@@ -13,7 +13,7 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.surgery import prune
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers.counts import new_counts
 from tests.cli_runner import call
 from tests.needs import needs
 from tests.trainer_options import KINDS, WORDS, Kind

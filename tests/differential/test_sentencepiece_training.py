@@ -24,7 +24,8 @@ from bpe_cli.stages import ScoredBpe, Unigram, WordLevel
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece as ours
-from bpe_cli.trainers.base import Trained, new_counts
+from bpe_cli.trainers.base import Trained
+from bpe_cli.trainers.counts import new_counts
 from tests.cli_runner import call
 from tests.differential.protocol_buffers import fields
 from tests.differential.texts import suite

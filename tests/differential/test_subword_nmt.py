@@ -14,10 +14,11 @@ import pytest
 
 from bpe_cli import _core
 from bpe_cli.formats import subword_nmt
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.tokenizer.subword_text import Segmenter
 from bpe_cli.trainers import bpe
-from bpe_cli.trainers.base import Trained, new_counts
+from bpe_cli.trainers.base import Trained
+from bpe_cli.trainers.counts import new_counts
 from tests.cli_runner import call
 from tests.counted import at_least, compared
 from tests.differential.texts import suite
@@ -65,13 +66,13 @@ def test_recorded_codes(shared, source, codes, options):
 
 def test_words_are_cut_by_the_stages_as_the_library_cuts_them(shared):
     from bpe_cli.support.blocks import Block
-    from bpe_cli.trainers import base
+    from bpe_cli.trainers.counts import pieces_of
 
     text = (shared / REFERENCE / "corpus.en").read_bytes()
     options = bpe.Options(merges=1)
     counts = new_counts()
     bpe.TRAINER.count([Block.of(text.splitlines(keepends=True))], options, counts)
-    found = {word.decode(): count for word, count in base.pieces_of(counts).items()}
+    found = {word.decode(): count for word, count in pieces_of(counts).items()}
     assert found == subword_nmt.count_words(text.decode().splitlines())
 
 

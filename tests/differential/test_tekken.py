@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli.formats import tekken
+from bpe_cli.formats.byte_level import tekken
 from tests.differential.texts import suite, suite_bytes
 
 FILE = Path("vocabs", "tekken-240718", "tekken_240718.json")

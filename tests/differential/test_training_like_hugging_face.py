@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from bpe_cli import _core, formats
 from bpe_cli.errors import InputError
-from bpe_cli.stages.byte_alphabet import BYTE_TO_CHAR
 from bpe_cli.stages.patterns import PATTERNS, name_of
+from bpe_cli.stages.spelling import BYTE_TO_CHAR
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe

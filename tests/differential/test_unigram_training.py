@@ -12,7 +12,7 @@ from typing import Any
 
 from bpe_cli.stages import Unigram
 from bpe_cli.trainers import unigram
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers.counts import new_counts
 from tests.differential.unigram_models import of_processor, pipeline
 from tests.needs import needs
 

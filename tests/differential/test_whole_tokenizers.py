@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from bpe_cli.errors import InputError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import LongestMatch, MaxMatch, NGram, SpecialToken, Unigram, WhitespaceSplit, WordLevel
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer, named_encodings
-from bpe_cli.tokenizer.post_processor import trim, trims
+from bpe_cli.tokenizer.model_inputs import trim, trims
 from tests.counted import at_least, compared
 from tests.differential.small_tokenizers import (
     RECIPES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from bpe_cli.teaching.spelling import byte_token, decorate, spellings
+from bpe_cli.teaching.bpe import byte_token, decorate, spellings
 from tests.oracle.merging import Order, merge
 
 

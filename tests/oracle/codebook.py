@@ -1,4 +1,4 @@
-"""Find the words of a codebook in text: what ``stages.codebook`` says, character by character of its docstring."""
+"""Find the words of a codebook in text: what ``stages.Codebook`` says, character by character of its docstring."""
 
 from __future__ import annotations
 

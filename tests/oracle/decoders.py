@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from bpe_cli.stages.byte_alphabet import from_visible
+from bpe_cli.stages.spelling import from_visible
 
 Strings = list[bytes]
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from bpe_cli.stages.byte_alphabet import to_visible
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import to_visible
 
 Piece = tuple[str, tuple[int, int]]
 """A piece, and the first and the last (exclusive) character of the text that it stands for."""

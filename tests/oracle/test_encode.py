@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, to_visible
+from bpe_cli.stages.spelling import ALPHABET_ORDER, to_visible
 from bpe_cli.teaching.bpe import byte_words, train
 from tests.needs import needs
 from tests.oracle.encode import encode_by_merges, encode_by_ranks, recover_merges, replay_merges

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.stages import ByteLevel, PreTokenizer, Split
-from bpe_cli.stages.named_pre_tokenizers import named
+from bpe_cli.stages.named_stages import pre_tokenizers_named
 from bpe_cli.stages.patterns import PATTERNS
 from tests.differential.pieces import pieces_with_spans, stages_of
 from tests.oracle import pre_tokenize
 from tests.oracle.pre_tokenize import Piece
 
 GPT2 = (Split(PATTERNS["gpt2"].regex), ByteLevel())
-BERT, T5, XLNET = named("bert"), named("t5"), named("xlnet")
+BERT, T5, XLNET = pre_tokenizers_named("bert"), pre_tokenizers_named("t5"), pre_tokenizers_named("xlnet")
 
 
 def check(function, stages: tuple[PreTokenizer, ...], text: str, expected: list[Piece]) -> None:

@@ -110,3 +110,78 @@ def test_changes_are_those_of_surgery(text):
     extended = bpe_cli.extend(GPT2, text, 50258)
     assert bpe_cli.dump(extended.tokenizer, "bpe.json")[""] == Path("longer.bpe.json").read_bytes()
     assert json.loads(extended.id_map()) == json.loads(Path("longer.bpe.json.ids.json").read_bytes())
+
+
+CHAT = [{"role": "user", "content": "hello <|im_end|>"}]
+DROPOUT = bpe_cli.Sampling("dropout", 0.3, seed=7)
+
+
+def test_encodings_are_varied_as_the_command_does_it(text):
+    call("encode", text, "-t", "gpt2", "--lines", "--dropout", 0.3, "--seed", 7, "-o", "command.ids", "-q")
+    bpe_cli.encode_files(GPT2, text, "call.ids", documents="lines", sampling=DROPOUT)
+    assert Path("call.ids").read_bytes() == Path("command.ids").read_bytes()
+    lines = TEXT.split("\n")[:-1]
+    drawn = GPT2.encode_batch(lines, sampling=DROPOUT)
+    assert [" ".join(map(str, ids)) for ids in drawn] == Path("call.ids").read_text().split("\n")[:-1]
+    assert GPT2.encode(lines[0], sampling=DROPOUT) == drawn[0] != GPT2.encode(lines[0])
+    assert GPT2.decode_batch(drawn) == lines
+    with pytest.raises(UsageError, match="this is bpe-ranks"):
+        bpe_cli.encode_files(GPT2, text, "call.ids", sampling=bpe_cli.Sampling("segmentation", 0.5))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        ((), {"chat": True}),
+        (
+            ("--chat-template", "gpt-3.5", "--no-generation-prompt"),
+            {"chat": "gpt-3.5", "add_generation_prompt": False},
+        ),
+    ],
+)
+def test_conversations_are_those_of_the_command(arguments, given):
+    Path("chat.jsonl").write_text(f"{json.dumps(CHAT)}\n{json.dumps(CHAT * 2)}\n", encoding="utf-8")
+    for kind, end in (("ids", "ids"), ("text", "jsonl"), ("count", "count")):
+        call("encode", "chat.jsonl", "--chat", "--jsonl", "-t", "gpt-3.5-turbo", *arguments, "-o", f"command.{end}",
+             "--to", kind, "-q")  # fmt: skip
+        done = bpe_cli.encode_files("gpt-3.5-turbo", "chat.jsonl", f"call.{end}", to=kind, documents="jsonl", **given)
+        assert Path(f"call.{end}").read_bytes() == Path(f"command.{end}").read_bytes()
+        assert done.documents == 2
+    with pytest.raises(UsageError, match="are about conversations"):
+        bpe_cli.encode_files("gpt-3.5-turbo", "chat.jsonl", "x", add_generation_prompt=True)
+
+
+def test_segmented_text_is_that_of_the_command(text):
+    words = bpe_cli.train(["low lower lowest hello world"] * 2, algorithm="bpe", vocab_size=40)
+    words.save("words.json")
+    options = ("--separator", "~~", "--glossary", "naïve", "--write-vocabulary", "command.vocab")
+    call("encode", text, "-t", "words.json", "--to", "segmented", *options, "-o", "command.txt", "-q")
+    done = bpe_cli.segment_files(
+        words, text, "call.txt", separator="~~", glossaries=["naïve"], write_vocabulary="call.vocab"
+    )
+    for end in ("txt", "vocab"):
+        assert Path(f"call.{end}").read_bytes() == Path(f"command.{end}").read_bytes()
+    assert done.documents == TEXT.count("\n")
+    again = io.BytesIO()
+    bpe_cli.segment_files(words, text, again, separator="~~", vocabulary="call.vocab", threshold=2)
+    assert b"~~" in again.getvalue()
+
+
+def test_what_changed_a_tokenizer_is_written_with_its_map(text):
+    call("convert", "gpt2", "-o", "command.json", "--prune-to", 1000, "--counts-from", text, "-q")
+    pruned = bpe_cli.prune("gpt2", text, 1000)
+    done = bpe_cli.convert(pruned, "call.json")
+    for end in ("json", "json.ids.json"):
+        assert Path(f"call.{end}").read_bytes() == Path(f"command.{end}").read_bytes()
+    assert (done.operation, done.id_map) == (pruned, "call.json.ids.json")
+    assert bpe_cli.convert(pruned, "more.json", id_map="map.json").id_map == "map.json"
+    assert Path("map.json").read_bytes() == pruned.id_map()
+    assert bpe_cli.convert(pruned.tokenizer, "alone.json").id_map is None
+    with pytest.raises(UsageError, match="id_map goes with what changed the tokenizer"):
+        bpe_cli.convert("gpt2", "x.json", id_map="map.json")
+
+
+def test_a_sampling_says_which_field_is_wrong():
+    for given in ({"way": "other"}, {"number": "x"}, {"number": 2.0}, {"nbest": "x"}, {"seed": 1.5}, {"seed": -1}):
+        with pytest.raises((TypeError, UsageError), match=next(iter(given)).replace("number", "number|dropout")):
+            bpe_cli.Sampling(**({"way": "dropout", "number": 0.1} | given))

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from bpe_cli.corpus import Source
 from bpe_cli.jobs.compare import compare
-from bpe_cli.jobs.inspect import inspect_texts, inspect_tokenizer
+from bpe_cli.jobs.inspect import inspect
 from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
 from bpe_cli.tokenizer.named_encodings import named
 from tests.cli_runner import call
@@ -22,8 +22,8 @@ HOSTILE = "<script>alert(1)</script>\"' | `x`\u202e @you é"
 def reports(text=HOSTILE):
     gpt2, small = named("gpt2"), byte_level([b"lo", b"<script>"], name="<b>`a|b`")
     return {
-        "text": TextReport(tuple(inspect_texts(gpt2, Source(text=text)))),
-        "tokenizer": TokenizerReport(inspect_tokenizer(small, Source(text=text))),
+        "text": TextReport(tuple(inspect(gpt2, Source(text=text)).documents)),
+        "tokenizer": TokenizerReport(inspect(small, corpus=Source(text=text))),
         "comparison": ComparisonReport(compare([gpt2, small], Source(text=text))),
     }
 
@@ -35,7 +35,7 @@ def test_json_is_that_of_the_command_line():
     two = ComparisonReport(compare([named("gpt2"), named("o200k_base")], Source(text="low")))
     assert two.to_json() == shown
     assert two.to_markdown() == call("compare", "-t", "gpt2", "-t", "o200k_base", "-T", "low", "--markdown").text
-    whole = TokenizerReport(inspect_tokenizer(named("gpt2")))
+    whole = TokenizerReport(inspect("gpt2"))
     assert whole.to_json(full=True) == call("inspect", "gpt2", "--json", "--full").text
 
 
@@ -53,7 +53,7 @@ def test_markdown_is_tables_in_which_nothing_acts(kind):
 
 
 def test_a_text_as_markdown():
-    assert TextReport(tuple(inspect_texts(named("gpt2"), Source(text="low lower")))).to_markdown() == (
+    assert TextReport(tuple(inspect("gpt2", Source(text="low lower")).documents)).to_markdown() == (
         "2 tokens, 9 characters, 9 bytes, 4.50 bytes per token, 4.50 characters per token, round trip ok\n\n"
         "| number | id | token | bytes | span | characters | piece |\n"
         "| ---: | ---: | --- | --- | ---: | ---: | ---: |\n"

@@ -56,6 +56,7 @@ CALLS = {
     "dump": (bpe_cli.dump, {"tokenizer": GPT2, "format": "tiktoken"}),
     "encode_files": (bpe_cli.encode_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),
     "decode_files": (bpe_cli.decode_files, {"tokenizer": GPT2, "files": "1.txt", "output": "x"}),
+    "segment_files": (bpe_cli.segment_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),
     "add_tokens": (bpe_cli.add_tokens, {"tokenizer": SMALL, "tokens": ["c"]}),
     "prune": (bpe_cli.prune, {"tokenizer": SMALL, "texts": "a b", "size": 257}),
     "extend": (bpe_cli.extend, {"tokenizer": SMALL, "texts": "a b a b", "size": 259}),

@@ -47,11 +47,7 @@ class Reading:
 
 
 def reading(tokens: Collection[str], prefix: str) -> Reading:
-    """Look at the words of a vocabulary.
-
-    Args:
-        tokens: The tokens.
-        prefix: What those begin with that go on inside a word.
+    """Look at the words of a vocabulary; ``prefix`` is what those tokens begin with that go on inside a word.
 
     >>> reading(["[PAD]", "[UNK]", "<S>", "was", "##ser"], "##")
     Reading(upper_case=False, accents=False)

@@ -13,31 +13,50 @@ decoded read as nothing in SentencePiece's words, and as their texts in Hugging 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.dialects import models as dialect_models
-from bpe_cli.formats.dialects import text as dialect_text
-from bpe_cli.formats.dialects.models import SENTENCEPIECE, Reader
+from bpe_cli.formats.dialects.models import (
+    FIXED_POINT,
+    SENTENCEPIECE,
+    WHOLE,
+    Reader,
+    double_precision,
+    merging_model,
+    refuse_own,
+    scored_unigram,
+    scoring_model,
+)
 from bpe_cli.formats.features import EDGES, LOSSES, losses, refuse_losses, without_codebook
+from bpe_cli.formats.sentencepiece import UNK_SURFACE
 from bpe_cli.stages import (
     ALGORITHMS,
+    ByteFallback,
     CharacterBpe,
     Charsmap,
-    LongestMatch,
-    MaxMatch,
-    NGram,
+    Decoder,
+    Fuse,
+    Metaspace,
+    MetaspaceDecoder,
+    Normalizer,
+    Precompiled,
+    Prepend,
+    PreTokenizer,
+    Replace,
+    ReplaceDecoder,
     ScoredBpe,
     SpaceMarks,
     SpaceMarksDecoder,
+    StripDecoder,
     Unigram,
+    WhitespaceSplit,
     WordLevel,
 )
+from bpe_cli.stages.spelling import BYTE_TEXT, MARK
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
-FIXED_POINT = "Unigram that adds rounded scores from the end of a text"
 HUGGING_FACE = "a tokenizer.json for Hugging Face's library"
 HINT = "it holds what --compat sentencepiece trains"
 
@@ -61,20 +80,15 @@ def is_sentencepiece(tokenizer: Tokenizer) -> bool:
 
 
 def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> Tokenizer:
-    """Put what is in SentencePiece's words into those of Hugging Face.
+    """Put what is in SentencePiece's words into those of Hugging Face; itself if there is nothing to translate.
 
-    Args:
-        tokenizer: The tokenizer; given back itself if there is nothing to translate.
-        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts, ``codebook`` to do without one.
-
-    Raises:
-        FormatError: if there is no exact form, and nobody agreed; or none at all. Names the part.
+    To lose ``sentencepiece-edges`` agrees to differences on rare texts, ``codebook`` to do without one.
     """
     if tokenizer.model.codebook is not None:
         refuse_losses(losses(tokenizer, LOSSES - {"codebook"}), allow_loss, HUGGING_FACE)
         tokenizer = without_codebook(tokenizer)
     if not is_sentencepiece(tokenizer) or tokenizer.model.fixed_point:
-        _refuse_own(tokenizer)
+        refuse_own(tokenizer.model)
         return tokenizer
     _refuse_bytes(tokenizer)
     edges: list[str] = []
@@ -87,70 +101,27 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
             hint="write bpe.json or a .model",
         )
     if isinstance(model, ScoredBpe):
-        model, own_cuts = dialect_models.merging_model(model, edges)
+        model, own_cuts = merging_model(model, edges)
         cuts = (*cuts, *own_cuts)
     elif isinstance(model, Unigram):
-        model = dialect_models.double_precision(model, edges)
-    normalizer = dialect_text.hugging_face_normalizer(tokenizer.normalizer, edges)
-    decoder = dialect_text.hugging_face_decoder(tokenizer.decoder, *_texts(tokenizer), edges)
+        model = double_precision(model, edges)
+    normalizer = hugging_face_normalizer(tokenizer.normalizer, edges)
+    decoder = hugging_face_decoder(tokenizer.decoder, *_texts(tokenizer), edges)
     translated = replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=cuts, decoder=decoder)
-    _refuse_own(translated)
+    refuse_own(translated.model)
     refuse_losses(_lost(edges), allow_loss, HUGGING_FACE)
     return translated
 
 
-def _refuse_own(tokenizer: Tokenizer) -> None:
-    """Refuse what only this project has, and neither of the two libraries.
-
-    Raises:
-        FormatError: if the model is of such a kind; it is named.
-    """
-    model = tokenizer.model
-    own = None
-    if isinstance(model, (LongestMatch, MaxMatch, NGram)):
-        own = ALGORITHMS[model.kind]
-    elif isinstance(model, CharacterBpe) and model.separate_suffix:
-        own = "BPE whose end of a word is a symbol of its own"
-    elif isinstance(model, CharacterBpe) and model.whole_runs_of:
-        own = f"BPE that takes runs of {quote(model.whole_runs_of)} as a whole, and nothing else"
-    elif isinstance(model, Unigram) and not model.fuse_unk:
-        own = "Unigram that leaves unknown characters apart"
-    elif isinstance(model, Unigram) and model.unk_id is not None and _is_ordinary(model, model.unk_id):
-        own = "Unigram whose unknown token is an ordinary piece too"
-    elif model.fixed_point:
-        own = FIXED_POINT
-    if own:
-        raise FormatError(
-            f"Hugging Face's library has no {own}",
-            hint="write bpe.json, which holds everything (--format bpe.json)",
-        )
-
-
-def _is_ordinary(model: Unigram, unk_id: int) -> bool:
-    return unk_id < model.vocabulary.size and bool(model.vocabulary.token(unk_id))
-
-
 def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tuple[Tokenizer, dict[str, str]]:
-    """Put what is in Hugging Face's words into those of SentencePiece.
+    """Put what is in Hugging Face's words into those of SentencePiece; itself if there is nothing to translate.
 
-    Args:
-        tokenizer: The tokenizer; given back itself if there is nothing to translate.
-        reader: For whom.
-
-    Returns:
-        The tokenizer, and what differs on rare texts as ``features.losses`` has it: ``sentencepiece-edges``
-        -> how a message calls it.
-
-    Raises:
-        FormatError: if there is no such form at all. Names the part.
+    Gives also what differs on rare texts, as ``features.losses`` has it.
     """
     *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
     if model.fixed_point:
-        raise FormatError(
-            f"{reader.holder} cannot hold a {FIXED_POINT}",
-            hint="write bpe.json, which holds everything (--format bpe.json)",
-        )
+        raise FormatError(f"{reader.holder} cannot hold a {FIXED_POINT}", hint=WHOLE)
     tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
     if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
         if isinstance(model, Unigram) and reader.single_precision and not model.single_precision:
@@ -161,28 +132,24 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
     edges: list[str] = []
     cuts = tokenizer.pre_tokenizer
     if isinstance(model, CharacterBpe):
-        model, cuts = dialect_models.scoring_model(model, tokenizer.special_tokens, cuts, edges, reader)
+        model, cuts = scoring_model(model, tokenizer.special_tokens, cuts, edges, reader)
     elif isinstance(model, Unigram):
-        model = dialect_models.scored_unigram(model, tokenizer.special_tokens, edges, reader)
+        model = scored_unigram(model, tokenizer.special_tokens, edges, reader)
     elif not isinstance(model, ScoredBpe):
         raise FormatError(f"{reader.holder} cannot hold {ALGORITHMS[model.kind]}", hint=HINT)
     unknown, texts = _texts(tokenizer)
     normalizer = tokenizer.normalizer
     if not (isinstance(marks, SpaceMarks) and tables) or cuts:
-        normalizer = dialect_text.sentencepiece_normalizer(normalizer, cuts, texts, edges, reader)
+        normalizer = sentencepiece_normalizer(normalizer, cuts, texts, edges, reader)
     handled = normalizer[-1]
     if isinstance(handled, SpaceMarks):
-        decoder = dialect_text.sentencepiece_decoder(tokenizer.decoder, handled, unknown, texts, edges, reader)
+        decoder = sentencepiece_decoder(tokenizer.decoder, handled, unknown, texts, edges, reader)
     translated = replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=(), decoder=decoder)
     return translated, _lost(edges)
 
 
 def _refuse_bytes(tokenizer: Tokenizer) -> None:
-    """Refuse tokens that are no text: neither library's files can hold them.
-
-    Raises:
-        FormatError: if a token is not UTF-8.
-    """
+    """Refuse tokens that are no text: neither library's files can hold them."""
     for token_id, token in tokenizer.model.vocabulary.items():
         try:
             token.decode()
@@ -205,3 +172,197 @@ def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
 def _lost(edges: list[str]) -> dict[str, str]:
     """Return differences on rare texts as a loss."""
     return {EDGES: f"what becomes of rare texts ({'; '.join(dict.fromkeys(edges))})"} if edges else {}
+
+
+# --------------------------------------------------------------------------------------------------
+# Translate what happens to text before and after the model: rules, blanks, marks.
+#
+# SentencePiece has one table and one way with blanks, with four switches; Hugging Face has components. The
+# switches are said by these, in this order:
+#
+#     remove_extra_whitespaces    Replace " {2,}" by " ", then Replace what stands at the ends by nothing
+#     add_dummy_prefix            Prepend "▁", which leaves an empty text empty, as SentencePiece does
+#     escape_whitespaces          Replace " " by "▁"
+#
+# A mark that stands in the text itself goes at its end (it looks like a blank there), and nowhere else.
+
+
+COLLAPSE = Replace(" {2,}", " ")
+TRIM = Replace(r"(?<![\s\S]) +(?:[ ▁]+(?![\s\S]))?|(?<![ ▁])[ ▁]+(?![\s\S])", "")
+"""What takes blanks off the ends of a text, and marks off its end, also off that of blanks alone; a text has many
+places, and few ends."""
+
+TRIM_BLANKS = Replace(r"(?<![\s\S]) +|(?<! ) +(?![\s\S])", "")
+"""The same where blanks stay blanks."""
+
+ALL = (1 << 31) - 1
+"""How many blanks are taken off where all are."""
+
+TABLE_EDGE = "its table of rules, which {} applies by the longest match and Hugging Face's library by grapheme clusters"
+
+
+# -- SentencePiece's words into Hugging Face's -------------------------------------------------
+
+
+def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> tuple[Normalizer, ...]:
+    """Put a normalizer into Hugging Face's words; what differs on rare texts is added to ``edges``."""
+    written: list[Normalizer] = []
+    for stage in stages:
+        if isinstance(stage, Charsmap):
+            edges.append(TABLE_EDGE.format(SENTENCEPIECE.name))
+            written.append(Precompiled(stage.precompiled_charsmap))
+        elif isinstance(stage, SpaceMarks):
+            if stage.treat_whitespace_as_suffix and stage.add_dummy_prefix:
+                raise FormatError(
+                    "no component of Hugging Face's puts a mark behind the text (treat_whitespace_as_suffix)",
+                    hint="write bpe.json or a .model",
+                )
+            written.extend(_components(stage))
+        else:
+            written.append(stage)
+    return tuple(written)
+
+
+def _components(marks: SpaceMarks) -> list[Normalizer]:
+    """Return the components that handle blanks like one of SentencePiece's settings."""
+    written: list[Normalizer] = []
+    if marks.remove_extra_whitespaces:
+        written += [COLLAPSE, TRIM if marks.escape_whitespaces else TRIM_BLANKS]
+    if marks.add_dummy_prefix:
+        written.append(Prepend(MARK if marks.escape_whitespaces else " "))
+    if marks.escape_whitespaces:
+        written.append(Replace(" ", MARK, literal=True))
+    return written
+
+
+def hugging_face_decoder(
+    stages: Sequence[Decoder], unknown: str | None, texts: Sequence[str], edges: list[str]
+) -> tuple[Decoder, ...]:
+    """Put a decoder into Hugging Face's words; what differs on rare texts is added to ``edges``.
+
+    ``unknown`` is the text of the unknown token, if encoding can give it, and ``texts`` are those of all other tokens.
+    """
+    if not any(isinstance(stage, SpaceMarksDecoder) for stage in stages):
+        return tuple(stages)
+    (marks,) = (stage for stage in stages if isinstance(stage, SpaceMarksDecoder))
+    written: list[Decoder] = [ReplaceDecoder(MARK, " ")]
+    strips_all = marks.remove_extra_whitespaces
+    strips = marks.add_dummy_prefix or strips_all
+    if unknown is not None:
+        if any(unknown in text for text in texts):
+            edges.append(f"tokens that contain {quote(unknown)}, the text of the unknown one")
+        if strips and MARK in marks.unk_surface:
+            edges.append("the mark in what the unknown token reads as (unk_surface)")
+        # All other marks have become blanks: those of the surface wait until the beginning is stripped.
+        surface = marks.unk_surface.replace(" ", MARK) if strips else marks.unk_surface
+        written.append(ReplaceDecoder(unknown, surface))
+    if marks.byte_fallback and _have_bytes(texts):
+        written.append(ByteFallback())
+    written.append(Fuse())
+    if strips_all and any(text.startswith(MARK * 2) for text in texts):
+        edges.append("tokens that begin with two marks, of which decoding takes one")
+    if strips:
+        written.append(StripDecoder(" ", ALL if strips_all else 1, 0))
+    if unknown is not None and strips:
+        written.append(ReplaceDecoder(MARK, " "))
+    return tuple(written)
+
+
+def _have_bytes(texts: Sequence[str]) -> bool:
+    return any(BYTE_TEXT.fullmatch(text.encode()) for text in texts if text.startswith("<0x"))
+
+
+# -- Hugging Face's words into SentencePiece's -------------------------------------------------
+
+
+def sentencepiece_normalizer(
+    normalizers: Sequence[Normalizer],
+    pre_tokenizers: Sequence[PreTokenizer],
+    texts: Sequence[str],
+    edges: list[str],
+    reader: Reader,
+) -> tuple[Normalizer, ...]:
+    """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``."""
+    stages = list(normalizers)
+    table: tuple[Normalizer, ...] = ()
+    first = stages[0] if stages else None
+    if isinstance(first, Charsmap):
+        table, stages = (first,), stages[1:]
+    elif isinstance(first, Precompiled):
+        edges.append(TABLE_EDGE.format(reader.name))
+        table, stages = ((Charsmap(first.precompiled_charsmap),) if first.precompiled_charsmap else ()), stages[1:]
+    for switches in _SWITCHES:
+        if _components(switches) == stages and not pre_tokenizers:
+            return (*table, switches)
+    if not stages and pre_tokenizers:
+        return (*table, _of_metaspace(pre_tokenizers, texts, edges, reader))
+    names = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
+    raise FormatError(
+        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer otherwise ({names})",
+        hint="bpe.json holds every tokenizer whole; --compat sentencepiece trains what such a file can hold",
+    )
+
+
+_SWITCHES = [
+    SpaceMarks(prefix, extra, escape) for escape in (True, False) for prefix in (True, False) for extra in (True, False)
+]
+
+
+def _of_metaspace(stages: Sequence[PreTokenizer], texts: Sequence[str], edges: list[str], reader: Reader) -> SpaceMarks:
+    """Read Metaspace, alone or behind WhitespaceSplit."""
+    *before, last = stages
+    if not isinstance(last, Metaspace) or last.replacement != MARK or before not in ([], [WhitespaceSplit()]):
+        names = ", ".join(type(stage).__name__ for stage in stages)
+        raise FormatError(
+            f"{reader.name} cuts text by its tokens alone, and this tokenizer has pre-tokenizers ({names})"
+        )
+    if last.split or before:
+        inner = next((text for text in texts if MARK in text[1:]), None)
+        if inner is not None:
+            raise FormatError(
+                f"the token {quote(inner)} goes across a mark, where this tokenizer cuts and {reader.name} does not"
+            )
+    if before:
+        edges.append(f"white space other than blanks, at which this tokenizer cuts and {reader.name} does not")
+    elif last.prepend_scheme != "never":
+        edges.append(f"texts that begin with a blank, before which {reader.name} puts a mark all the same")
+    return SpaceMarks(last.prepend_scheme != "never", remove_extra_whitespaces=bool(before))
+
+
+def sentencepiece_decoder(
+    stages: Sequence[Decoder],
+    marks: SpaceMarks,
+    unknown: str | None,
+    texts: Sequence[str],
+    edges: list[str],
+    reader: Reader,
+) -> tuple[Decoder, ...]:
+    """Put a decoder into SentencePiece's words, for a normalizer in these; the rest as for ``hugging_face_decoder``."""
+    if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
+        return tuple(stages)
+    surfaces = [stage.content for stage in stages if isinstance(stage, ReplaceDecoder) and stage.pattern == unknown]
+    decoder = SpaceMarksDecoder(
+        marks.add_dummy_prefix,
+        marks.remove_extra_whitespaces,
+        marks.treat_whitespace_as_suffix,
+        surfaces[0].replace(MARK, " ") if surfaces else UNK_SURFACE,
+    )
+    if tuple(stages) == hugging_face_decoder([decoder], unknown, texts, []):
+        return (decoder,)
+    if unknown is not None:
+        edges.append(f"unknown tokens, which {reader.name} reads as a sign of its own")
+    usual = hugging_face_decoder([decoder], None, texts, [])
+    one = tuple(StripDecoder(" ", 1, 0) if isinstance(stage, StripDecoder) else stage for stage in usual)
+    if tuple(stages) == one != usual:
+        edges.append(f"marks that the text itself begins with, all of which {reader.name} reads as nothing")
+    elif len(stages) == 1 and isinstance(stages[0], MetaspaceDecoder) and stages[0].replacement == MARK:
+        if (stages[0].prepend_scheme != "never") != (marks.add_dummy_prefix or marks.remove_extra_whitespaces):
+            edges.append("the blank that decoding leaves at the beginning")
+        if _have_bytes(texts):
+            edges.append("tokens of bytes, which this tokenizer does not read as such")
+    elif tuple(stages) != usual:
+        names = ", ".join(type(stage).__name__ for stage in stages) or "none"
+        raise FormatError(
+            f"{reader.name} decodes by reading marks as blanks, and this tokenizer otherwise (its decoder: {names})"
+        )
+    return (decoder,)

@@ -17,27 +17,26 @@ from dataclasses import dataclass, replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
-from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
-from bpe_cli.stages.sentencepiece_kinds import (
-    BYTE,
-    BYTE_TEXT,
-    CONTROL,
-    NORMAL,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
-    byte_text,
+from bpe_cli.stages import (
+    ALGORITHMS,
+    CharacterBpe,
+    LongestMatch,
+    MaxMatch,
+    Model,
+    NGram,
+    PreTokenizer,
+    ScoredBpe,
+    SpecialToken,
+    Split,
+    Unigram,
 )
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, byte_text
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 
+FIXED_POINT = "Unigram that adds rounded scores from the end of a text"
+WHOLE = "write bpe.json, which holds everything (--format bpe.json)"
 BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
-
-
-def own_pieces(model: ScoredBpe | Unigram) -> list[str]:
-    """Return the pieces of a user's own, in order of id."""
-    kinds = model.kinds
-    return [piece.decode() for token_id, piece in model.vocabulary.items() if kinds and kinds[token_id] == USER_DEFINED]
 
 
 def split_at(pieces: Sequence[str]) -> Split:
@@ -62,17 +61,14 @@ def pieces_split_at(stage: PreTokenizer) -> list[str] | None:
 
 
 def merging_model(model: ScoredBpe, edges: list[str]) -> tuple[CharacterBpe, tuple[PreTokenizer, ...]]:
-    """Put BPE by scores into merges; gives also what is to cut text before it.
-
-    Raises:
-        FormatError: if merges cannot do the same.
-    """
+    """Put BPE by scores into merges; gives also what is to cut text before it."""
     if model.byte_fallback:
         missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
         if missing:
             raise FormatError(f"there is no token {byte_text(missing[0]).decode()} for a byte that is spelt out")
     merges = merges_of_scores(model)
-    own = own_pieces(model)
+    kinds = model.kinds
+    own = [text.decode() for number, text in model.vocabulary.items() if kinds and kinds[number] == USER_DEFINED]
     cuts: tuple[PreTokenizer, ...] = ()
     if own:
         cuts = (split_at(own), *_cut_in_bytes(model, edges))
@@ -124,9 +120,6 @@ def double_precision(model: Unigram, edges: list[str]) -> Unigram:
 
     A piece of a user's own has a score of its own in SentencePiece, made from its length and the highest
     score; here that is written down.
-
-    Raises:
-        FormatError: if it has what Hugging Face's library has no form for.
     """
     kinds = model.kinds or bytes([NORMAL]) * model.vocabulary.size
     if UNUSED in kinds:
@@ -160,11 +153,7 @@ def _single(number: float) -> float:
 
 
 def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: int, own: Sequence[str]) -> bytes:
-    """Return the type of each piece.
-
-    Raises:
-        FormatError: if an id has no token, for pieces have ids without gaps.
-    """
+    """Return the type of each piece."""
     special_ids = {token.token_id for token in specials}
     size = max(vocabulary.size, max(special_ids, default=-1) + 1)
     mine = {piece.encode() for piece in own}
@@ -197,11 +186,7 @@ def scoring_model(
     edges: list[str],
     reader: Reader,
 ) -> tuple[ScoredBpe, tuple[PreTokenizer, ...]]:
-    """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for.
-
-    Raises:
-        FormatError: if scores cannot do the same.
-    """
+    """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for."""
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if model.continuing_subword_prefix or model.end_of_word_suffix:
@@ -226,18 +211,14 @@ def scoring_model(
     scores = array("d", (given.get(token_id, 0.0) for token_id in range(len(kinds))))
     written = ScoredBpe(vocabulary, scores, model.unk_id, kinds, model.byte_fallback)
     if model.ignore_merges:
-        found: list[str] = []
-        rest = tuple(cut for cut in rest if cut not in _cut_in_bytes(written, found))
-        edges.extend(found + _not_reached(written))
+        obstacles: list[str] = []
+        rest = tuple(cut for cut in rest if cut not in _cut_in_bytes(written, obstacles))
+        edges.extend(obstacles + _not_reached(written))
     return written, rest
 
 
 def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list[str], reader: Reader) -> Unigram:
-    """Put a unigram model of Hugging Face's into SentencePiece's words.
-
-    Raises:
-        FormatError: if it has what SentencePiece has no form for.
-    """
+    """Put a unigram model of Hugging Face's into SentencePiece's words."""
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if not model.fuse_unk:
@@ -256,6 +237,29 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
         edges.append("its scores, which the file has in single precision")
     vocabulary = _without_specials(model.vocabulary, kinds)
     return replace(model, vocabulary=vocabulary, scores=scores, single_precision=reader.single_precision, kinds=kinds)
+
+
+def refuse_own(model: Model) -> None:
+    """Refuse what only this project has, and neither of the two libraries."""
+    own = None
+    if isinstance(model, (LongestMatch, MaxMatch, NGram)):
+        own = ALGORITHMS[model.kind]
+    elif isinstance(model, CharacterBpe) and model.separate_suffix:
+        own = "BPE whose end of a word is a symbol of its own"
+    elif isinstance(model, CharacterBpe) and model.whole_runs_of:
+        own = f"BPE that takes runs of {quote(model.whole_runs_of)} as a whole, and nothing else"
+    elif isinstance(model, Unigram) and not model.fuse_unk:
+        own = "Unigram that leaves unknown characters apart"
+    elif isinstance(model, Unigram) and model.unk_id is not None and _is_ordinary(model, model.unk_id):
+        own = "Unigram whose unknown token is an ordinary piece too"
+    elif model.fixed_point:
+        own = FIXED_POINT
+    if own:
+        raise FormatError(f"Hugging Face's library has no {own}", hint=WHOLE)
+
+
+def _is_ordinary(model: Unigram, unk_id: int) -> bool:
+    return unk_id < model.vocabulary.size and bool(model.vocabulary.token(unk_id))
 
 
 # --------------------------------------------------------------------------------------------------

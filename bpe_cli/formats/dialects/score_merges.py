@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import CharacterBpe, ScoredBpe
-from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED
+from bpe_cli.stages.spelling import NORMAL, UNUSED
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import quote
@@ -56,16 +56,11 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
     Among pairs of equal scores the one with the longer left part stands first, as Hugging Face's
     converters write them.
 
-    Raises:
-        FormatError: if a list of merges cannot do the same: pieces are unused, two of those that occur
-            have the same score, or one has a character that is no piece by itself.
-
     Complexity: of each piece every cut is tried; the core takes none that is longer than 1,024 bytes.
     """
     if UNUSED in model.kinds:
         raise FormatError(
-            f"a list of merges cannot say that pieces are unused, and {model.kinds.count(UNUSED):,} are",
-            hint=HINT,
+            f"a list of merges cannot say that pieces are unused, and {model.kinds.count(UNUSED):,} are", hint=HINT
         )
     pieces = normal_pieces(model)
     longer = [(text, token_id) for text, token_id in pieces.items() if len(text) > 1]
@@ -106,17 +101,10 @@ def _places_of_equal(
 ) -> dict[str, dict[tuple[int, int], int]]:
     """Return the order of the merges that make pieces with one score: piece -> (lengths of a pair) -> its place.
 
-    Args:
-        group: The pieces, which are all reached.
-        above: All pieces that have this score, or a higher one.
-        below: The reached ones that have a lower one.
-        pieces: The ids of all.
-        score: It.
-
-    Raises:
-        FormatError: if they are no runs for which a list of merges does the same, or other pieces come
-            between: one with a higher score that a run is part of, or a run that is made later and is part
-            of one of these.
+    The pieces of the group are all reached; above are all that have this score or a higher one, below the reached ones
+    that have a lower one. Refused are pieces that are no runs for which a list of merges does the same, and runs
+    between which others come: one with a higher score that a run is part of, or one that is made later and is part of
+    these.
     """
     runs: dict[str, list[str]] = {}
     for text in group:
@@ -145,15 +133,8 @@ def _places_of_equal(
 def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int, float]:
     """Return the scores that do what merges do: 0, -1, -2, ... in the order of the own pairs.
 
-    Args:
-        model: The model, without prefix and suffix.
-        pieces: The tokens that scores could merge or make: text -> id.
-
-    Returns:
-        A score for each of ``pieces``; those that merging does not make come last, in order of id.
-
-    Raises:
-        FormatError: By scores a token would be made that no merge makes.
+    ``pieces`` are the tokens that scores could merge or make; those that merging does not make come last, in order of
+    id. The model has neither prefix nor suffix.
     """
     texts = {token_id: text for text, token_id in pieces.items()}
     ranks: dict[tuple[int, int], tuple[int, int]] = {}
@@ -161,16 +142,12 @@ def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int
     for rank, (left, right, product) in enumerate(model.merges):
         known = left in texts and right in texts and product in texts
         if not known or texts[left] + texts[right] != texts[product]:
-            raise FormatError(
-                f"merge {rank + 1} does not join two pieces to one, and scores can do nothing else",
-            )
+            raise FormatError(f"merge {rank + 1} does not join two pieces to one, and scores can do nothing else")
         ranks[left, right] = rank, product
         pairs.setdefault(product, []).append((left, right))
     longer = [(text, token_id) for text, token_id in pieces.items() if len(text) > 1]
     merging = CharacterBpe(
-        Vocabulary.from_ids({text.encode(): token_id for text, token_id in pieces.items()}),
-        model.merges,
-        model.unk_id,
+        Vocabulary.from_ids({text.encode(): token_id for text, token_id in pieces.items()}), model.merges, model.unk_id
     )
     reached: set[int] = set()
     for (text, token_id), ids in zip(longer, spelt_alone(merging, [text.encode() for text, _ in longer]), strict=True):
@@ -179,7 +156,7 @@ def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int
         elif len(ids) == 2 and all(part in texts for part in ids):
             parts = " and ".join(quote(texts[part]) for part in ids)
             raise FormatError(
-                f"no merge makes the token {quote(text)} (id {token_id}) of {parts}, and by scores it would be made",
+                f"no merge makes the token {quote(text)} (id {token_id}) of {parts}, and by scores it would be made"
             )
     whole = {token_id for text, token_id in pieces.items() if len(text) == 1} | reached
     order = []
@@ -240,9 +217,8 @@ Pair = tuple[int, int]
 def order_of_runs(lengths: Collection[int], ids: Mapping[int, int]) -> list[Pair] | None:
     """Return the order of the merges of one character's runs; None if none that is tried does what scores do.
 
-    Args:
-        lengths: Of the runs that have one score; all are made of runs that are among them.
-        ids: Of the character (1) and of these runs, by length.
+    The lengths are those of the runs that have one score, all made of runs among them; the ids are those of the
+    character (1) and of these runs.
 
     >>> order_of_runs([2, 3], {1: 0, 2: 1, 3: 2})
     [(2, 1), (1, 2), (1, 1)]

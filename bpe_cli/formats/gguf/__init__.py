@@ -7,20 +7,34 @@ vocabulary files are. Keys that are no tokenizer's, such as ``general.*``, are c
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli.formats.gguf import parse as gguf_reader
-from bpe_cli.formats.gguf import to_tokenizer as gguf_reading
-from bpe_cli.formats.gguf.container import MAGIC, Metadata
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.added_tokens import effective_tokens, flag_differences, name_flags, name_tokens
+from bpe_cli.formats.features import EDGES, losses, refuse_losses
+from bpe_cli.formats.gguf import fixed_point
+from bpe_cli.formats.gguf.container import MAGIC, Metadata, parse, read, write
+from bpe_cli.formats.gguf.to_tokenizer import tokenizer_of
 from bpe_cli.formats.gguf.tokens import stands_for_itself
-from bpe_cli.formats.gguf.writing import HOLDS, MODELS, dump
+from bpe_cli.formats.gguf.writing import HOLDER, HOLDS, MODELS, Keys, keys_of
+from bpe_cli.stages import BertNormalizer, Charsmap, MergeBpe, Normalizer, ScoredBpe, Unigram, WordPiece
+from bpe_cli.stages.spelling import UNUSED, USER_DEFINED
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import process
 from bpe_cli.tokenizer.usage import Origin
 
 NAME = "gguf"
 FILES = ("*.gguf",)
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
+
+
+WRITTEN = "what was written"
+
+PHI_3 = "phi-3"
+"""The name of a model whose special tokens take the white space behind them along, to llama.cpp."""
 
 
 def sniff(head: bytes) -> bool:
@@ -29,31 +43,17 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read the tokenizer of a GGUF file.
-
-    Args:
-        path: The file.
-        pattern: For byte-level BPE: an expression in the place of the split that the file names.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if it is broken, or has no tokenizer, or one that is not read.
-        UsageError: if a pattern is given for a model that has no splits.
-    """
-    return _tokenizer(gguf_reader.read(path), pattern)
+    """Read the tokenizer of a GGUF file; for byte-level BPE an expression can replace the split that it names."""
+    return _tokenizer(read(path), pattern)
 
 
 def loads(data: bytes, source: str = "GGUF", pattern: str | None = None) -> Tokenizer:
-    """Read the content of a GGUF file.
-
-    Raises:
-        FormatError, UsageError: as for ``load``.
-    """
-    return _tokenizer(gguf_reader.parse(data, source), pattern)
+    """Read the content of a GGUF file."""
+    return _tokenizer(parse(data, source), pattern)
 
 
 def _tokenizer(metadata: Metadata, pattern: str | None) -> Tokenizer:
-    tokenizer = gguf_reading.tokenizer_of(metadata, pattern)
+    tokenizer = tokenizer_of(metadata, pattern)
     facts = tuple((key, metadata.shown(key)) for key in metadata.fields if key.startswith(("tokenizer.", "general.")))
     carried = []
     for key in metadata.fields:
@@ -62,3 +62,134 @@ def _tokenizer(metadata: Metadata, pattern: str | None) -> Tokenizer:
             carried.append((key, value))
     origin = Origin(NAME, (("GGUF.version", metadata.version), *facts), tuple(carried))
     return replace(tokenizer, origin=origin)
+
+
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    """Write a tokenizer as a GGUF file of version 3 without tensors.
+
+    What is written is read back before it is given, and compared: what would come back otherwise is a loss that is
+    named, or an error.
+    """
+    keys = keys_of(tokenizer)
+    content, again = _written(keys)
+    lost = losses(keys.tokenizer, HOLDS) | keys.edges | changed(keys.tokenizer, again) | keys.lost
+    refuse_losses(lost, allow_loss, HOLDER)
+    return {"": content}
+
+
+def _written(keys: Keys) -> tuple[bytes, Tokenizer]:
+    """Return the file, and the tokenizer that comes back from it.
+
+    llama.cpp goes by a model's name for which tokens take the white space behind them along; a name that
+    a file brought is left alone.
+    """
+    content = write(keys.fields())
+    again = tokenizer_of(parse(content, WRITTEN))
+    stripping = _taking_white_space(keys.tokenizer)
+    if stripping and stripping != _taking_white_space(again) and not keys.has_model_name:
+        keys.model_name = PHI_3
+        named = write(keys.fields())
+        renamed = tokenizer_of(parse(named, WRITTEN))
+        if stripping == _taking_white_space(renamed):
+            return named, renamed
+    return content, again
+
+
+def _taking_white_space(tokenizer: Tokenizer) -> set[int]:
+    """Return the ids of the tokens that take the white space behind them along."""
+    return {token.token_id for token in tokenizer.special_tokens if token.rstrip}
+
+
+def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
+    """Return what has changed that changes ids or text: feature -> how a message calls it.
+
+    The split is not looked at: whoever writes it knows whether it has a name.
+    """
+    _compare_models(tokenizer, again)
+    lost = {}
+    if _normalizer(tokenizer) != _normalizer(again):
+        lost["normalizer"] = "the normalizer as it is (llama.cpp has its own for each model)"
+    if tokenizer.decoder != again.decoder:
+        lost["decoder"] = "the decoder as it is (llama.cpp has its own for each model)"
+    if isinstance(tokenizer.model, Unigram) and tokenizer.model.single_precision:
+        lost[EDGES] = "in which precision scores are added (llama.cpp adds in double, SentencePiece in single)"
+    if _around(tokenizer) != _around(again):
+        lost["post-processor"] = "the post-processor (llama.cpp puts at most one token on each side of a text)"
+    kinds = tokenizer.model.kinds
+    flags = _flags(tokenizer, again)
+    if flags is not None:
+        lost["token-flags"] = flags
+    elif USER_DEFINED in kinds:
+        lost["token-flags"] = "that pieces of a user's own are parts of words (llama.cpp cuts the text at them)"
+    elif UNUSED in kinds and not tokenizer.model.fixed_point:
+        lost["token-flags"] = "that unused pieces are never tokens"
+    return lost
+
+
+def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
+    """Name the tokens that llama.cpp looks for in another way; None where there is none."""
+    ours, theirs = ({token.token_id: token for token in effective_tokens(each)} for each in (tokenizer, again))
+    more = [ours[number].content for number in ours if number not in theirs]
+    fewer = [theirs[number].content for number in theirs if number not in ours]
+    reasons = [f"llama.cpp takes {name_tokens(fewer)} for special"] if fewer else []
+    reasons += [f"llama.cpp takes {name_tokens(more)} for ordinary"] if more else []
+    flags = flag_differences((ours[number], theirs[number]) for number in ours if number in theirs)
+    return name_flags(flags, *reasons) if flags or reasons else None
+
+
+def _normalizer(tokenizer: Tokenizer) -> tuple[Normalizer, ...]:
+    """Return the normalizer with all that is equal to something simpler written so."""
+    stages: list[Normalizer] = []
+    for stage in tokenizer.normalizer:
+        if isinstance(stage, Charsmap):
+            if not stage.precompiled_charsmap:
+                continue
+            stage = replace(stage, user_defined=tuple(sorted(stage.user_defined)))
+        if isinstance(stage, BertNormalizer) and stage.strip_accents is None:
+            stage = replace(stage, strip_accents=stage.lowercase)
+        stages.append(stage)
+    return tuple(stages)
+
+
+def _around(tokenizer: Tokenizer) -> object:
+    """Return what a post-processor makes of a text, and of a pair; None where it cannot be told."""
+    try:
+        single = process(tokenizer.post_processor, [-1])
+        pair = process(tokenizer.post_processor, [-1], [-2])
+    except FormatError:
+        return None
+    return single.ids, single.type_ids, pair.ids, pair.type_ids
+
+
+def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
+    ours, theirs = tokenizer.model, again.model
+    special = tokenizer.special_ids | again.special_ids  # what is special to one alone, ``_flags`` tells
+    before, after = (
+        {number: text for number, text in model.vocabulary.items() if number not in special} for model in (ours, theirs)
+    )
+    if before != after:
+        number = min(number for number in before.keys() | after.keys() if before.get(number) != after.get(number))
+        raise FormatError(
+            f"a GGUF file cannot hold the token {quote(before.get(number, b''))} (id {number}): it would come back as "
+            f"{quote(after.get(number, b''))}"
+        )
+    if isinstance(ours, MergeBpe) and isinstance(theirs, MergeBpe):
+        if ours.texts != theirs.texts:
+            raise FormatError("llama.cpp does not read the same entries as only decoded")
+        same = ours.merges == theirs.merges and theirs.codebook in (None, ours.codebook)
+    elif isinstance(ours, ScoredBpe) and isinstance(theirs, ScoredBpe):
+        same = (ours.unk_id, ours.byte_fallback) == (theirs.unk_id, theirs.byte_fallback)
+    elif isinstance(ours, Unigram) and isinstance(theirs, Unigram) and ours.fixed_point:
+        same = theirs.fixed_point and fixed_point.same(ours, theirs)
+    elif isinstance(ours, Unigram) and isinstance(theirs, Unigram):
+        same = (ours.unk_id, ours.byte_fallback, ours.fuse_unk) == (theirs.unk_id, theirs.byte_fallback, True)
+        same = same and array("f", ours.scores) == array("f", theirs.scores)[: len(ours.scores)]
+    elif isinstance(ours, WordPiece) and isinstance(theirs, WordPiece):
+        same = (ours.unk_id, ours.max_input_chars_per_word) == (theirs.unk_id, theirs.max_input_chars_per_word)
+    else:
+        same = theirs.kind == "bpe-merges"  # of ranks
+    if not same:
+        raise FormatError(
+            "llama.cpp has no model that does as this one: it has other rules for unknown characters or bytes",
+            hint="tokenizer.json can hold it",
+        )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import ByteFallback, Fuse, Replace, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -41,11 +41,7 @@ BYTE_LIKE = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
 
 
 def make(vocab: Vocab) -> Tokenizer:
-    """Make the tokenizer.
-
-    Raises:
-        FormatError: if a byte has no token, or a score is one that llama.cpp takes for something else.
-    """
+    """Make the tokenizer."""
     scores = vocab.scores()
     _check_bytes(vocab)
     special = {token.token_id for token in vocab.special_tokens if token.special}
@@ -65,11 +61,11 @@ def make(vocab: Vocab) -> Tokenizer:
 
 
 def _check_bytes(vocab: Vocab) -> None:
-    found = {text for text, kind in zip(vocab.texts, vocab.types, strict=True) if kind == BYTE}
-    missing = [text for text in BYTE_TEXTS if text not in found]
+    texts = {text for text, kind in zip(vocab.texts, vocab.types, strict=True) if kind == BYTE}
+    missing = [text for text in BYTE_TEXTS if text not in texts]
     if missing:
         raise FormatError(f"{vocab.source} has no token of the byte {missing[0].decode()}, and {NAME} needs all 256")
-    other = found.difference(BYTE_TEXTS)
+    other = texts.difference(BYTE_TEXTS)
     if other:
         raise FormatError(f"{vocab.source}: the token {quote(min(other))} is a byte, and is not written as <0x0A> is")
 
@@ -108,11 +104,7 @@ def _kind(vocab: Vocab, token_id: int, text: bytes, rounded: int) -> int:
 
 
 def check(model: Unigram) -> None:
-    """Refuse to write a model that llama.cpp would stop at.
-
-    Raises:
-        FormatError: if a byte has no token, or the first id.
-    """
+    """Refuse to write a model that llama.cpp would stop at."""
     texts = {text for text, kind in zip(model.vocabulary.tokens(), model.kinds, strict=False) if kind == BYTE}
     if not model.byte_fallback or not texts.issuperset(BYTE_TEXTS):
         raise FormatError(
@@ -142,7 +134,7 @@ def same(ours: Unigram, theirs: Unigram) -> bool:
     """Return whether two models take the same tokens of the same texts."""
 
     def compared(model: Unigram) -> dict[int, tuple[int, int]]:
-        found = enumerate(zip(model.kinds, model.scores, strict=True))
-        return {number: (kind, units(score)) for number, (kind, score) in found if kind not in (UNUSED, CONTROL)}
+        entries = enumerate(zip(model.kinds, model.scores, strict=True))
+        return {number: (kind, units(score)) for number, (kind, score) in entries if kind not in (UNUSED, CONTROL)}
 
     return compared(ours) == compared(theirs)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError, NoPatternError, UsageError
 from bpe_cli.formats import byte_level, rwkv
-from bpe_cli.formats.gguf import character_merges, fixed_point, hybrid_dna
+from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import I8, U8, Metadata
-from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab, template
+from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab
+from bpe_cli.formats.huggingface import template
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
     Charsmap,
+    Codebook,
     MergeBpe,
     Normalizer,
     ScoredBpe,
@@ -31,7 +33,7 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -39,20 +41,22 @@ from bpe_cli.tokenizer import Tokenizer
 NOT_READ = {"test": "no tokenizer, and for tests of its own"}
 """Models that llama.cpp knows and that are not read, with what they are."""
 
+HYBRID_DNA = "hybriddna"
+"""What ``tokenizer.ggml.model`` says of byte-level BPE beside words of DNA."""
+
+DNA = Codebook(open="<dna>", close="</dna>", unknown="<oov>", width=6, fill="A", mark="\ue000")
+"""The one codebook that llama.cpp has."""
+
 NO_LIMIT = (1 << 31) - 1
 """The longest word for WordPiece: llama.cpp has no limit."""
 
 
 def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
-    """Make the tokenizer; ``pattern`` is an expression that takes the place of the file's split.
-
-    Raises:
-        FormatError: if the metadata has no tokenizer, or one that is not read, or is broken.
-    """
+    """Make the tokenizer; ``pattern`` is an expression that takes the place of the file's split."""
     model = metadata.text("tokenizer.ggml.model")
     if model is None or model in ("none", "no_vocab"):
-        found = "says that it has none" if model else "has no key tokenizer.ggml.model"
-        raise FormatError(f"{metadata.source} is a GGUF file without a tokenizer: it {found}")
+        reason = "says that it has none" if model else "has no key tokenizer.ggml.model"
+        raise FormatError(f"{metadata.source} is a GGUF file without a tokenizer: it {reason}")
     make = MAKERS.get(model)
     if make is None:
         what = f", which is {NOT_READ[model]}" if model in NOT_READ else ""
@@ -63,7 +67,7 @@ def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
             hint=f"models are {', '.join(MAKERS)}",
         )
     if pattern is not None and (
-        model not in ("gpt2", hybrid_dna.NAME) or metadata.text("tokenizer.ggml.pre") in character_merges.NAMES
+        model not in ("gpt2", HYBRID_DNA) or metadata.text("tokenizer.ggml.pre") in gguf_pre.ON_CHARACTERS
     ):
         raise UsageError(f"{metadata.source} says itself how text is split; no pattern can be given with it")
     return make(Vocab(metadata, model), pattern)
@@ -85,8 +89,7 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
     )
     tokens = [b"" if kind in (UNKNOWN, CONTROL) else text for text, kind in zip(vocab.texts, kinds, strict=True)]
     marks = SpaceMarks(
-        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True),
-        remove_extra_whitespaces=False,
+        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True), remove_extra_whitespaces=False
     )
     return Tokenizer(
         ScoredBpe(Vocabulary.from_tokens(tokens), vocab.scores(), unk_id, kinds, byte_fallback=bool(bytes_at)),
@@ -108,9 +111,9 @@ def _kind(kind: int, is_unknown: bool) -> int:
 def _byte_tokens(vocab: Vocab) -> frozenset[int]:
     """Return the ids of the tokens of bytes, found by their texts as llama.cpp does; none unless all are there."""
     ids = {text: number for number, text in enumerate(vocab.texts)}
-    found = [ids.get(text) for text in BYTE_TEXTS]
-    usable = frozenset(number for number in found if number is not None and vocab.types[number] in (NORMAL, BYTE))
-    return usable if len(usable) == len(found) else frozenset()
+    token_ids = [ids.get(text) for text in BYTE_TEXTS]
+    usable = frozenset(number for number in token_ids if number is not None and vocab.types[number] in (NORMAL, BYTE))
+    return usable if len(usable) == len(token_ids) else frozenset()
 
 
 def _unknown(vocab: Vocab) -> int:
@@ -189,7 +192,7 @@ def _bert(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
         ),
         (BertPreTokenizer(),),
         special_tokens=vocab.special_tokens,
-        post_processor=template(vocab.texts, (first,), (last,), (), second_type=1),
+        post_processor=template({n: vocab.texts[n].decode() for n in (first, last)}, (first,), (last,)),
         normalizer=(BertNormalizer(strip_accents=None if strip == lowercase else strip, lowercase=lowercase),),
         decoder=(WordPieceDecoder(),),
         usage=vocab.usage,
@@ -202,11 +205,13 @@ def _bert(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
 def _gpt2(vocab: Vocab, pattern: str | None) -> Tokenizer:
     """Make byte-level BPE by merges, with the split that ``tokenizer.ggml.pre`` names."""
     name = _name_of_split(vocab)
-    if name in character_merges.NAMES:
-        return character_merges.make(vocab, name, _pairs(_merges(vocab), vocab.source))
+    if name in gguf_pre.ON_CHARACTERS:
+        return gguf_pre.tokenizer_on_characters(vocab, name, _pairs(_merges(vocab), vocab.source))
     pre = _pre(vocab, pattern)
     ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text}
-    pairs = _met(_pairs(_merges(vocab), vocab.source), ids)
+    # A merge of what is not a token is never met: a byte that has no token is refused in texts, and what only another
+    # merge would make is refused there.
+    pairs = (pair for pair in _pairs(_merges(vocab), vocab.source) if pair[0] in ids and pair[1] in ids)
     model = byte_level.read_model(ids, pairs, vocab.special_tokens, vocab.source, ignore_merges=pre.ignore_merges)
     return Tokenizer(
         _as_it_reads(model, vocab.special_tokens),
@@ -224,15 +229,6 @@ def _merges(vocab: Vocab) -> list[bytes]:
     if merges is None:
         raise FormatError(f"{vocab.source} has no merges (tokenizer.ggml.merges)")
     return merges
-
-
-def _met(pairs: Iterable[tuple[str, str]], ids: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Leave out merges of what is not a token.
-
-    It is never met: a byte that has no token is refused in texts, and what only another merge would make is
-    refused there.
-    """
-    return (pair for pair in pairs if pair[0] in ids and pair[1] in ids)
 
 
 _IN_NO_TEXT = frozenset(bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))
@@ -274,13 +270,13 @@ def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
 
 def _pairs(merges: list[bytes], source: str) -> Iterator[tuple[str, str]]:
     """Yield merges as pairs; the first of equal ones counts."""
-    seen: set[bytes] = set()
+    known: set[bytes] = set()
     for number, merge in enumerate(merges, start=1):
         at = merge.find(b" ", 1)
         if at < 0 or at + 1 == len(merge):
             raise FormatError(f"{source}: merge {number}, {quote(merge)}, is not two tokens and a space between")
-        if merge not in seen:
-            seen.add(merge)
+        if merge not in known:
+            known.add(merge)
             try:
                 yield merge[:at].decode(), merge[at + 1 :].decode()
             except UnicodeDecodeError:
@@ -292,7 +288,7 @@ def _pairs(merges: list[bytes], source: str) -> Iterator[tuple[str, str]]:
 
 def _gemma4(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
     """Make BPE over characters; the model names its split, whatever the file says."""
-    return character_merges.make(vocab, "gemma4", _pairs(_merges(vocab), vocab.source))
+    return gguf_pre.tokenizer_on_characters(vocab, "gemma4", _pairs(_merges(vocab), vocab.source))
 
 
 def _whitespace(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
@@ -300,7 +296,7 @@ def _whitespace(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
     name = _name_of_split(vocab)
     if name != "whitespace":
         raise FormatError(f"{vocab.source}: the model whitespace with the split {quote(name)} cannot be read")
-    return character_merges.make(vocab, name, _pairs(_merges(vocab), vocab.source))
+    return gguf_pre.tokenizer_on_characters(vocab, name, _pairs(_merges(vocab), vocab.source))
 
 
 def _rwkv(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
@@ -315,12 +311,7 @@ def _rwkv(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
             raise FormatError(f"{vocab.source}: the tokens {ids[token]} and {number} are both the bytes {quote(token)}")
         ids[token] = number
     made = rwkv.tokenizer_of(ids)
-    return replace(
-        made,
-        special_tokens=vocab.special_tokens,
-        usage=vocab.usage,
-        origin=None,
-    )
+    return replace(made, special_tokens=vocab.special_tokens, usage=vocab.usage, origin=None)
 
 
 _ESCAPE = re.compile(rb"\\(x[0-9a-f]{2}|[^x]|\Z)", re.DOTALL)
@@ -330,8 +321,8 @@ _PLAIN_ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 def _unescaped(text: bytes, source: str) -> bytes:
     """Read a token of RWKV's, as ``llama_unescape_rwkv_token`` does."""
 
-    def character(found: re.Match[bytes]) -> bytes:
-        escape = found[1]
+    def character(match: re.Match[bytes]) -> bytes:
+        escape = match[1]
         return bytes.fromhex(escape[1:].decode()) if escape[:1] == b"x" else _PLAIN_ESCAPES.get(escape, escape)
 
     if b"\\x" in _ESCAPE.sub(b"", text):
@@ -339,9 +330,31 @@ def _unescaped(text: bytes, source: str) -> bytes:
     return _ESCAPE.sub(character, text)
 
 
+# -- byte-level BPE beside words of DNA --------------------------------------------------------
+
+
 def _hybrid_dna(vocab: Vocab, pattern: str | None) -> Tokenizer:
-    """Make byte-level BPE beside words of DNA."""
-    return hybrid_dna.with_words(_gpt2(vocab, pattern), vocab)
+    """Make byte-level BPE that finds words of DNA too (``llm_tokenizer_hybriddna_session``; the model is Carbon)."""
+    tokenizer = _gpt2(vocab, pattern)
+    lacking = [text for text in (DNA.open, DNA.close, DNA.unknown) if text.encode() not in vocab.texts]
+    if lacking:
+        raise FormatError(
+            f"{vocab.source} has no token {quote(lacking[0])}, without which llama.cpp finds no words of DNA",
+            hint='what it does then is that of the model "gpt2" (tokenizer.ggml.model)',
+        )
+    tokenizer = _gpt2(vocab, pattern)
+    model = tokenizer.model
+    if not isinstance(model, MergeBpe):
+        raise FormatError(
+            f"{vocab.source}: the model {HYBRID_DNA} with the split {quote(_name_of_split(vocab))} cannot be read"
+        )
+    special = {token.content.decode(): token for token in tokenizer.special_tokens}
+    if DNA.open not in special:  # otherwise the text is cut at it, and no word is looked for
+        marked = [text for text in special if text.endswith(DNA.mark) and len(text) > 1]
+        control = [text for text in (DNA.close, DNA.unknown) if text in special and special[text].special]
+        for text in control + marked:
+            raise FormatError(f"{vocab.source}: text between tags of DNA would become {quote(text)}, a special token")
+    return replace(tokenizer, model=replace(model, codebook=DNA))
 
 
 def _plamo2(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
@@ -358,6 +371,6 @@ MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
     "whitespace": _whitespace,
     "rwkv": _rwkv,
     fixed_point.NAME: _plamo2,
-    hybrid_dna.NAME: _hybrid_dna,
+    HYBRID_DNA: _hybrid_dna,
 }
 """The models that are read, by ``tokenizer.ggml.model``."""

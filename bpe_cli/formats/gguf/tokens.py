@@ -6,16 +6,16 @@ leaves out is what llama.cpp takes then.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterable, Iterator
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
-from bpe_cli.formats.scores import check
+from bpe_cli.formats.huggingface import template
 from bpe_cli.stages import SpecialToken
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer.usage import Usage, roles_in_order
 
@@ -115,13 +115,11 @@ class Vocab:
             raise FormatError(f"{self.source} has no tokens (tokenizer.ggml.tokens)")
         if len(texts) > _core.MAX_TOKENS:
             raise FormatError(f"{self.source} has {len(texts):,} tokens; {_core.MAX_TOKENS:,} are read")
-        seen: dict[bytes, int] = {}
+        ids: dict[bytes, int] = {}
         for token_id, text in enumerate(texts):
-            if text and text in seen:
-                raise FormatError(
-                    f"{self.source}: the token {quote(text)} stands twice, as {seen[text]} and {token_id}"
-                )
-            seen[text] = token_id
+            if text and text in ids:
+                raise FormatError(f"{self.source}: the token {quote(text)} stands twice, as {ids[text]} and {token_id}")
+            ids[text] = token_id
             try:
                 text.decode()
             except UnicodeDecodeError:
@@ -183,11 +181,11 @@ class Vocab:
 
     def _read_roles(self) -> dict[str, int]:
         """Read the roles that the file states; an id that is none of its tokens counts for nothing, as there."""
-        found = {role: self.metadata.integer(f"tokenizer.ggml.{key}") for role, key in ROLE_KEYS.items()}
+        roles = {role: self.metadata.integer(f"tokenizer.ggml.{key}") for role, key in ROLE_KEYS.items()}
         for role, key in (("fim_pre", "prefix"), ("fim_suf", "suffix"), ("fim_mid", "middle")):  # older names
-            if found[role] is None:
-                found[role] = self.metadata.integer(f"tokenizer.ggml.{key}_token_id")
-        return {role: number for role, number in found.items() if number is not None and 0 <= number < len(self.texts)}
+            if roles[role] is None:
+                roles[role] = self.metadata.integer(f"tokenizer.ggml.{key}_token_id")
+        return {role: number for role, number in roles.items() if number is not None and 0 <= number < len(self.texts)}
 
     @property
     def usage(self) -> Usage:
@@ -214,38 +212,28 @@ class Vocab:
         """Make what puts the first and the last token around texts, as the file asks or as given.
 
         With ``always`` the first is put there whatever the file says.
-
-        Raises:
-            FormatError: if it is asked for, and no token has the role.
         """
         asked = {
             "bos": always or self.metadata.boolean("tokenizer.ggml.add_bos_token", add_bos),
             "eos": self.metadata.boolean("tokenizer.ggml.add_eos_token", add_eos),
         }
-        for role, wanted in asked.items():
-            if wanted and role not in self.roles:
+        for role, is_added in asked.items():
+            if is_added and role not in self.roles:
                 raise FormatError(f"{self.source} asks for a token at texts' ends that it does not name ({role})")
-        before, after = ((self.roles[role],) if wanted else () for role, wanted in asked.items())
-        return template(self.texts, before, after, before, second_type=int(self.model != "t5"))
+        before, after = ((self.roles[role],) if is_added else () for role, is_added in asked.items())
+        names = {token_id: self.texts[token_id].decode() for token_id in (*before, *after)}
+        return template(names, before, after, before, second_type=int(self.model != "t5"))
 
     def scores(self) -> array[float]:
-        """Return the scores, as f64; 0 where the file has none.
-
-        Raises:
-            FormatError: if they are too few, or one is not a number.
-        """
+        """Return the scores, as f64; 0 where the file has none."""
         given = self.metadata.numbers("tokenizer.ggml.scores", F32, I32)
         if given is None:
             return array("d", bytes(8 * len(self.texts)))
         if len(given) < len(self.texts):
             raise FormatError(f"{self.source} has {len(given):,} scores for {len(self.texts):,} tokens")
         scores = array("d", given[: len(self.texts)])
-        check(scores, self.texts.__getitem__, self.source)
+        check_scores(scores, self.texts.__getitem__, self.source)
         return scores
-
-    def ordinary(self, *kinds: int) -> list[bytes]:
-        """Return the texts by id of the tokens of these types; nothing for others."""
-        return [text if kind in kinds else b"" for text, kind in zip(self.texts, self.types, strict=True)]
 
 
 _WRITTEN_ANEW = frozenset(
@@ -278,39 +266,3 @@ def stands_for_itself(key: str, model: str | None) -> bool:
 def padding(token_id: int) -> bytes:
     """Return the text that llama.cpp's converters write for an id that no token has."""
     return b"[PAD%d]" % token_id
-
-
-def template(
-    texts: list[bytes], before: tuple[int, ...], after: tuple[int, ...], second: tuple[int, ...], second_type: int
-) -> str | None:
-    """Write the post-processor that puts tokens around texts, as Hugging Face's ``TemplateProcessing``.
-
-    Args:
-        texts: The text of each token.
-        before: Ids before the first text.
-        after: Ids after each text.
-        second: Ids before the second text of a pair.
-        second_type: The type of the second text and of what is around it.
-    """
-    names = {token_id: texts[token_id].decode() for token_id in (*before, *after, *second)}
-    if not names:
-        return None
-
-    def around(name: str, first: tuple[int, ...], kind: int) -> list[dict[str, object]]:
-        def places(ids: tuple[int, ...]) -> list[dict[str, object]]:
-            return [{"SpecialToken": {"id": names[number], "type_id": kind}} for number in ids]
-
-        return [*places(first), {"Sequence": {"id": name, "type_id": kind}}, *places(after)]
-
-    return json.dumps(
-        {
-            "type": "TemplateProcessing",
-            "single": around("A", before, 0),
-            "pair": around("A", before, 0) + around("B", second, second_type),
-            "special_tokens": {
-                name: {"id": name, "ids": [token_id], "tokens": [name]} for token_id, name in names.items()
-            },
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )

@@ -1,7 +1,6 @@
 """Write a tokenizer as GGUF metadata, a file of vocabulary alone.
 
-What is written is read back before it is given, and compared: what would come back otherwise is a loss that
-is named, or an error. Keys that a tokenizer brought from a GGUF file are written again before its own.
+Keys that a tokenizer brought from a GGUF file are written again before its own.
 """
 
 from __future__ import annotations
@@ -13,17 +12,15 @@ from dataclasses import dataclass, field
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
+from bpe_cli.formats.added_tokens import special_text
 from bpe_cli.formats.dialects import to_sentencepiece
 from bpe_cli.formats.dialects.models import LLAMA_CPP
-from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
-from bpe_cli.formats.gguf import fixed_point, hybrid_dna
+from bpe_cli.formats.features import EDGES, check_order, other_model
+from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.formats.gguf import pre as gguf_pre
-from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
-from bpe_cli.formats.gguf.parse import parse
-from bpe_cli.formats.gguf.round_trip_losses import changed
-from bpe_cli.formats.gguf.to_tokenizer import NO_LIMIT, tokenizer_of
+from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode
+from bpe_cli.formats.gguf.to_tokenizer import DNA, HYBRID_DNA, NO_LIMIT
 from bpe_cli.formats.gguf.tokens import DEFAULT_ROLES, LIMIT_KEY, MARK, ROLE_KEYS, UNDEFINED, padding
-from bpe_cli.formats.scores import check_order
 from bpe_cli.stages import (
     BertNormalizer,
     CharacterBpe,
@@ -37,7 +34,7 @@ from bpe_cli.stages import (
     Unigram,
     WordPiece,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -52,32 +49,16 @@ HOLDS = frozenset(
 )  # fmt: skip
 
 HOLDER = LLAMA_CPP.holder
-WRITTEN = "what was written"
-
-PHI_3 = "phi-3"
-"""The name of a model whose special tokens take the white space behind them along, to llama.cpp."""
-
 _ALIKE = ((NORMAL, UNUSED, UNDEFINED), (CONTROL, UNKNOWN))
 
 
-def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a GGUF file of version 3 without tensors.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: llama.cpp has no such model, or something would be lost that may not be.
-    """
+def keys_of(tokenizer: Tokenizer) -> Keys:
+    """Return the keys that say what a tokenizer is."""
     edges: dict[str, str] = {}
     plamo = isinstance(tokenizer.model, Unigram) and tokenizer.model.fixed_point
     if isinstance(tokenizer.model, (CharacterBpe, Unigram)) and not plamo:  # llama.cpp does these as SentencePiece does
         tokenizer, edges = to_sentencepiece(tokenizer, LLAMA_CPP)
-    out = _Out(tokenizer)
+    out = Keys(tokenizer, edges)
     model = tokenizer.model
     if isinstance(model, (RankBpe, MergeBpe)):
         _gpt2(out, model)
@@ -89,41 +70,16 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         _bert(out, model)
     else:
         raise other_model(model, MODELS, HOLDER)
-    content, again = _written(out)
-    lost = losses(tokenizer, HOLDS) | edges | changed(tokenizer, again) | out.lost
-    refuse_losses(lost, allow_loss, HOLDER)
-    return {"": content}
-
-
-def _written(out: _Out) -> tuple[bytes, Tokenizer]:
-    """Return the file, and the tokenizer that comes back from it.
-
-    llama.cpp goes by a model's name for which tokens take the white space behind them along; a name that
-    a file brought is left alone.
-    """
-    content = write(out.fields())
-    again = tokenizer_of(parse(content, WRITTEN))
-    wanted = _taking_white_space(out.tokenizer)
-    if wanted and wanted != _taking_white_space(again) and not out.has_model_name:
-        out.model_name = PHI_3
-        named = write(out.fields())
-        renamed = tokenizer_of(parse(named, WRITTEN))
-        if wanted == _taking_white_space(renamed):
-            return named, renamed
-    return content, again
-
-
-def _taking_white_space(tokenizer: Tokenizer) -> set[int]:
-    """Return the ids of the tokens that take the white space behind them along."""
-    return {token.token_id for token in tokenizer.special_tokens if token.rstrip}
+    return out
 
 
 @dataclass
-class _Out:
+class Keys:
     """Collect the keys of one file.
 
     Attributes:
         tokenizer: What is written.
+        edges: What differs on rare texts, as ``features.losses`` has it.
         name: What ``tokenizer.ggml.model`` is to say.
         own: The keys of this kind of model, in order.
         lost: What the file will not hold, by the names of ``features.LOSSES``.
@@ -132,6 +88,7 @@ class _Out:
     """
 
     tokenizer: Tokenizer
+    edges: dict[str, str]
     name: str = ""
     own: list[tuple[str, bytes]] = field(default_factory=list)
     lost: dict[str, str] = field(default_factory=dict)
@@ -149,9 +106,11 @@ class _Out:
         return dict(origin.carried) if origin is not None and origin.format == "gguf" else {}
 
     def add(self, key: str, kind: int, value: bool | int | bytes) -> None:
+        """Add a key behind ``tokenizer.ggml.``."""
         self.own.append((f"tokenizer.ggml.{key}", encode(kind, value)))
 
     def add_array(self, key: str, element: int, values: list[bytes] | array[int] | array[float]) -> None:
+        """Add a key whose value is an array."""
         self.own.append((f"tokenizer.ggml.{key}", encode(ARRAY, values, element)))
 
     def begin(self, name: str) -> None:
@@ -161,15 +120,11 @@ class _Out:
         self.add("model", STRING, name.encode())
 
     def add_tokens(self, texts: dict[int, bytes], kinds: dict[int, int]) -> None:
-        """Add the tokens and their types: ordinary ones as given, by id; special ones; and what fills gaps.
-
-        Raises:
-            FormatError: if two tokens would be written alike, or a special one is not UTF-8.
-        """
+        """Add the tokens and their types: ordinary ones as given, by id; special ones; and what fills gaps."""
         types = dict.fromkeys(texts, NORMAL) | kinds
         unk_id = self.tokenizer.model.unk_id
         for special in self.tokenizer.special_tokens:
-            texts[special.token_id] = byte_level.special_text(special).encode()
+            texts[special.token_id] = special_text(special).encode()
             types[special.token_id] = CONTROL if special.special else USER_DEFINED
         if unk_id in texts and types[unk_id] == CONTROL and self.name in ("llama", "t5"):
             types[unk_id] = UNKNOWN
@@ -260,10 +215,10 @@ class _Out:
 # -- byte-level BPE ----------------------------------------------------------------------------
 
 
-def _gpt2(out: _Out, model: RankBpe | MergeBpe) -> None:
+def _gpt2(out: Keys, model: RankBpe | MergeBpe) -> None:
     book = model.codebook
-    out.begin(hybrid_dna.NAME if book == hybrid_dna.DNA else "gpt2")
-    if book not in (None, hybrid_dna.DNA):
+    out.begin(HYBRID_DNA if book == DNA else "gpt2")
+    if book not in (None, DNA):
         out.lost["codebook"] = "the codebook (llama.cpp has only that of DNA)"
     out.add("pre", STRING, _pre(out, model).encode())
     visible = byte_level.visible_tokens(model.vocabulary)
@@ -275,7 +230,7 @@ def _gpt2(out: _Out, model: RankBpe | MergeBpe) -> None:
     out.add_ends()
 
 
-def _pre(out: _Out, model: RankBpe | MergeBpe) -> str:
+def _pre(out: Keys, model: RankBpe | MergeBpe) -> str:
     """Choose the name of the split: the one that the tokenizer's file had, if it still fits, or the table's."""
     stages = tuple(stage for stage in out.tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace))
     ignore_merges = model.ignore_merges if isinstance(model, MergeBpe) else None
@@ -291,17 +246,13 @@ def _pre(out: _Out, model: RankBpe | MergeBpe) -> str:
         others = [stage for stage in stages if not isinstance(stage, Split)]
         name = near or gguf_pre.DEFAULT.names[0]
         what = f"the pre-tokenizer {type(others[0]).__name__}" if others else "the split pattern"
-        found = f"llama.cpp's {name} only comes near" if near else "llama.cpp has no name for it"
-        out.lost["pre-tokenizer" if others else "pattern"] = f"{what} ({found})"
+        reason = f"llama.cpp's {name} only comes near" if near else "llama.cpp has no name for it"
+        out.lost["pre-tokenizer" if others else "pattern"] = f"{what} ({reason})"
     return name
 
 
 def _check_whole_tokens(model: MergeBpe) -> None:
-    """Refuse a model for which it matters whether pieces that are tokens are taken as they are.
-
-    Raises:
-        FormatError: if merges do not make some token.
-    """
+    """Refuse a model for which it matters whether pieces that are tokens are taken as they are."""
     tokens = list(model.vocabulary.items())
     merging = Tokenizer(MergeBpe(model.vocabulary, model.merges))
     _, ends = merging.encode_block(Block.of([content for _, content in tokens]))
@@ -319,7 +270,7 @@ def _check_whole_tokens(model: MergeBpe) -> None:
 # -- SentencePiece's models, and BERT's --------------------------------------------------------
 
 
-def _llama(out: _Out, model: ScoredBpe) -> None:
+def _llama(out: Keys, model: ScoredBpe) -> None:
     if not model.byte_fallback:
         raise FormatError(
             f"{HOLDER} holds BPE by scores only with tokens of bytes: without them llama.cpp stops, with the whole "
@@ -327,31 +278,20 @@ def _llama(out: _Out, model: ScoredBpe) -> None:
             hint="train with --byte-fallback, or keep the SentencePiece model",
         )
     check_order(model, HOLDER)
-    out.begin("llama")
-    out.add("pre", STRING, b"default")
-    _add_pieces(out, model)
-    out.add_unknown(model.unk_id)
-    out.add_ends()
-    out.add("add_space_prefix", BOOL, _marks(out.tokenizer).add_dummy_prefix)
+    _add_pieces(out, "llama", model, model.unk_id)
 
 
-def _t5(out: _Out, model: Unigram) -> None:
+def _t5(out: Keys, model: Unigram) -> None:
     if model.unk_id is None:
         raise FormatError(f"{HOLDER} cannot hold a unigram model without an unknown token")
-    out.begin("t5")
-    out.add("pre", STRING, b"default")
-    _add_pieces(out, model)
-    out.add_unknown(model.unk_id)
-    out.add_ends()
-    marks = _marks(out.tokenizer)
-    out.add("add_space_prefix", BOOL, marks.add_dummy_prefix)
+    marks = _add_pieces(out, "t5", model, model.unk_id)
     out.add("remove_extra_whitespaces", BOOL, marks.remove_extra_whitespaces)
     for stage in out.tokenizer.normalizer:
         if isinstance(stage, Charsmap) and stage.precompiled_charsmap:
             out.add_array("precompiled_charsmap", U8, array("B", base64.b64decode(stage.precompiled_charsmap)))
 
 
-def _plamo2(out: _Out, model: Unigram) -> None:
+def _plamo2(out: Keys, model: Unigram) -> None:
     fixed_point.check(model)
     out.begin(fixed_point.NAME)
     out.add("pre", STRING, b"default")
@@ -362,19 +302,21 @@ def _plamo2(out: _Out, model: Unigram) -> None:
         out.lost["pre-tokenizer"] = "the pre-tokenizer (llama.cpp cuts no text for this model)"
 
 
-def _marks(tokenizer: Tokenizer) -> SpaceMarks:
-    """Return the rules for blanks; without any, none is put before a text."""
-    found = [stage for stage in tokenizer.normalizer if isinstance(stage, SpaceMarks)]
-    return found[-1] if found else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
-
-
-def _add_pieces(out: _Out, model: ScoredBpe | Unigram) -> None:
-    kinds = {number: BYTE for number, kind in enumerate(model.kinds) if kind == BYTE}
-    out.add_tokens(dict(model.vocabulary.items()), kinds)
+def _add_pieces(out: Keys, name: str, model: ScoredBpe | Unigram, unk_id: int) -> SpaceMarks:
+    """Add what SentencePiece's models share; gives the rules for blanks: without any, none is put before a text."""
+    out.begin(name)
+    out.add("pre", STRING, b"default")
+    out.add_tokens(dict(model.vocabulary.items()), {n: BYTE for n, kind in enumerate(model.kinds) if kind == BYTE})
     out.add_scores(model.scores)
+    out.add_unknown(unk_id)
+    out.add_ends()
+    stages = [stage for stage in out.tokenizer.normalizer if isinstance(stage, SpaceMarks)]
+    marks = stages[-1] if stages else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    out.add("add_space_prefix", BOOL, marks.add_dummy_prefix)
+    return marks
 
 
-def _bert(out: _Out, model: WordPiece) -> None:
+def _bert(out: Keys, model: WordPiece) -> None:
     if model.continuing_subword_prefix != "##":
         raise FormatError(
             f"{HOLDER} holds WordPiece whose tokens inside of words begin with ##, "

@@ -15,11 +15,10 @@ from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.huggingface.added_tokens import Declared, ids_of, put_in
-from bpe_cli.formats.huggingface.class_templates import post_processor_of
-from bpe_cli.formats.huggingface.usage import default_first, read_templates, write_templates
-from bpe_cli.formats.json_node import Node, facts_of
-from bpe_cli.formats.read_file import lies, read
+from bpe_cli.formats.added_tokens import Declared, flags_of, ids_of, put_in, read_added_token, special_text
+from bpe_cli.formats.huggingface import default_first, read_templates, write_templates
+from bpe_cli.formats.huggingface.classes import post_processor_of
+from bpe_cli.formats.read_file import Node, facts_of, lies, read
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.vocabulary import MAX_ID
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -89,21 +88,13 @@ NONE = Companions(Node({}, CONFIG), None, (), (), ())
 """What nothing beside a file says."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def are_in(folder: Path) -> bool:
     """Return whether anything in a folder has the name of one of the files; ``find`` sees whether it is one."""
     return any(os.path.lexists(folder / name) for name in (*NAMES, TEMPLATES))
 
 
 def find(folder: Path) -> Companions:
-    """Read all of the files that lie in a folder.
-
-    Raises:
-        InputError: if one cannot be read, or is not a file.
-        FormatError: if one is broken, or two contradict each other.
-    """
+    """Read all of the files that lie in a folder."""
     paths = [folder / name for name in sorted(NAMES)]
     if lies(folder / TEMPLATES, folder=True):
         paths += sorted((folder / TEMPLATES).glob("*.jinja"))
@@ -111,15 +102,7 @@ def find(folder: Path) -> Companions:
 
 
 def loads(contents: Mapping[str, bytes], folder: Path | None = None) -> Companions:
-    """Read the contents of such files.
-
-    Args:
-        contents: Name within the folder -> content; any of them may be missing.
-        folder: The folder, for messages.
-
-    Raises:
-        FormatError: as for ``find``.
-    """
+    """Read the contents of such files: name within the folder -> content; any of them may be missing."""
     sources = {name: name if folder is None else str(folder / name) for name in (*NAMES, *contents)}
     nodes = {
         name: Node.parse(contents[name], sources[name]) if name in contents else Node({}, name)
@@ -144,7 +127,7 @@ def _named(node: Node) -> Iterator[Named]:
             places += [(None, each) for each in more.items()]
     for role, place in places:
         if isinstance(place.value, dict):
-            token = replace(byte_level.read_added_token(place, 0), special=True)
+            token = replace(read_added_token(place, 0), special=True)
         elif place.is_null or not place.text():
             continue
         else:
@@ -171,7 +154,7 @@ def _decoder(config: Node) -> Iterator[Declared]:
     for key in {} if decoder.is_null else decoder.members():
         if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < MAX_ID):
             raise decoder.error(f"has the key {quote(key)}, which is not an id")
-        yield Declared(byte_level.read_added_token(decoder.get(key), int(key)), config.source, whole=True)
+        yield Declared(read_added_token(decoder.get(key), int(key)), config.source, whole=True)
 
 
 def _added(added: Node, special: set[bytes]) -> Iterator[Declared]:
@@ -222,26 +205,18 @@ def _stated_templates(node: Node) -> dict[str, str]:
     return read_templates(node)
 
 
-# -- applying ----------------------------------------------------------------------------------
-
-
-def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[Declared]:
+def declared(companions: Companions, id_of: Callable[[str], int | None]) -> Iterator[Declared]:
     """Yield the tokens that the files declare, those with an id of their own first.
 
-    Args:
-        found: The files.
-        id_of: Gives the id that the tokenizer file has for a text; None if it has none.
-
-    Raises:
-        FormatError: if a token has no id in any of the files.
+    ``id_of`` gives the id that the tokenizer file has for a text; None if it has none.
     """
     ids: dict[bytes, int] = {}
-    for numbered in found.numbered:
+    for numbered in companions.numbered:
         token = numbered.token
         if ids.get(token.content) != token.token_id:  # a contradiction is found when they are put together
             ids.setdefault(token.content, token.token_id)
             yield numbered
-    for each in found.named:
+    for each in companions.named:
         content = each.token.content
         if content not in ids:
             token_id = id_of(content.decode())
@@ -255,46 +230,32 @@ def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[
             yield Declared(replace(each.token, token_id=token_id), each.source)
 
 
-def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
-    """Return a tokenizer what the files beside its own say of it.
+def apply(tokenizer: Tokenizer, companions: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
+    """Return a tokenizer with what the files beside its own say of it.
 
-    Args:
-        tokenizer: What the file holds.
-        found: What lies beside it.
-        source: The file, for messages.
-        by_class: Whether a class in Python says what is put around a text, where nothing else does.
-
-    Raises:
-        FormatError: if a companion contradicts the file.
+    With ``by_class`` a class in Python says what is put around a text, where nothing else does.
     """
-    if not found:
+    if not companions:
         return tokenizer
-    tokenizer = put_in(tokenizer, declared(found, ids_of(tokenizer)), source)
+    tokenizer = put_in(tokenizer, declared(companions, ids_of(tokenizer)), source)
     id_of = ids_of(tokenizer)
-    roles = {each.role: id_of(each.token.content.decode()) for each in found.named if each.role is not None}
+    roles = {each.role: id_of(each.token.content.decode()) for each in companions.named if each.role is not None}
     known = {role: token_id for role, token_id in roles.items() if token_id is not None}
     usage = replace(
         tokenizer.usage,
         roles=roles_in_order(dict(tokenizer.usage.roles) | known),
-        chat_templates=found.chat_templates or tokenizer.usage.chat_templates,
+        chat_templates=companions.chat_templates or tokenizer.usage.chat_templates,
     )
     origin = tokenizer.origin or Origin("")
-    tokenizer = replace(tokenizer, usage=usage, origin=replace(origin, facts=(*origin.facts, *found.facts)))
+    tokenizer = replace(tokenizer, usage=usage, origin=replace(origin, facts=(*origin.facts, *companions.facts)))
     if by_class and tokenizer.post_processor is None:
-        tokenizer = replace(tokenizer, post_processor=post_processor_of(found.config, tokenizer))
+        tokenizer = replace(tokenizer, post_processor=post_processor_of(companions.config, tokenizer))
     return tokenizer
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates.
-
-    Raises:
-        FormatError: if a role is that of an ordinary token, which would become special.
-    """
-    config: dict[str, Any] = {key: byte_level.special_text(token) for key, token in _roles_of(tokenizer).items()}
+    """Return what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates."""
+    config: dict[str, Any] = {key: special_text(token) for key, token in _roles_of(tokenizer).items()}
     if tokenizer.special_tokens:
         config["added_tokens_decoder"] = added_tokens_decoder(tokenizer)
     templates = tokenizer.usage.chat_templates
@@ -308,20 +269,14 @@ def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
 def added_tokens_decoder(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
     """Return what ``tokenizer_config.json`` says of added tokens: id -> content and flags."""
     return {
-        str(token.token_id): {"content": byte_level.special_text(token), **_flags(token), "special": token.special}
+        str(token.token_id): {"content": special_text(token), **_flags(token), "special": token.special}
         for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
     }
 
 
 def special_tokens_map(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return ``special_tokens_map.json``.
-
-    Raises:
-        FormatError: as for ``config_of``.
-    """
-    return {
-        key: {"content": byte_level.special_text(token), **_flags(token)} for key, token in _roles_of(tokenizer).items()
-    }
+    """Return ``special_tokens_map.json``."""
+    return {key: {"content": special_text(token), **_flags(token)} for key, token in _roles_of(tokenizer).items()}
 
 
 def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
@@ -340,5 +295,5 @@ def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
 
 def _flags(token: SpecialToken) -> dict[str, bool]:
     """Return the flags but for the one that a role implies, in the order of ``transformers``' files."""
-    flags = byte_level.flags_of(token)
+    flags = flags_of(token)
     return {flag: flags[flag] for flag in sorted(flags) if flag != "special"}

@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_args
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace, PreTokenizer, Split
 from bpe_cli.stages.component_json import component, expressions, type_name
 from bpe_cli.stages.patterns import PATTERNS, scanner_for
@@ -56,24 +56,13 @@ MAX_COMPONENTS = 1_000
 """Most components of one kind; the longest sequences in use have some twenty."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def read_normalizers(node: Node) -> tuple[Normalizer, ...]:
-    """Read a normalizer, or a sequence of them.
-
-    Raises:
-        FormatError: if a component is unknown or malformed, there are too many, or they would need too much memory.
-    """
+    """Read a normalizer, or a sequence of them."""
     return _all(node, (_read(each, NORMALIZERS, "normalizer") for each in _flat(node, "normalizers")))
 
 
 def read_decoders(node: Node) -> tuple[Decoder, ...]:
-    """Read a decoder, or a sequence of them.
-
-    Raises:
-        FormatError: as for ``read_normalizers``.
-    """
+    """Read a decoder, or a sequence of them."""
     members = _flat(node, "decoders")
     return _all(node, (_read(each, DECODERS, "decoder", {"ByteLevel": _BYTE_LEVEL}) for each in members))
 
@@ -83,9 +72,6 @@ def read_pre_tokenizers(node: Node) -> tuple[PreTokenizer, ...]:
 
     ``ByteLevel`` is taken apart: the space that it puts before pieces, GPT-2's expression, and the
     spelling of bytes, which ``stages.ByteLevel`` stands for.
-
-    Raises:
-        FormatError: as for ``read_normalizers``.
     """
     return _all(node, _pre_tokenizers(node))
 
@@ -96,10 +82,10 @@ def _pre_tokenizers(node: Node) -> Iterator[PreTokenizer]:
             yield _read(each, PRE_TOKENIZERS, "pre-tokenizer")
             continue
         each.only("type", *_BYTE_LEVEL)
-        each.get("trim_offsets").boolean(default=True)  # only about offsets, which are exact here
-        if each.get("add_prefix_space").boolean(default=True):
+        each.flag("trim_offsets", default=True)  # only about offsets, which are exact here
+        if each.flag("add_prefix_space", default=True):
             yield PrefixSpace()
-        if each.get("use_regex").boolean(default=True):
+        if each.flag("use_regex", default=True):
             yield Split(GPT2)
         yield ByteLevel()
 
@@ -110,11 +96,11 @@ _BYTE_LEVEL = ("add_prefix_space", "trim_offsets", "use_regex")
 def _flat(node: Node, members: str) -> Iterator[Node]:
     """Yield the components of sequences in sequences, in order."""
     waiting = [] if node.is_null else [node]
-    seen = 0
+    count = 0
     while waiting:
         each = waiting.pop()
-        seen += 1
-        if seen > MAX_COMPONENTS:
+        count += 1
+        if count > MAX_COMPONENTS:
             raise node.error(f"has more than {MAX_COMPONENTS:,} components")
         if each.get("type").value == "Sequence":
             each.only("type", members)
@@ -229,24 +215,13 @@ def read_differently(regex: str) -> str | None:
     return None
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def write_normalizers(stages: Sequence[Normalizer]) -> dict[str, Any] | None:
-    """Write normalizers: none, one, or a sequence.
-
-    Raises:
-        FormatError: if an expression would be read differently.
-    """
+    """Write normalizers: none, one, or a sequence."""
     return _sequence([_spelt(component(stage)) for stage in stages], "normalizers")
 
 
 def write_decoders(stages: Sequence[Decoder]) -> dict[str, Any] | None:
-    """Write decoders: none, one, or a sequence.
-
-    Raises:
-        FormatError: as for ``write_normalizers``.
-    """
+    """Write decoders: none, one, or a sequence."""
     written = [
         byte_level(prefix_space=True, use_regex=True) if type_name(type(stage)) == "ByteLevel" else component(stage)
         for stage in stages
@@ -257,14 +232,7 @@ def write_decoders(stages: Sequence[Decoder]) -> dict[str, Any] | None:
 def write_pre_tokenizers(stages: Sequence[PreTokenizer], *, bytes_last: bool) -> dict[str, Any] | None:
     """Write pre-tokenizers: none, one, or a sequence.
 
-    Args:
-        stages: The stages.
-        bytes_last: Whether the model works on bytes, so that a ``ByteLevel`` is to stand at the end
-            if there is none before.
-
-    Raises:
-        FormatError: if an expression would be read differently, or a space is put where no component of
-            Hugging Face's puts one.
+    With ``bytes_last`` the model works on bytes, and a ``ByteLevel`` is to stand at the end if there is none before.
     """
     spelt = any(isinstance(stage, ByteLevel) for stage in stages)
     written: list[dict[str, Any]] = []

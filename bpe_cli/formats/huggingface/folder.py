@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import byte_level
+from bpe_cli.formats.added_tokens import special_text
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.huggingface.tokenizer_json import sniff
@@ -38,36 +38,19 @@ def belongs(path: Path) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a folder, given by its path or by that of its ``tokenizer.json``.
-
-    Raises:
-        InputError: if a file is missing or cannot be read.
-        FormatError: if a file is broken, or two contradict each other.
-        UsageError: if a pattern is given; the folder has its own.
-    """
+    """Read a folder, given by its path or by that of its ``tokenizer.json``."""
     file = path / FILES[0] if path.is_dir() else path
     tokenizer = hf_json.load(file, pattern)
-    found = companions.find(file.parent)
+    beside = companions.find(file.parent)
     # A tokenizer.json says itself what is put around a text, whatever a class does.
-    tokenizer = companions.apply(tokenizer, found, str(file), by_class=False)
+    tokenizer = companions.apply(tokenizer, beside, str(file), by_class=False)
     facts = tokenizer.origin.facts if tokenizer.origin else ()
-    carried = () if found.config_data is None else ((companions.CONFIG, found.config_data),)
+    carried = () if beside.config_data is None else ((companions.CONFIG, beside.config_data),)
     return replace(tokenizer, origin=Origin(NAME, facts, carried))
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write the three files of a folder.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out; the folder holds everything that a ``tokenizer.json`` holds.
-
-    Returns:
-        File name -> content, to be put into one folder.
-
-    Raises:
-        FormatError: as ``hf_json.dump``; or a role is that of an ordinary token, which would become special.
-    """
+    """Write the three files of a folder."""
     return {
         "tokenizer.json": hf_json.dump(tokenizer, allow_loss)[""],
         companions.CONFIG: _json(_config(tokenizer)),
@@ -89,7 +72,7 @@ def _config(tokenizer: Tokenizer) -> dict[str, Any]:
         except (RecursionError, ValueError) as error:  # an integer of thousands of digits
             raise FormatError(f"{companions.CONFIG} cannot be written again: {error}") from error
         config = {key: value for key, value in stated.items() if key not in companions.HELD_ELSEWHERE}
-    _keep_special(config, {byte_level.special_text(token) for token in tokenizer.special_tokens})
+    _keep_special(config, {special_text(token) for token in tokenizer.special_tokens})
     if tokenizer.has_bytes or ByteLevel() in tokenizer.pre_tokenizer:
         # Classes in Python put this into the ByteLevel that they have read.
         config["add_prefix_space"] = tokenizer.prefix_space

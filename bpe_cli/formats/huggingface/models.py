@@ -1,4 +1,4 @@
-"""Read the models of a ``tokenizer.json`` whose tokens are text: all but byte-level BPE; ``model_writing`` writes them.
+"""Read and write the models of a ``tokenizer.json`` whose tokens are text: all but byte-level BPE.
 
 Models that Hugging Face's library does not have are written in the same layout, with a ``type`` of
 their own, which that library refuses: ``SuffixBpe``, ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``, ``NGram``.
@@ -7,13 +7,18 @@ their own, which that library refuses: ``SuffixBpe``, ``ScoredBpe``, ``LongestMa
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any
 
 from bpe_cli import _core
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats import scores as score_checks
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.features import check_scores
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import (
+    ALGORITHMS,
     CharacterBpe,
     LongestMatch,
     MaxMatch,
@@ -25,7 +30,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, CONTROL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
@@ -35,11 +40,7 @@ LONGEST_NGRAM = 64
 
 
 def kind_of(node: Node) -> str:
-    """Return the type of a model; older files leave it out.
-
-    Raises:
-        FormatError: if it is not known.
-    """
+    """Return the type of a model; older files leave it out."""
     members = node.members()
     kind = node.get("type")
     if not kind.is_null:
@@ -52,38 +53,30 @@ def kind_of(node: Node) -> str:
         name = "WordPiece"
     else:
         name = "WordLevel"
-    known = (*MERGED, *SCORED, *READERS)
+    known = (*MERGED, *SCORED, *OF_TEXTS)
     if name not in known:
         raise kind.error(f"is {quote(name)}, a model that is not known", hint=f"known are {', '.join(known)}")
     return name
 
 
 def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model, dict[str, int]]:
-    """Read a model whose tokens are text.
+    """Read a model whose tokens are text; gives also all tokens of the file with their ids.
 
-    Args:
-        name: Its type.
-        node: Its place.
-        specials: Special tokens: text never becomes one of those without being asked to, so they are
-            left out of the vocabulary that is matched, though the file has them there.
-
-    Returns:
-        The model, and all tokens of the file with their ids.
-
-    Raises:
-        FormatError: if it is malformed.
+    Text never becomes a special token without being asked to, so these are left out of the vocabulary that is matched,
+    though the file has them there.
     """
     hidden = hidden_of(node, specials)
     if name in SCORED:
         return _read_scored(name, node, hidden)
     ids = byte_level.read_ids(node.get("vocab"))
-    return READERS[name](node, ids, _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden})), ids
+    vocabulary = _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden})
+    return _read_of_texts(name, node, ids, vocabulary), ids
 
 
 def hidden_of(node: Node, specials: Iterable[SpecialToken]) -> set[str]:
     """Return the texts that are left out of the vocabulary that is matched.
 
-    Where unknown characters fall back to bytes, the names of those stay: ``withholding`` sees to it that their own
+    Where unknown characters fall back to bytes, the names of those stay: ``special_tokens`` sees to it that their own
     texts do not become them.
     """
     fall_back = node.get("byte_fallback").value is True
@@ -104,15 +97,10 @@ def _vocabulary(node: Node, ids: Mapping[str, int]) -> Vocabulary:
 
 
 def check_unknown(node: Node) -> None:
-    """Hold the fields about what is unknown to their types.
-
-    Raises:
-        FormatError: if a field is of another type.
-    """
-    if not node.get("unk_token").is_null:
-        node.get("unk_token").text()
+    """Hold the fields about what is unknown to their types."""
+    node.get("unk_token").text_or_none()
     for field in ("fuse_unk", "byte_fallback"):
-        node.get(field).boolean(default=False)
+        node.flag(field)
 
 
 def _unk_id(node: Node, ids: Mapping[str, int]) -> int | None:
@@ -131,11 +119,7 @@ def _needed_unk_id(node: Node, ids: Mapping[str, int]) -> int:
 def read_character_bpe(
     node: Node, ids: Mapping[str, int], pairs: Iterable[tuple[str, str]], specials: Iterable[SpecialToken]
 ) -> CharacterBpe:
-    """Read BPE over characters.
-
-    Raises:
-        FormatError: if a merge uses or makes a token that is not there.
-    """
+    """Read BPE over characters."""
     prefix = prefix_of(node)
     merges: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
@@ -157,107 +141,70 @@ def read_character_bpe(
 
 
 def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, merges: Merges) -> CharacterBpe:
-    """Return BPE over characters with a vocabulary and merges that are read already.
-
-    Raises:
-        FormatError: if the rest of the model is malformed.
-    """
+    """Return BPE over characters with a vocabulary and merges that are read already."""
+    unk_id = _unk_id(node, ids)
+    fuse_unk, byte_fallback, whole = (node.flag(key) for key in ("fuse_unk", "byte_fallback", "ignore_merges"))
+    marks = ("continuing_subword_prefix", "end_of_word_suffix", "whole_runs_of")
+    prefix, suffix, runs = (node.get(key).text_or_none() or "" for key in marks)
+    if len(runs) > 1:
+        raise node.get("whole_runs_of").error(f"is {quote(runs)}; it is to be one character")
+    separate = node.get("type").value == "SuffixBpe"
     return CharacterBpe(
-        vocabulary,
-        merges,
-        unk_id=_unk_id(node, ids),
-        fuse_unk=node.get("fuse_unk").boolean(default=False),
-        byte_fallback=node.get("byte_fallback").boolean(default=False),
-        ignore_merges=node.get("ignore_merges").boolean(default=False),
-        continuing_subword_prefix=_text_or_none(node.get("continuing_subword_prefix")),
-        end_of_word_suffix=_text_or_none(node.get("end_of_word_suffix")),
-        separate_suffix=node.get("type").value == "SuffixBpe",
-        whole_runs_of=_one_character(node.get("whole_runs_of")),
+        vocabulary, merges, unk_id, fuse_unk, byte_fallback, whole, prefix, suffix, separate, whole_runs_of=runs
     )
 
 
 def prefix_of(node: Node) -> str:
-    """Return what stands before a token that begins no word; and hold BPE over characters to the fields it has.
-
-    Raises:
-        FormatError: if there are others, or one is malformed.
-    """
+    """Return what stands before a token that begins no word; and hold BPE over characters to the fields it has."""
     node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
               "byte_fallback", "ignore_merges", "whole_runs_of", "unicode_version", "vocab", "merges")  # fmt: skip
-    prefix, _ = (_text_or_none(node.get(key)) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
-    return prefix
+    prefix, _ = (node.get(key).text_or_none() for key in ("continuing_subword_prefix", "end_of_word_suffix"))
+    return prefix or ""
 
 
-def _one_character(node: Node) -> str:
-    text = _text_or_none(node)
-    if len(text) > 1:
-        raise node.error(f"is {quote(text)}; it is to be one character")
-    return text
-
-
-def _text_or_none(node: Node) -> str:
-    return "" if node.is_null else node.text()
-
-
-def _read_word_piece(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> WordPiece:
-    node.only("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "unicode_version", "vocab")
-    return WordPiece(
-        vocabulary,
-        _needed_unk_id(node, ids),
-        node.get("continuing_subword_prefix").text(),
-        node.get("max_input_chars_per_word").integer(below=1 << 31),
-    )
-
-
-def _read_word_level(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> WordLevel:
-    node.only("type", "unk_token", "fuse_unk", "unicode_version", "vocab")
-    unk = node.get("unk_token")
-    known = not unk.is_null and unk.text() in ids  # Hugging Face's own default names one that may be missing
-    return WordLevel(vocabulary, ids[unk.text()] if known else None, node.get("fuse_unk").boolean(default=False))
-
-
-def _read_longest_match(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> LongestMatch:
-    node.only("type", "unk_token", "left_to_right", "end_of_word_suffix", "separate_suffix",
-              "continuing_subword_prefix", "frequencies", "unicode_version", "vocab")  # fmt: skip
-    counts = node.get("frequencies")
-    return LongestMatch(
-        vocabulary,
-        node.get("left_to_right").boolean(),
-        _unk_id(node, ids),
-        _text_or_none(node.get("end_of_word_suffix")),
-        separate_suffix=node.get("separate_suffix").boolean(default=True),
-        continuing_subword_prefix=_text_or_none(node.get("continuing_subword_prefix")),
-        frequencies=None if counts.is_null else array("d", (each.integer(below=1 << 53) for each in counts.items())),
-    )
-
-
-def _read_max_match(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> MaxMatch:
-    node.only("type", "unk_token", "unicode_version", "vocab")
-    return MaxMatch(vocabulary, _unk_id(node, ids))
-
-
-def _read_ngram(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> NGram:
-    node.only("type", "unk_token", "n", "unicode_version", "vocab")
-    n = node.get("n").integer(below=LONGEST_NGRAM + 1)
-    if n < 1:
-        raise node.get("n").error("is to be 1 or more")
-    return NGram(vocabulary, n, _unk_id(node, ids))
-
-
-READERS: dict[str, Callable[[Node, Mapping[str, int], Vocabulary], Model]] = {
-    "WordPiece": _read_word_piece,
-    "WordLevel": _read_word_level,
-    "LongestMatch": _read_longest_match,
-    "MaxMatch": _read_max_match,
-    "NGram": _read_ngram,
-}
-"""Models whose vocabulary is an object of text -> id."""
+OF_TEXTS = {
+    "WordPiece": ("continuing_subword_prefix", "max_input_chars_per_word"),
+    "WordLevel": ("fuse_unk",),
+    "LongestMatch": (
+        "left_to_right", "end_of_word_suffix", "separate_suffix", "continuing_subword_prefix", "frequencies",
+    ),
+    "MaxMatch": (),
+    "NGram": ("n",),
+}  # fmt: skip
+"""Models whose vocabulary is an object of text -> id, with the fields that each has of its own."""
 
 MERGED = ("BPE", "SuffixBpe")
 """Models with merges; in the second the end of a word is a symbol of its own."""
 
 SCORED = ("Unigram", "ScoredBpe")
 """Models whose vocabulary is a list of [text, score]."""
+
+
+def _read_of_texts(name: str, node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> Model:
+    node.only("type", "unk_token", *OF_TEXTS[name], "unicode_version", "vocab")
+    if name == "WordPiece":
+        unk_id, prefix = _needed_unk_id(node, ids), node.get("continuing_subword_prefix").text()
+        return WordPiece(vocabulary, unk_id, prefix, node.get("max_input_chars_per_word").integer(below=1 << 31))
+    if name == "WordLevel":
+        unk = node.get("unk_token").text_or_none()  # Hugging Face's own default names one that may be missing
+        return WordLevel(vocabulary, None if unk is None else ids.get(unk), node.flag("fuse_unk"))
+    if name == "LongestMatch":
+        counts = node.get("frequencies")
+        return LongestMatch(
+            vocabulary,
+            node.get("left_to_right").boolean(),
+            _unk_id(node, ids),
+            node.get("end_of_word_suffix").text_or_none() or "",
+            separate_suffix=node.flag("separate_suffix", default=True),
+            continuing_subword_prefix=node.get("continuing_subword_prefix").text_or_none() or "",
+            frequencies=None if counts.is_null else array("d", (each.integer(1 << 53) for each in counts.items())),
+        )
+    if name == "MaxMatch":
+        return MaxMatch(vocabulary, _unk_id(node, ids))
+    n = node.get("n").integer(below=LONGEST_NGRAM + 1)
+    if n < 1:
+        raise node.get("n").error("is to be 1 or more")
+    return NGram(vocabulary, n, _unk_id(node, ids))
 
 
 def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[str, int]]:
@@ -289,12 +236,12 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     unk_id = None if unk.is_null else unk.integer(below=len(tokens) or 1)
     if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] in (UNKNOWN, CONTROL)):
         tokens[unk_id] = b""
-    single = node.get("single_precision").boolean(default=False)
-    score_checks.check(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
+    single = node.flag("single_precision")
+    check_scores(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
     vocabulary = Vocabulary.from_tokens(tokens)
-    byte_fallback = node.get("byte_fallback").boolean(default=False)
+    byte_fallback = node.flag("byte_fallback")
     if name == "Unigram":
-        fixed = node.get("fixed_point").boolean(default=False)
+        fixed = node.flag("fixed_point")
         if fixed and single:
             raise node.get("fixed_point").error("is true, and single_precision too")
         return Unigram(
@@ -302,7 +249,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             scores,
             unk_id,
             byte_fallback,
-            fuse_unk=node.get("fuse_unk").boolean(default=True),
+            fuse_unk=node.flag("fuse_unk", default=True),
             single_precision=single,
             kinds=numbers,
             fixed_point=fixed,
@@ -324,3 +271,90 @@ def with_unknown(tokenizer: Tokenizer, ids: Mapping[str, int]) -> Tokenizer:
     special = SpecialToken(text.encode(), unk_id)
     ordered = sorted((*tokenizer.special_tokens, special), key=lambda token: token.token_id)
     return replace(tokenizer, special_tokens=tuple(ordered))
+
+
+def write(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Write a model whose tokens are text."""
+    model = tokenizer.model
+    if isinstance(model, (Unigram, ScoredBpe)):
+        return _write_scored(tokenizer, model)
+    tokens = _texts(model.vocabulary)
+    vocab = byte_level.write_vocabulary(tokenizer, tokens)
+    names = {token_id: text for text, token_id in vocab.items()}
+    names |= {token.token_id: special_text(token) for token in tokenizer.special_tokens}
+    unknown = None if model.unk_id is None else names[model.unk_id]
+    content: dict[str, Any] = {"type": type(model).__name__, "unk_token": unknown}
+    if isinstance(model, CharacterBpe):
+        content = {
+            "type": "SuffixBpe" if model.separate_suffix else "BPE",
+            "dropout": None,
+            "unk_token": unknown,
+            "continuing_subword_prefix": model.continuing_subword_prefix or None,
+            "end_of_word_suffix": model.end_of_word_suffix or None,
+            "fuse_unk": model.fuse_unk,
+            "byte_fallback": model.byte_fallback,
+            "ignore_merges": model.ignore_merges,
+        }
+        content |= {"whole_runs_of": model.whole_runs_of} if model.whole_runs_of else {}
+        return content | {"vocab": vocab, "merges": [(tokens[left], tokens[right]) for left, right, _ in model.merges]}
+    if isinstance(model, WordLevel):
+        # Hugging Face's library needs a name here, also of a token that is not there.
+        missing = next(name for number in count() if (name := "<unk>" * (number + 1)) not in vocab)
+        content = {"type": "WordLevel", "vocab": vocab, "unk_token": unknown or missing}
+        return content | ({"fuse_unk": True} if model.fuse_unk else {})
+    if isinstance(model, WordPiece):
+        content["continuing_subword_prefix"] = model.continuing_subword_prefix
+        content["max_input_chars_per_word"] = model.max_input_chars_per_word
+    elif isinstance(model, LongestMatch):
+        content["left_to_right"] = model.left_to_right
+        content["end_of_word_suffix"] = model.end_of_word_suffix or None
+        # What is as it always was is not written: older versions read it.
+        if not model.separate_suffix:
+            content["separate_suffix"] = False
+        if model.continuing_subword_prefix:
+            content["continuing_subword_prefix"] = model.continuing_subword_prefix
+        if model.frequencies is not None:
+            content["frequencies"] = [int(count) for count in model.frequencies]
+    elif isinstance(model, NGram):
+        content["n"] = model.n
+    elif not isinstance(model, MaxMatch):
+        raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
+    return content | {"vocab": vocab}
+
+
+def _texts(vocabulary: Vocabulary) -> list[str]:
+    """Return every token by id as text; ``""`` for an unused id."""
+    tokens = [""] * vocabulary.size
+    for token_id, token in vocabulary.items():
+        try:
+            tokens[token_id] = token.decode()
+        except UnicodeDecodeError:
+            raise FormatError(
+                f"the token {quote(token)} (id {token_id}) is not UTF-8, and JSON holds only text"
+            ) from None
+    return tokens
+
+
+def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str, Any]:
+    entries: list[str] = _texts(model.vocabulary)
+    for token in tokenizer.special_tokens:
+        if token.token_id < len(entries):
+            entries[token.token_id] = special_text(token)
+    if len(model.scores) != len(entries):
+        raise FormatError(f"there are {len(model.scores):,} scores for {len(entries):,} tokens")
+    if "" in entries:
+        raise FormatError(f"id {entries.index('')} has no token, and a list of tokens has no gaps")
+    content: dict[str, Any] = {
+        "type": type(model).__name__,
+        "unk_id": model.unk_id,
+        "vocab": list(zip(entries, model.scores, strict=True)),
+        "byte_fallback": model.byte_fallback,
+    }
+    unk_id = model.unk_id
+    unknown_is_ordinary = unk_id is not None and unk_id < len(entries) and model.vocabulary.token(unk_id)
+    if model.kinds or unknown_is_ordinary:
+        content["kinds"] = list(model.kinds or bytes([NORMAL]) * len(entries))
+    if isinstance(model, Unigram):
+        usual = {"fuse_unk": True, "single_precision": False, "fixed_point": False}
+        content |= {key: getattr(model, key) for key, value in usual.items() if getattr(model, key) != value}
+    return content

@@ -12,8 +12,8 @@ layout has merges, so ranks (``RankBpe``) are written as merges that do the same
 from __future__ import annotations
 
 from bpe_cli.formats import features
+from bpe_cli.formats import huggingface as hf_usage
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.formats.huggingface.tokenizer_json import load, sniff
 from bpe_cli.tokenizer import Tokenizer
 
@@ -29,13 +29,6 @@ def dump(
     tokenizer: Tokenizer,
     allow_loss: frozenset[str] = frozenset(),  # noqa: ARG001  # it loses nothing
 ) -> dict[str, bytes]:
-    """Write a tokenizer whole: what is read back gives the same ids, and has all that it has.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: if the tokenizer has what the layout cannot say.
-    """
+    """Write a tokenizer whole: what is read back gives the same ids, and has all that it has."""
     own = hf_usage.write_own(tokenizer.usage) | hf_usage.write_trained(tokenizer.origin)
     return {"": hf_json.write(hf_json.content_of(tokenizer) | own)}

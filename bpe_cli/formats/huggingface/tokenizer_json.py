@@ -11,23 +11,35 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, TypedDict
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
+from bpe_cli.formats import huggingface as hf_usage
+from bpe_cli.formats.added_tokens import flags_of, read_added_token, read_special_tokens, special_text
 from bpe_cli.formats.huggingface import components as hf_components
-from bpe_cli.formats.huggingface import model_writing
+from bpe_cli.formats.huggingface import models
 from bpe_cli.formats.huggingface import models as hf_models
-from bpe_cli.formats.huggingface import usage as hf_usage
-from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
-from bpe_cli.formats.json_node import Node, NotJsonError, facts_of
-from bpe_cli.formats.read_file import reader_of
-from bpe_cli.stages import ByteLevel, ByteLevelDecoder, Codebook, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
-from bpe_cli.stages.vocabulary import MAX_ID
+from bpe_cli.formats.read_file import Node, NotJsonError, facts_of, reader_of
+from bpe_cli.stages import (
+    ByteLevel,
+    ByteLevelDecoder,
+    CharacterBpe,
+    Codebook,
+    MergeBpe,
+    Model,
+    Normalizer,
+    RankBpe,
+    SpecialToken,
+)
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
+from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin, Usage
@@ -54,9 +66,6 @@ _LONGEST_WORD = 1024
 """Most bytes that a word of a codebook has."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like a ``tokenizer.json``."""
     # Other files may have these words among their tokens, or as tokens with ids.
@@ -68,9 +77,6 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
 
     Tokens and merges, nearly all of it, are read by the core; the plain way, which the tests hold it to, has the
     messages, and reads what is unusual.
-
-    Raises:
-        FormatError: as for ``load``.
     """
     cut = _core.WrittenMerges.cut(data, "model", "vocab", "merges")
     if cut is not None:
@@ -84,21 +90,12 @@ load = reader_of(loads, "says itself how text is split")
 
 
 def loads_plainly(data: bytes, source: str = NAME) -> Tokenizer:
-    """Read the text of a ``tokenizer.json`` member by member.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the text of a ``tokenizer.json`` member by member."""
     return _read(Node.parse(data, source), None)
 
 
 def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
-    """Read a document, whose tokens and merges have been cut out if they are given.
-
-    Raises:
-        FormatError: if it is broken, or asks for what this version cannot do.
-        Unusual: What has been cut out is to be read plainly.
-    """
+    """Read a document, whose tokens and merges have been cut out if they are given."""
     source = root.source
     root.only(*_TOP)
     if root.get("version").value not in (None, "1.0"):
@@ -116,10 +113,10 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
     pre_tokenizer = hf_components.read_pre_tokenizers(root.get("pre_tokenizer"))
     decoder = hf_components.read_decoders(root.get("decoder"))
     added = root.get("added_tokens")
-    tokens = [] if added.is_null else [_read_added_token(node) for node in added.items()]
-    version = model_node.get("unicode_version")
+    listed_tokens = () if added.is_null else added.items()
+    tokens = [read_added_token(node, node.get("id").integer(below=MAX_ID)) for node in listed_tokens]
     carried: _Carried = {
-        "unicode_version": None if version.is_null else version.text(),
+        "unicode_version": model_node.get("unicode_version").text_or_none(),
         "post_processor": _read_post_processor(root.get("post_processor")),
         "normalizer": normalizer,
         "usage": usage,
@@ -128,10 +125,10 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
         ),
     }
     if kind in hf_models.MERGED:
-        listed: Listed = Plain(model_node) if written is None else Cut(written, model_node, tokens)
-        special_tokens = byte_level.read_special_tokens(listed.ids, tokens, source)
+        listed = _Plain(model_node) if written is None else _Cut(written, model_node, tokens)
+        special_tokens = read_special_tokens(listed.ids, tokens, source)
         if kind == "BPE" and ByteLevel() in pre_tokenizer and _is_byte_level(model_node, listed):
-            ignore_merges = model_node.get("ignore_merges").boolean(default=False)
+            ignore_merges = model_node.flag("ignore_merges")
             model = listed.on_bytes(special_tokens, ignore_merges=ignore_merges)
             if not model_node.get("codebook").is_null:
                 model = replace(model, codebook=_read_codebook(model_node.get("codebook")))
@@ -148,7 +145,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
         raise Unusual
     else:
         text_model, ids = hf_models.read(kind, model_node, tokens)
-        special_tokens = byte_level.read_special_tokens(ids, tokens, source)
+        special_tokens = read_special_tokens(ids, tokens, source)
     return hf_models.with_unknown(Tokenizer(text_model, pre_tokenizer, special_tokens, decoder=decoder, **carried), ids)
 
 
@@ -165,7 +162,7 @@ class _Carried(TypedDict):
     origin: Origin
 
 
-def _is_byte_level(node: Node, listed: Listed) -> bool:
+def _is_byte_level(node: Node, listed: _Plain | _Cut) -> bool:
     """Return whether a BPE model works on bytes alone: no symbol of it is decorated, none is unknown."""
     node.only(
         "type", *_BYTE_LEVEL_ONLY, *_OF_UNKNOWN, "ignore_merges", "codebook", "unicode_version", "vocab", "merges"
@@ -201,10 +198,6 @@ def _read_codebook(node: Node) -> Codebook:
     return Codebook(texts["open"], texts["close"], texts["unknown"], width, fill, texts["mark"])
 
 
-def _read_added_token(node: Node) -> SpecialToken:
-    return byte_level.read_added_token(node, node.get("id").integer(below=MAX_ID))
-
-
 def _read_post_processor(node: Node) -> str | None:
     """Keep the post-processor as JSON text."""
     if node.is_null:
@@ -217,35 +210,98 @@ def _read_post_processor(node: Node) -> str | None:
         raise node.error("is nested too deep") from None
 
 
-# -- writing -----------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# Read the tokens and merges of a model: plainly, or from what the core has cut out of the document. Both give the same.
+# The core refuses what is unusual, so the plain way alone has messages for what is wrong.
+
+
+class Unusual(Exception):
+    """State that tokens and merges are to be read plainly."""
+
+
+class _Plain:
+    """Read them member by member."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        """The ids of all tokens."""
+        return byte_level.read_ids(self._node.get("vocab"))
+
+    @property
+    def lacks_bytes(self) -> bool:
+        """Whether a byte has no token."""
+        return not self.ids.keys() >= CHAR_TO_BYTE.keys()
+
+    def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
+        merges = _read_merges(self._node.get("merges"))
+        return byte_level.read_model(self.ids, merges, special_tokens, self._node.source, ignore_merges=ignore_merges)
+
+    def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:
+        merges = _read_merges(self._node.get("merges"))
+        return hf_models.read_character_bpe(self._node, self.ids, merges, special_tokens)
+
+
+class _Cut:
+    """Take them as the core has them, or raise ``Unusual``; ``ids`` has what the rest of the file speaks of."""
+
+    def __init__(self, written: _core.WrittenMerges, node: Node, added: Iterable[SpecialToken]) -> None:
+        self._written = written
+        self._node = node
+        unknown = node.get("unk_token").value
+        texts = [token.content.decode() for token in added]
+        texts += [unknown] if isinstance(unknown, str) else []
+        self.ids: Mapping[str, int] = written.among(texts, [token.token_id for token in added])
+
+    @property
+    def lacks_bytes(self) -> bool:
+        return not self._written.among([*CHAR_TO_BYTE], []).keys() >= CHAR_TO_BYTE.keys()
+
+    def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
+        vocabulary, merges = self._tables("", [token.token_id for token in special_tokens], visible=True)
+        return MergeBpe(vocabulary, merges, ignore_merges)
+
+    def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:
+        prefix = hf_models.prefix_of(self._node)
+        texts = hf_models.hidden_of(self._node, special_tokens)
+        hidden = [token.token_id for token in special_tokens if token.content.decode() in texts]
+        return hf_models.character_bpe(self._node, self.ids, *self._tables(prefix, hidden, visible=False))
+
+    def _tables(self, prefix: str, left_out: list[int], *, visible: bool) -> tuple[Vocabulary, Merges]:
+        tables = self._written.tables(prefix, left_out, visible)
+        if tables is None:
+            raise Unusual
+        blob, ends, triples = tables
+        return Vocabulary(blob, array("I", bytes(ends))), Merges(array("I", bytes(triples)))
+
+
+def _read_merges(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield merges in both layouts: ``"a b"`` and ``["a", "b"]``."""
+    for number, merge in enumerate(node.elements(), start=1):
+        if isinstance(merge, str):
+            left, _, right = merge.partition(" ")
+            if not left or not right or " " in right:
+                raise node.error(f"has merge {number}, {quote(merge)}: that is not two tokens and one space between")
+            yield left, right
+        elif isinstance(merge, list) and len(merge) == 2 and isinstance(merge[0], str) and isinstance(merge[1], str):
+            yield merge[0], merge[1]
+        else:
+            raise node.error(f'has merge {number} in another form than "a b" or ["a", "b"]')
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as Hugging Face's library would.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: if the tokenizer has what that library cannot do, or what the file cannot say.
-    """
+    """Write a tokenizer as Hugging Face's library would."""
     from bpe_cli.formats.dialects import to_hugging_face
 
     return {"": write(content_of(to_hugging_face(tokenizer, allow_loss)))}
 
 
 def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what is to be written, be it Hugging Face's or our own.
-
-    Raises:
-        FormatError: if the layout cannot say what the tokenizer has.
-    """
+    """Return what is to be written, be it Hugging Face's or our own."""
     on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
-    model = _write_byte_level(tokenizer) if on_bytes else model_writing.write(tokenizer)
+    model = _write_byte_level(tokenizer) if on_bytes else models.write(tokenizer)
     if tokenizer.unicode_version is not None:
         vocab = model.pop("vocab")
         merges = model.pop("merges", None)
@@ -257,7 +313,7 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "truncation": hf_usage.write_truncation(tokenizer.usage.truncation),
         "padding": hf_usage.write_padding(tokenizer.usage.padding),
         "added_tokens": [
-            {"id": token.token_id, "content": byte_level.special_text(token), **byte_level.flags_of(token)}
+            {"id": token.token_id, "content": special_text(token), **flags_of(token)}
             for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
         ],
         "normalizer": hf_components.write_normalizers(tokenizer.normalizer),
@@ -269,11 +325,7 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def write(content: dict[str, Any]) -> bytes:
-    """Write a document as Hugging Face's library lays it out.
-
-    Raises:
-        FormatError: if a text in it is none.
-    """
+    """Write a document as Hugging Face's library lays it out."""
     try:
         return orjson.dumps(content, option=orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:  # a lone surrogate in a pattern

@@ -2,7 +2,7 @@
 
 ``encoder.json`` and ``vocab.bpe`` are OpenAI's names for the same two. The pair does not name its
 split pattern: it stands for GPT-2's, which is used unless another is given, or the class that
-``tokenizer_config.json`` names has another (``pair_classes``). Special tokens are read from
+``tokenizer_config.json`` names has another (``classes``). Special tokens are read from
 the files that Hugging Face puts beside the pair; without those, only OpenAI's own files are known to
 have one. Nothing else is taken for special: an entry that no merge makes stays an ordinary token.
 """
@@ -17,13 +17,13 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
+from bpe_cli.formats.added_tokens import read_special_tokens
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.huggingface import companions, pair_classes
+from bpe_cli.formats.huggingface import classes, companions
 from bpe_cli.formats.huggingface import models as hf_models
-from bpe_cli.formats.json_node import Node
-from bpe_cli.formats.read_file import read
+from bpe_cli.formats.read_file import Node, read
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, RankBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE, from_visible
+from bpe_cli.stages.spelling import CHAR_TO_BYTE, from_visible
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson
@@ -35,18 +35,10 @@ NAME = "vocab-merges"
 FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
 HOLDER = "the pair vocab.json and merges.txt"
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
-HOLDS = frozenset(
-    {
-        "ids",
-        "prefix-space",
-        "special-tokens",
-        "unspelt-tokens",
-        "token-flags",
-        "unicode-version",
-        "roles",
-        "chat-templates",
-    }
-)
+HOLDS = frozenset((
+    "ids", "prefix-space", "special-tokens", "unspelt-tokens", "token-flags", "unicode-version", "roles",
+    "chat-templates",
+))  # fmt: skip
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 
@@ -62,16 +54,9 @@ _VOCABULARY_HEAD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*-?\d')
 _MERGE = re.compile(r"\S+ \S+")
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like one of the pair."""
-    return _is_vocabulary(head) or _is_merges(head)
-
-
-def _is_vocabulary(head: bytes) -> bool:
-    return _VOCABULARY_HEAD.match(head) is not None
+    return _VOCABULARY_HEAD.match(head) is not None or _is_merges(head)
 
 
 def _is_merges(head: bytes) -> bool:
@@ -99,8 +84,8 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
         for own, name in enumerate(pair):
             if path.name.endswith(name):
                 partner = path.with_name(path.name[: -len(name)] + pair[1 - own])
-                found = (partner, path) if own else (path, partner)
-                return found if partner.is_file() else None
+                both = (partner, path) if own else (path, partner)
+                return both if partner.is_file() else None
     return None
 
 
@@ -113,12 +98,7 @@ def belongs(path: Path) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut.
-
-    Raises:
-        InputError: if a file is missing or cannot be read.
-        FormatError: if one of them is broken, or they do not belong together.
-    """
+    """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut."""
     pair = find_pair(path)
     if pair is None:
         raise InputError(
@@ -131,53 +111,52 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     ids = byte_level.read_ids(vocabulary)
     openai = hashlib.sha256(data).hexdigest() in OPENAI_VOCABULARIES
     declared = [SpecialToken(b"<|endoftext|>", 50256)] if openai else []
-    found = companions.find(vocabulary_path.parent)
-    config = found.config
-    declared += [each.token for each in companions.declared(found, ids.get)]
+    companion_files = companions.find(vocabulary_path.parent)
+    config = companion_files.config
+    declared += [each.token for each in companions.declared(companion_files, ids.get)]
     written = read(merges_path)
     known = {token.content.decode() for token in declared}
-    convention = pair_classes.convention(config, pattern, ids, written, known, str(merges_path))
+    convention = classes.convention(config, pattern, ids, written, known, str(merges_path))
     declared += [SpecialToken(text.encode(), ids[text]) for text in convention.special if text in ids]
-    special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
+    special_tokens = read_special_tokens(ids, declared, str(vocabulary_path.parent))
     merges = _read_merges(written, str(merges_path))
     model: Model
     if convention.on_bytes:
         _check_alphabet(ids, known, str(vocabulary_path))
         model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
     else:
-        settings = {"end_of_word_suffix": convention.suffix, "unk_token": _unknown(found, ids, convention.unk)}
+        settings = {
+            "end_of_word_suffix": convention.suffix,
+            "unk_token": _unknown(companion_files, ids, convention.unk),
+        }
         model = hf_models.read_character_bpe(Node(settings, str(merges_path)), ids, merges, special_tokens)
     stages = convention.pre_tokenizer
-    if config.get("add_prefix_space").boolean(default=False):
+    if config.flag("add_prefix_space"):
         stages = (PrefixSpace(), *stages)
-    version = config.get("unicode_version")
     tokenizer = Tokenizer(
         model,
         stages,
         special_tokens,
-        unicode_version=None if version.is_null else version.text(),
+        unicode_version=config.get("unicode_version").text_or_none(),
         normalizer=convention.normalizer,
         decoder=convention.decoder,
         origin=Origin(NAME, (("vocabulary", vocabulary_path.name), ("merges", merges_path.name), *_header(written))),
     )
-    return companions.apply(hf_models.with_unknown(tokenizer, ids), found, str(path))
+    return companions.apply(hf_models.with_unknown(tokenizer, ids), companion_files, str(path))
 
 
-def _unknown(found: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:
+def _unknown(companion_files: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:
     """Return the unknown token: as a file beside the pair names it, else the usual one if it is there."""
-    for each in found.named:
+    for each in companion_files.named:
         if each.role == "unk":
             return each.token.content.decode()
-    return usual if usual in ids and "unk_token" not in found.config.members() else None
+    return usual if usual in ids and "unk_token" not in companion_files.config.members() else None
 
 
 def _check_alphabet(ids: Mapping[str, int], known: Collection[str], source: str) -> None:
     """Make sure that a vocabulary spells bytes, which no file of a pair says.
 
     One that has all bytes may have an entry or two that are not spelt so, and are only decoded.
-
-    Raises:
-        FormatError: if a token is of other characters, and bytes have none.
     """
     foreign = next((token for token in ids if token not in known and from_visible(token) is None), None)
     if foreign is not None and not ids.keys() >= CHAR_TO_BYTE.keys():
@@ -215,22 +194,8 @@ def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
         yield left, right
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write the pair, and ``tokenizer_config.json`` where there is something for it to say.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        File name -> content, to be put into one folder.
-
-    Raises:
-        FormatError: if something would be lost that may not be.
-    """
+    """Write the pair, and ``tokenizer_config.json`` where there is something for it to say."""
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, HOLDER)
@@ -241,11 +206,11 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
                 f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",
                 hint="write tokenizer.json, which can",
             )
-    class_name = pair_classes.name_of(tokenizer)
+    class_name = classes.name_of(tokenizer)
     lost = losses(tokenizer, HOLDS)
     if class_name is not None:  # which says all of these
         lost = {name: what for name, what in lost.items() if name not in ("pattern", "normalizer")}
-    elif byte_level.plain(tokenizer, HOLDER).patterns != (pair_classes.GPT2,):
+    elif byte_level.plain(tokenizer, HOLDER).patterns != (classes.GPT2,):
         lost["pattern"] = "the split pattern"
     else:
         del lost["pattern"]

@@ -1,34 +1,29 @@
 """Prove a conversion before a file appears: what was written is read back, and has to do the same.
 
 Two tokenizers whose parts are equal do the same to every text. Where parts differ, as ranks and merges do, both
-encode the texts of ``texts``, with and without special tokens asked for, and decode what comes out. What the caller
+encode the texts of ``comparing``, with and without special tokens asked for, and decode what comes out. What the caller
 agreed to lose is taken from the one or left out, and all the rest is still compared.
 """
 
 from __future__ import annotations
 
 import tempfile
+from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES, without_codebook
-from bpe_cli.formats.proof import decoding, texts
-from bpe_cli.formats.proof.comparing import (
-    SAME,
-    Law,
-    decodes_the_same,
-    difference,
-    encode,
-    encodes_the_same,
-    surroundings,
-    surrounds_the_same,
-)
+from bpe_cli.formats.proof import comparing
+from bpe_cli.formats.proof.comparing import SAME, Ids, Law, difference, encode, numbers_of
 from bpe_cli.stages import SpaceMarksDecoder
-from bpe_cli.stages.sentencepiece_kinds import NORMAL
+from bpe_cli.stages.spelling import NORMAL
 from bpe_cli.support.fast_dataclass import replace
-from bpe_cli.support.messages import reason_of
+from bpe_cli.support.messages import quote, reason_of
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import process
 
 Load = Callable[[Path, str | None], Tokenizer]
 """Reads a tokenizer, by a path and a pattern."""
@@ -62,15 +57,15 @@ def prove(
         tokenizer = without_codebook(tokenizer)
     same = encodes_the_same(tokenizer, again) and decodes_the_same(tokenizer, again)
     if same and surrounds_the_same(tokenizer, again):
-        encode(tokenizer, texts.tricky())  # it can be run
+        encode(tokenizer, comparing.tricky())  # it can be run
         return
     losses = frozenset(allow_loss)
-    found = _first_difference(tokenizer, again, frozenset())
-    if found is not None and losses:
-        found = _first_but(tokenizer, again, losses)
-    if found is not None:
+    problem = _first_difference(tokenizer, again, frozenset())
+    if problem is not None and losses:
+        problem = _first_but(tokenizer, again, losses)
+    if problem is not None:
         raise FormatError(
-            f"what would be written does something else: {found}", hint=_way_out(tokenizer, again, losses)
+            f"what would be written does something else: {problem}", hint=_way_out(tokenizer, again, losses)
         )
 
 
@@ -114,15 +109,15 @@ def _read(path: Path, load: Load) -> Tokenizer:
 
 def _first_but(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
     """Return the first difference that is left without what was agreed to lose; None if there is none."""
-    found = None
+    problem = None
     for view in _views(ours, theirs, losses):
         try:
-            found = _first_difference(ours, view, losses)
+            problem = _first_difference(ours, view, losses)
         except FormatError:  # another's stages do not fit this model
             continue
-        if found is None:
+        if problem is None:
             return None
-    return found or _first_difference(ours, theirs, losses)
+    return problem or _first_difference(ours, theirs, losses)
 
 
 def _views(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Iterator[Tokenizer]:
@@ -136,26 +131,22 @@ def _views(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Iterat
 
 
 def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
-    """Return the first difference between two tokenizers; None if there is none.
-
-    Raises:
-        FormatError: if one of the two cannot be run.
-    """
+    """Return the first difference between two tokenizers; None if there is none."""
     law = _law(ours, theirs, losses)
     if not encodes_the_same(ours, theirs):
         for some in _texts(ours, theirs):
-            found = difference(ours, theirs, some, (), law)
-            if found is not None:
-                return found
+            problem = difference(ours, theirs, some, (), law)
+            if problem is not None:
+                return problem
         if not losses & TOKENS:
-            for some in (_of_special_tokens(ours, theirs), texts.tricky()):
-                found = difference(ours, theirs, some, "all", law)
-                if found is not None:
-                    return found
+            for some in (_of_special_tokens(ours, theirs), comparing.tricky()):
+                problem = difference(ours, theirs, some, "all", law)
+                if problem is not None:
+                    return problem
     if not decodes_the_same(ours, theirs):
-        found = decoding.difference(ours, theirs, law, any_text="decoder" in losses)
-        if found is not None:
-            return found
+        problem = decoding_difference(ours, theirs, law, any_text="decoder" in losses)
+        if problem is not None:
+            return problem
     if not losses & {"post-processor", "ids"} and not surrounds_the_same(ours, theirs):
         return f"around a text (-1) it puts {surroundings(ours)}, and read back {surroundings(theirs)}"
     return None
@@ -166,12 +157,9 @@ def _law(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Law:
     if losses & TOKENS and "ids" not in losses:
         odd = [odd[0] | odd[1]] * 2
     if "ids" in losses:  # with them go the tokens that no merge makes, in files of merges alone
-        odd[0] |= {token_id for token_id, token in ours.model.vocabulary.items() if not _is_known(token, theirs)}
+        id_of = theirs.model.vocabulary.id_of
+        odd[0] |= {token_id for token_id, token in ours.model.vocabulary.items() if id_of(token) is None}
     return Law("ids" in losses, (odd[0], odd[1]), EDGES in losses) if losses else SAME
-
-
-def _is_known(token: bytes, tokenizer: Tokenizer) -> bool:
-    return tokenizer.model.vocabulary.id_of(token) is not None
 
 
 def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
@@ -182,17 +170,127 @@ def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
 
 def _texts(ours: Tokenizer, theirs: Tokenizer) -> Iterator[Collection[bytes]]:
     """Yield the texts to compare: few where both differ in little, and the likeliest to differ first."""
-    yield texts.tricky()
+    yield comparing.tricky()
     yield _of_special_tokens(ours, theirs)
-    yield from texts.of_tokens(ours)
+    yield from comparing.of_tokens(ours)
     if ours.model.vocabulary != theirs.model.vocabulary:
-        yield from texts.of_tokens(theirs)
-    yield texts.of_samples()
+        yield from comparing.of_tokens(theirs)
+    yield comparing.of_samples()
     if (ours.normalizer, ours.pre_tokenizer, ours.model.kind) != (
         theirs.normalizer, theirs.pre_tokenizer, theirs.model.kind,
     ):  # fmt: skip
-        yield texts.of_every_character()
+        yield comparing.of_every_character()
 
 
 def _of_special_tokens(ours: Tokenizer, theirs: Tokenizer) -> list[bytes]:
-    return list(dict.fromkeys((*texts.of_special_tokens(ours), *texts.of_special_tokens(theirs))))
+    return list(dict.fromkeys((*comparing.of_special_tokens(ours), *comparing.of_special_tokens(theirs))))
+
+
+# --------------------------------------------------------------------------------------------------
+# Find what two tokenizers do alike because their parts are equal, without running them.
+
+
+_ENCODING = attrgetter("normalizer", "pre_tokenizer", "special_tokens", "model")
+_DECODING = attrgetter("decoder", "special_tokens", "model.vocabulary", "model.unk_id")
+
+
+def encodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
+    """Return whether all parts that make ids of a text are equal."""
+    return bool(_ENCODING(ours) == _ENCODING(theirs))
+
+
+def decodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
+    """Return whether all parts that make a text of ids are equal."""
+    return bool(_DECODING(ours) == _DECODING(theirs))
+
+
+def surrounds_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
+    """Return whether two post-processors put the same ids, and give the same types, around a text and a pair."""
+    return ours.post_processor == theirs.post_processor or surroundings(ours) == surroundings(theirs)
+
+
+def surroundings(tokenizer: Tokenizer) -> str:
+    """Write what a post-processor makes of a text (-1), and of two (-1, -2)."""
+    try:
+        done = [process(tokenizer.post_processor, *parts) for parts in ([[-1]], [[-1], [-2]])]
+    except FormatError as error:
+        return error.message
+    return ", and of two ".join(f"{one.ids} with the types {one.type_ids}" for one in done)
+
+
+# --------------------------------------------------------------------------------------------------
+# Hold two tokenizers against each other by the texts that they make of ids.
+
+
+TOGETHER = 32
+"""How many tokens are decoded together."""
+
+
+def decoding_difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_text: bool = False) -> str | None:
+    """Describe the first token or text whose ids read otherwise; None if there is none.
+
+    With ``any_text`` it is enough that the second can read its own ids.
+    """
+    habits = _habits(ours, theirs, law)
+    excepted = [some | habits for some in law.excepted]
+    for what, mine, other in _ids(ours, theirs, law, excepted[0] | excepted[1]):
+        numbers = numbers_of(mine), numbers_of(other)
+        if any(not some.isdisjoint(each) for some, each in zip(excepted, numbers, strict=True) if some):
+            continue
+        ends = _decoded(ours, numbers[0]), _decoded(theirs, numbers[1])
+        if ends[1] is None or (ends[0] != ends[1] and not any_text):
+            shown = ["no token" if end is None else quote(end) for end in ends]
+            named = quote(what) if isinstance(what, bytes) else f"the id {what}, behind another,"
+            return f"{named} is decoded as {shown[0]}, and read back as {shown[1]}"
+    return None
+
+
+def _habits(ours: Tokenizer, theirs: Tokenizer, law: Law) -> frozenset[int]:
+    """Return the ids of special tokens if only one of the two is in SentencePiece's words.
+
+    There they read as nothing, and in Hugging Face's as their texts: that is left to each library's habits. An unknown
+    token that text can become is none of them, but where rare texts may differ.
+    """
+    marks = [any(isinstance(stage, SpaceMarksDecoder) for stage in each.decoder) for each in (ours, theirs)]
+    if marks[0] == marks[1]:
+        return frozenset()
+    unreached = law.most or ours.model.byte_fallback
+    return frozenset(ours.special_ids) - {None if unreached else ours.model.unk_id}
+
+
+def _ids(
+    ours: Tokenizer, theirs: Tokenizer, law: Law, excepted: frozenset[int]
+) -> Iterator[tuple[int | bytes, Ids, Ids]]:
+    """Yield what to decode, by its id or its text: each token if ids are the same, and what both make of texts."""
+    if not law.renumbered:
+        for token_id, ids in _each_id(ours, theirs, excepted):
+            yield token_id, ids, ids
+    some = (*comparing.tricky(), *comparing.of_samples())
+    known = set()
+    for text, mine, other in zip(some, encode(ours, some), encode(theirs, some), strict=True):
+        if mine is not None and other is not None and (mine == other or not law.most) and (mine, other) not in known:
+            known.add((mine, other))
+            yield text, mine, other
+
+
+def _each_id(ours: Tokenizer, theirs: Tokenizer, excepted: frozenset[int]) -> Iterator[tuple[int, bytes]]:
+    """Yield the ids that may read otherwise: many together first, and each of those only if they do.
+
+    At the beginning of a text each library has its habits with blanks: so each stands behind another token.
+    """
+    there = {token_id for token_id, _ in ours.model.vocabulary.items()} | ours.special_ids.keys()
+    some = sorted(there - excepted)
+    ordinary = (token_id for token_id in some if token_id not in ours.special_ids)
+    first = list(islice((each for each in ordinary if (_decoded(ours, array("I", (each,))) or b"").strip()), 1))
+    for start in range(0, len(some), TOGETHER):
+        part = some[start : start + TOGETHER]
+        run = array("I", (*first, *part))
+        if _decoded(ours, run) != _decoded(theirs, run):
+            yield from ((token_id, array("I", (*first, token_id)).tobytes()) for token_id in part)
+
+
+def _decoded(tokenizer: Tokenizer, ids: object) -> bytes | None:
+    try:
+        return tokenizer.decode_bytes(ids)  # type: ignore[arg-type]  # an array
+    except InputError:
+        return None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
 
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli.errors import InputError
+from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.tokenizer.post_processor import process
 
 SHOWN = 8
 """How many tokens of a cut a message has."""
@@ -46,11 +49,7 @@ SAME = Law()
 def difference(
     ours: Tokenizer, theirs: Tokenizer, texts: Collection[bytes], specials: Specials = (), law: Law = SAME
 ) -> str | None:
-    """Describe the first text that becomes other ids, cut short; None if there is none.
-
-    Raises:
-        FormatError: if one of the two cannot be run.
-    """
+    """Describe the first text that becomes other ids, cut short; None if there is none."""
     some = list(texts)
     quick = [_together(each, some, specials) for each in (ours, theirs)]
     if not law.renumbered and None not in quick and quick[0] == quick[1]:
@@ -59,10 +58,10 @@ def difference(
         encode(each, some, specials) if done is None else list(_divided(*done))
         for each, done in zip((ours, theirs), quick, strict=True)
     ]
-    found = _first(both[0], both[1], law)
-    if found is None:
+    index = _first(both[0], both[1], law)
+    if index is None:
         return None
-    text = some[found] if law.renumbered or law.most else _shortened(ours, theirs, some[found], specials, law)
+    text = some[index] if law.renumbered or law.most else _shortened(ours, theirs, some[index], specials, law)
     cuts = [shown(each, encode(each, [text], specials)[0]) for each in (ours, theirs)]
     asked = ", with special tokens asked for," if specials else ""
     return f"{quote(text)}{asked} becomes {cuts[0]}, and read back {cuts[1]}"
@@ -78,26 +77,22 @@ def _together(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials) 
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()) -> list[Ids]:
-    """Encode texts; None for each that cannot be.
-
-    Raises:
-        FormatError: if the tokenizer cannot be run.
-    """
+    """Encode texts; None for each that cannot be."""
     matcher = tokenizer.matcher(specials)
-    found: list[Ids] = []
+    results: list[Ids] = []
     size = len(texts)
-    while len(found) < len(texts):
-        part = texts[len(found) : len(found) + size]
+    while len(results) < len(texts):
+        part = texts[len(results) : len(results) + size]
         try:
             ids, ends = tokenizer.encode_block(Block.of(part), matcher, THREADS if size > 1 else 1)
         except InputError:
             if size == 1:
-                found.append(None)
+                results.append(None)
             size = max(1, size // 8)
             continue
-        found += _divided(memoryview(ids).cast("B").tobytes(), ends)
+        results += _divided(memoryview(ids).cast("B").tobytes(), ends)
         size *= 2
-    return found
+    return results
 
 
 def _divided(ids: bytes, ends: Iterable[int]) -> Iterator[bytes]:
@@ -144,7 +139,8 @@ def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specia
     while cut and left:
         part = text[:at] + text[at + cut :]
         left -= 1
-        if _is_cut_cleanly(part, text) and _differs(ours, theirs, part, specials, law):
+        cleanly = part and (_is_text(part) or not _is_text(text))
+        if cleanly and _differs(ours, theirs, part, specials, law):
             text = part
         else:
             at += cut
@@ -156,10 +152,6 @@ def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specia
 def _differs(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bool:
     mine, other = (encode(each, [text], specials) for each in (ours, theirs))
     return mine != other and _first(mine, other, law) is not None
-
-
-def _is_cut_cleanly(part: bytes, text: bytes) -> bool:
-    return bool(part) and (_is_text(part) or not _is_text(text))
 
 
 def _is_text(data: bytes) -> bool:
@@ -193,37 +185,178 @@ def _token(tokenizer: Tokenizer, token_id: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Find what two tokenizers do alike because their parts are equal, without running them.
+# Make the texts on which two tokenizers are compared: tricky ones, the package's samples, and a vocabulary's own.
+#
+# All are written for this project. What they hold is bounded: ``MAX_BYTES`` for each way of going through a vocabulary.
 
 
-def encodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
-    """Return whether all parts that make ids of a text are equal."""
-    return (ours.normalizer, ours.pre_tokenizer, ours.special_tokens, ours.model) == (
-        theirs.normalizer, theirs.pre_tokenizer, theirs.special_tokens, theirs.model,
-    )  # fmt: skip
+MAX_BYTES = 16 << 20
+"""How many bytes of tokens each way of going through a vocabulary gives; of vocabularies in use it is 3 MB at most."""
+
+NEIGHBOURS = 12
+"""How many tokens are laid together in one text."""
+
+_FIRST = 1 << 15
+_STRIDE = 617
+_WRITTEN_AS = 1 << 12
+
+_RUNS = ("a", " ", "\n", "\u2581", "0", "-", "\u00e9", "\u732b", "\U0001f600", "ab", " a", "a ", "\r\n", "e\u0301")
+_LENGTHS = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 101, 250)
 
 
-def decodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
-    """Return whether all parts that make a text of ids are equal."""
-    return (ours.decoder, ours.special_tokens, ours.model.vocabulary, _unk_id(ours)) == (
-        theirs.decoder, theirs.special_tokens, theirs.model.vocabulary, _unk_id(theirs),
-    )  # fmt: skip
+@cache
+def tricky() -> tuple[bytes, ...]:
+    """Return short texts on which tokenizers differ that are nearly the same: each by itself, and all together."""
+    written = [text.encode() for text in WRITTEN]
+    runs = [(part * length).encode() for part in _RUNS for length in _LENGTHS]
+    each_byte = [bytes([byte]) for byte in range(256)]
+    between = [b"a" + byte + b"a " + byte + b"b" for byte in each_byte]
+    together = [" ".join(WRITTEN).encode(), "".join(WRITTEN).encode(), bytes(range(256)), bytes(range(255, -1, -1))]
+    return (*written, *NOT_TEXT, *each_byte, *between, *runs, *together)
 
 
-def surrounds_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
-    """Return whether two post-processors put the same ids, and give the same types, around a text and a pair."""
-    return ours.post_processor == theirs.post_processor or surroundings(ours) == surroundings(theirs)
+@cache
+def of_samples() -> tuple[bytes, ...]:
+    """Return the package's samples: code, data and sentences of many languages."""
+    from bpe_cli.support.samples import FOLDERS, samples
+
+    return tuple(text for folder in (*FOLDERS, "languages") for text in samples(folder).values())
 
 
-def surroundings(tokenizer: Tokenizer) -> str:
-    """Write what a post-processor makes of a text (-1), and of two (-1, -2)."""
-    try:
-        done = [process(tokenizer.post_processor, *parts) for parts in ([[-1]], [[-1], [-2]])]
-    except FormatError as error:
-        return error.message
-    return ", and of two ".join(f"{one.ids} with the types {one.type_ids}" for one in done)
+@cache
+def of_every_character() -> tuple[bytes, ...]:
+    """Return each of Unicode's characters below U+3400, what stands for others above, and some of each larger block."""
+    few = [*range(0x3400, 0xA000, 97), *range(0xAC00, 0xD7A4, 61), *range(0xF900, 0x10000), *range(0x1D400, 0x1D800)]
+    more = [
+        *range(0x10000, 0x1D400, 37),
+        *range(0x1E000, 0x20000),
+        *range(0x20000, 0x30000, 977),
+        *range(0xE0000, 0xE0200),
+    ]
+    codes = [code for code in (*range(0x3400), *few, *more) if not 0xD800 <= code < 0xE000]
+    return tuple("".join(part).encode() for part in _by(8, (f"{chr(code)}a{chr(code)} " for code in codes)))
 
 
-def _unk_id(tokenizer: Tokenizer) -> int | None:
-    unk_id: int | None = tokenizer.model.unk_id
-    return unk_id
+def of_special_tokens(tokenizer: Tokenizer) -> Iterator[bytes]:
+    """Yield texts that spell special and added tokens, alone, in sentences, cut, cased and beside each other."""
+    contents = [token.content for token in tokenizer.special_tokens]
+    for content in contents:
+        yield content
+        yield b"a" + content + b"b"
+        yield b" " + content + b"  c\n"
+        yield content + content[:-1]
+    for content in contents[:64]:
+        yield content[1:] + content
+        for other in _variants(content):
+            yield other
+            yield content + other + content
+            yield b"a " + other + b" " + content
+        yield b"x  " + content + b" \t" + content + b"\n " + content + b"y"
+    yield b"".join(contents)
+    yield b" ".join(reversed(contents))
+
+
+def _variants(content: bytes) -> set[bytes]:
+    """Return texts that normalizing may make equal to a token's."""
+    text = content.decode("utf-8", "surrogateescape")
+    cased = (text.swapcase(), text.upper(), text.lower(), text.title())
+    formed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD"))
+    variants = {each.encode("utf-8", "surrogateescape") for each in (*cased, *formed, f" {text} ")}
+    return variants - {content}
+
+
+def of_tokens(tokenizer: Tokenizer) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Return what each token reads as: alone, behind a blank, and several that are laid together without one."""
+    texts = own_texts(tokenizer)
+    held = sum(map(len, texts))
+    if held > MAX_BYTES:
+        texts = texts[:: held // MAX_BYTES + 1]
+    # Each stands beside one from far away, and the first ones, which are the most frequent, beside each other.
+    far = list(chain.from_iterable(texts[start::_STRIDE] for start in range(_STRIDE)))
+    laid = far + texts[:_FIRST] + _overlapping(texts[:_FIRST])
+    return texts, [b" " + text for text in texts], [b"".join(part) for part in _by(NEIGHBOURS, laid)]
+
+
+def _overlapping(texts: Sequence[bytes]) -> list[bytes]:
+    """Lay each text over one that begins with its last character: there the order of merges decides."""
+    ends = [text.decode("utf-8", "ignore")[-1:].encode() for text in texts]
+    by_start: dict[bytes, list[bytes]] = {}
+    for text in texts:
+        by_start.setdefault(text.decode("utf-8", "ignore")[:1].encode(), []).append(text)
+    return [
+        text + others[number % len(others)][len(end) :] + b" "
+        for number, (text, end) in enumerate(zip(texts, ends, strict=True))
+        if end and (others := by_start.get(end))
+    ]
+
+
+def own_texts(tokenizer: Tokenizer) -> list[bytes]:
+    """Return what each ordinary token reads as, and how the first are written where that differs, as ``▁a`` is."""
+    model = tokenizer.model
+    blob, ends = model.vocabulary.blob, model.vocabulary.ends
+    tokens = [blob[start:end] for start, end in zip(chain((0,), ends), ends, strict=False) if start < end]
+    if isinstance(model, (RankBpe, MergeBpe)) and not tokenizer.decoder:
+        return tokens
+    prefix = model.continuing_subword_prefix.encode()
+    suffix = model.end_of_word_suffix.encode()
+    inner = [token.removeprefix(prefix).removesuffix(suffix) for token in tokens] if prefix or suffix else []
+    return list(dict.fromkeys((*readings(tokenizer), *inner, *tokens[:_WRITTEN_AS])))
+
+
+def readings(tokenizer: Tokenizer) -> list[bytes]:
+    """Decode each ordinary token by itself."""
+    decode = tokenizer.engine.decode
+    return [decode(array("I", (token_id,))) for token_id, _ in tokenizer.model.vocabulary.items()]
+
+
+def _by(number: int, parts: Iterable[str] | Sequence[bytes]) -> Iterator[list]:  # type: ignore[type-arg]
+    held = list(parts)
+    return (held[start : start + number] for start in range(0, len(held), number))
+
+
+# --------------------------------------------------------------------------------------------------
+# The texts on which tokenizers differ that are nearly the same. All are written for this project.
+
+
+WRITTEN = (
+    "",
+    # words and blanks
+    " ", "  ", "a", " a", "a ", "a  b", "  a   b    c ", "the cat sat", "The CAT Sat.", "x\ty", "\ta\t\tb", "\n",
+    "\r", "\r\n", "a\nb", "a\r\nb\r\n\r\nc", "\n\n\n a", " \n \n", "a \n", "\x0b\x0c\x1c\x85",
+    "\xa0a\u2003b\u3000c\u200b d", "def f(x):\n    if x:\n\t\treturn [x]  # no\n",
+    # apostrophes, digits and signs
+    "I'm we'LL they're 'tis o'clock don\u2019t '", "1", "12", "123", "1234567890", "3.14 1,000,000 0x1F -7 +8% 5e-3",
+    "\u0661\u0662\u0663 \u0967\u0968 \u2460\xbd\xb2\uff11\uff12", "...!?;:--==>>||&&//**__~~",
+    "$5 #tag @me a@b.c/d?e=f&g", "({[<\"'`\\^%", "snake_case camelCase HTTPServer kebab-case", "_ a_b __c__",
+    # scripts
+    "Stra\xdfe \u0130stanbul \u0131\u015f\u0131k \xc5ngstr\xf6m na\xefve",
+    "\u039f\u03b4\u03cc\u03c2 \u03a3\u03a4\u039f \u03c4\u03ad\u03bb\u03bf\u03c2",
+    "\u041a\u043e\u0442 \u0441\u0438\u0434\u0438\u0442 \u0401\u043b\u043a\u0430",
+    "\u0570\u0561\u0581 \u10de\u10e3\u10e0\u10d8",
+    "\u05e9\u05dc\u05d5\u05dd \u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd",
+    "\u0627\u0644\u0642\u0637\u0651 \u064a\u062c\u0644\u0633\u060c \u0646\u0639\u0645",
+    "\u092c\u093f\u0932\u094d\u0932\u0940 \u0915\u094d\u0937", "\u0e41\u0e21\u0e27\u0e19\u0e31\u0e48\u0e07",
+    "\u0bae\u0bbf\u0baf\u0bbe\u0bb5\u0bcd", "\u732b\u304c\u5ea7\u308b\u3002\u30cd\u30b3\uff71\uff72",
+    "\u8c93\u5750\u5728\u57ab\u5b50\u4e0a\uff0c\u597d", "\uace0\uc591\uc774 \u1100\u1161\u11a8",
+    "\U00020000\U0001d400\U00010330",
+    # emoji, joiners, combining marks
+    "\U0001f600", "a\U0001f600b", "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 \U0001f1e9\U0001f1ea ",
+    "\U0001f44d\U0001f3fd \u2764\ufe0f 1\ufe0f\u20e3", "e\u0301 \xe9 o\u0308\u0323 \u1ed9 \u0301a",
+    "\u200d\u200c\u2060\ufeff\xad", "Z\u0351\u036b\u0343\u036aalgo",
+    # what normalization and casing change
+    "\ufb01\ufb02 \u212b \u2126 \u1e9b\u0323 \u2460\u338f \uff21\uff22\uff41 \u0133 \u01c6 \u2026 \u2122 \ufdfa",
+    "\u1100\u1161\u11a8 \uac01 \u0958 \u2adc \u0344", "\u0149 \u01f0 \u1e96 \u0390 \u03b0 \ufb13 \u1fb7 \u1e9e",
+    "A\u030a A\u0328\u0301 e\u0323\u0302", "\u200bab\x00cd\x07ef\x7f\x80\x9f", "\ufffd\ufffe\uffff\U0010ffff\ue000",
+    # what tokenizers write themselves
+    "\u2581", "\u2581the \u2581 cat\u2581\u2581sat", "\u0120the\u0120cat\u010a\u0109", "low</w> lower</w></w>",
+    "##s un##able ## #", "@@ low@@ er@@", "<0x0A><0x41><0xFF><0x0a><0x4>", "<s></s><unk><pad><mask>",
+    "[CLS] [SEP] [UNK] [PAD] [MASK] [unused1]", "<|endoftext|><|im_start|>user<|im_end|>",
+    "</s><s> <unk> \u2047  \u2047 ", "<bos><eos><n>", "_<EOT>\u2581<PRE>",
+)  # fmt: skip
+
+NOT_TEXT = (
+    b"\xff", b"\xfe\xff", b"\x80", b"a\x80b", b"\xc3", b"\xc3(", b"\xe2\x82", b"a\xe2\x82 \xac", b"\xf0\x9f\x98",
+    b"\xf0\x9f\x98a", b"\xed\xa0\x80", b"\xed\xb0\x80\xed\xa0\xbd", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xe2\x96",
+    b"\xe2\x96\x81\x81", b"the \xff cat",
+)  # fmt: skip
+"""Bytes that are not UTF-8: cut characters, surrogates, forms that are too long, numbers that are too high."""

@@ -14,11 +14,11 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
 from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.sentencepiece import BPE
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.settings import BPE
 from bpe_cli.stages import SpaceMarks
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
+from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
@@ -54,16 +54,12 @@ def sniff(head: bytes) -> bool:
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
-    """Read the content of a ``tokenizer.bin``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the content of a ``tokenizer.bin``."""
     if len(data) < _HEAD.size:
         raise FormatError(f"{source}: cut short at byte {len(data)}")
     (longest,) = _HEAD.unpack_from(data)
     place = _HEAD.size
-    pieces: list[sentencepiece_model.Piece] = []
+    pieces: list[sentencepiece_writing.Piece] = []
     while place < len(data):
         number = len(pieces)
         if number >= _core.MAX_TOKENS:
@@ -88,18 +84,14 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
 load = reader_of(loads, "is for text that is not split")
 
 
-def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_model.Piece:
-    """Read a piece by its place.
-
-    Raises:
-        FormatError: Another piece is to stand there, or it is not UTF-8.
-    """
+def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_writing.Piece:
+    """Read a piece by its place."""
     kind = NORMAL
     if number < len(NAMES) + 256:
         named = number < len(NAMES)
-        wanted, given, kind = NAMES[number] if named else (byte_text(number - 3), byte_text(number - 3), BYTE)
-        if text != wanted:
-            raise FormatError(f"{source}: token {number} is {quote(text)}, and llama2.c has {quote(wanted)} there")
+        expected, given, kind = NAMES[number] if named else (byte_text(number - 3), byte_text(number - 3), BYTE)
+        if text != expected:
+            raise FormatError(f"{source}: token {number} is {quote(text)}, and llama2.c has {quote(expected)} there")
         return given, score, kind
     try:
         return text.decode().replace(" ", MARK).encode(), score, kind
@@ -108,11 +100,7 @@ def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a ``tokenizer.bin``, as llama2.c's own exporter does.
-
-    Raises:
-        FormatError: if it is none that llama2.c runs as it is.
-    """
+    """Write a tokenizer as a ``tokenizer.bin``, as llama2.c's own exporter does."""
     if tokenizer.model.kind not in MODELS:
         hint = "it holds what Llama 2 has: SentencePiece's BPE with tokens for all bytes"
         raise features.other_model(tokenizer.model, MODELS, "a tokenizer.bin of llama2.c", hint)
@@ -122,10 +110,10 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         lost["normalizer"] = "a normalizer that does more or less than put one blank before the text"
     pieces = sentencepiece_writing.pieces_of(translated)
     first = [(given, kind) for _, given, kind in NAMES] + [(byte_text(byte), BYTE) for byte in range(256)]
-    for number, ((text, _, kind), (wanted, _)) in enumerate(zip(pieces, first, strict=False)):
+    for number, ((text, _, kind), (expected, _)) in enumerate(zip(pieces, first, strict=False)):
         if (text, kind) != first[number]:
             raise FormatError(
-                f"a tokenizer.bin of llama2.c has {quote(wanted)} as token {number}, and this tokenizer {quote(text)}"
+                f"a tokenizer.bin of llama2.c has {quote(expected)} as token {number}, and this tokenizer {quote(text)}"
             )
     if len(pieces) < len(first):
         raise FormatError("a tokenizer.bin of llama2.c needs <unk>, <s>, </s> and a token for each byte")

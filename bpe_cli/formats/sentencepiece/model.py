@@ -3,13 +3,12 @@
 The message is that of ``sentencepiece_model.proto``. Its normalizer becomes the stages ``Charsmap``
 and ``SpaceMarks``; unigram, BPE, word and character models become ``Unigram``, ``ScoredBpe``,
 ``WordLevel`` behind a cut before each mark, and ``Unigram`` over characters. The file itself is carried
-along, so that writing one again changes nothing that was not changed (``sentencepiece_writing``).
+along, so that writing one again changes nothing that was not changed (``writing``).
 """
 
 from __future__ import annotations
 
 import base64
-import struct
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,13 +16,12 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats import scores as score_checks
+from bpe_cli.formats import sentencepiece as wire
+from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.read_file import read, refuse_pattern
-from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
-from bpe_cli.formats.sentencepiece import wire
+from bpe_cli.formats.sentencepiece import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.settings import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -37,7 +35,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -49,17 +47,11 @@ MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset(
     {"ids", "normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer", "sentencepiece-edges", "roles"}
 )
-ROLES = dict.fromkeys(sentencepiece_settings.ROLES)
+ROLES = dict.fromkeys(wire.ROLES)
 """The roles that special tokens of any text can have; the unknown one only its own."""
 
 WORDS = Split(MARK, "MergedWithNext", literal=True)
 """How a word model cuts: every mark begins a piece."""
-
-Piece = tuple[bytes, float, int]
-"""Text, score and type."""
-
-
-# -- reading -----------------------------------------------------------------------------------
 
 
 def sniff(head: bytes) -> bool:
@@ -70,40 +62,30 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.model``, and what Hugging Face lays beside one.
-
-    Raises:
-        InputError: if a file cannot be read.
-        FormatError: if one is broken, or two contradict each other.
-        UsageError: if a pattern is given; the file has its own rules.
-    """
+    """Read a ``.model``, and what Hugging Face lays beside one."""
     refuse_pattern(pattern, path, "says itself how text is split")
     return companions.apply(loads(read(path), str(path)), companions.find(path.parent), str(path))
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
-    """Read the content of a ``.model``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
-    pieces: list[Piece] = []
+    """Read the content of a ``.model``."""
+    pieces: list[sentencepiece_writing.Piece] = []
     settings: dict[int, bytes] = {}
     facts: list[tuple[str, Fact]] = []
     for number, value in wire.fields(data, source):
         if number == 1:
             pieces.append(read_piece(_message(value, source, "a piece"), source, len(pieces)))
-        elif number in sentencepiece_settings.TOP:
+        elif number in wire.TOP:
             message = _message(value, source, "a message of settings")
             settings[number] = settings.get(number, b"") + message
-            facts += sentencepiece_settings.facts(message, number, source)
+            facts += wire.facts(message, number, source)
         if len(pieces) > _core.MAX_TOKENS:
             raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} pieces")
     if not pieces:
         raise FormatError(f"{source} has no pieces")
     trainer, normalizer = (dict(wire.fields(settings.get(number, b""), source)) for number in (2, 3))
     carried = ((sentencepiece_writing.WHOLE, data),)
-    origin = Origin(NAME, tuple(facts), carried, sentencepiece_settings.trained(facts))
+    origin = Origin(NAME, tuple(facts), carried, wire.trained(facts))
     return assemble(pieces, trainer, normalizer, source, origin)
 
 
@@ -113,20 +95,9 @@ def _message(value: int | bytes, source: str, what: str) -> bytes:
     return value
 
 
-def read_piece(data: bytes, source: str, number: int) -> Piece:
-    """Read one piece.
-
-    Raises:
-        FormatError: if it is of a type that is not known, or has no text in UTF-8.
-    """
-    text, score, kind = b"", 0.0, NORMAL
-    for field, value in wire.fields(data, source):
-        if field == 1 and isinstance(value, bytes):
-            text = value
-        elif field == 2 and isinstance(value, bytes) and len(value) == 4:
-            (score,) = struct.unpack("<f", value)
-        elif field == 3 and isinstance(value, int):
-            kind = value
+def read_piece(data: bytes, source: str, number: int) -> sentencepiece_writing.Piece:
+    """Read one piece."""
+    text, score, kind = sentencepiece_writing.parsed_piece(data, source)
     if not NORMAL <= kind <= BYTE:
         raise FormatError(f"{source}: piece {number} is of a type that is not known ({kind})")
     try:
@@ -139,30 +110,19 @@ def read_piece(data: bytes, source: str, number: int) -> Piece:
 
 
 def assemble(
-    pieces: list[Piece],
+    pieces: list[sentencepiece_writing.Piece],
     trainer: Mapping[int, int | bytes],
     normalizer: Mapping[int, int | bytes],
     source: str,
     origin: Origin,
 ) -> Tokenizer:
-    """Make a tokenizer of pieces and settings, as SentencePiece does.
-
-    Args:
-        pieces: The pieces, by id.
-        trainer: The trainer's settings, by field number; what is absent has its default.
-        normalizer: The normalizer's.
-        source: The file, for errors.
-        origin: What the file says of itself.
-
-    Raises:
-        FormatError: if the pieces contradict each other, or the model is of a type that is not known.
-    """
-    seen: dict[bytes, int] = {}
+    """Make a tokenizer of pieces and settings, as SentencePiece does; settings that are absent have their defaults."""
+    ids: dict[bytes, int] = {}
     for number, (text, _, _) in enumerate(pieces):
-        if text in seen:
-            raise FormatError(f"{source}: the piece {quote(text)} stands twice, as {seen[text]} and {number}")
-        seen[text] = number
-    score_checks.check([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
+        if text in ids:
+            raise FormatError(f"{source}: the piece {quote(text)} stands twice, as {ids[text]} and {number}")
+        ids[text] = number
+    check_scores([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
     unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]
     if len(unknown) != 1:
         raise FormatError(f"{source} has {len(unknown)} unknown pieces; it is to have one")
@@ -172,7 +132,7 @@ def assemble(
     vocabulary = Vocabulary.from_tokens(b"" if kind in (UNKNOWN, CONTROL) else text for text, _, kind in pieces[:size])
     scores = array("d", (score for _, score, _ in pieces[:size]))
     kinds = bytes(kind for _, _, kind in pieces[:size])
-    setting = sentencepiece_settings.number
+    setting = wire.number
     suffix = bool(setting(trainer, 24, 0))
     marks = SpaceMarks(
         add_dummy_prefix=bool(setting(normalizer, 3, 1)),
@@ -185,7 +145,7 @@ def assemble(
     if isinstance(charsmap, bytes) and charsmap:
         given = tuple(text.decode() for text, _, kind in pieces if kind == USER_DEFINED)
         tables = (Charsmap(base64.b64encode(charsmap).decode(), given),)
-    surface = sentencepiece_settings.text(trainer, 44, UNK_SURFACE)
+    surface = wire.text(trainer, 44, UNK_SURFACE)
     model_type = setting(trainer, 3, UNIGRAM)
     byte_fallback = bool(setting(trainer, 35, 0))
     cuts: tuple[PreTokenizer, ...] = ()
@@ -212,22 +172,13 @@ def assemble(
                 unk_surface=surface.decode("utf-8", "replace"),
             ),
         ),
-        usage=Usage(
-            roles=sentencepiece_settings.roles(trainer, {text: (n, kind) for n, (text, _, kind) in enumerate(pieces)})
-        ),
+        usage=Usage(roles=wire.roles(trainer, {text: (n, kind) for n, (text, _, kind) in enumerate(pieces)})),
         origin=origin,
     )
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a ``.model`` that SentencePiece loads; one in Hugging Face's words is put into its own.
-
-    Raises:
-        FormatError: if the tokenizer is none that SentencePiece could have made, or has more than it holds.
-    """
+    """Write a tokenizer as a ``.model`` that SentencePiece loads; one in Hugging Face's words is put into its own."""
     if tokenizer.model.kind not in MODELS:
         raise features.other_model(tokenizer.model, MODELS, "a SentencePiece model", dialects.HINT)
     translated, edges = dialects.to_sentencepiece(tokenizer)

@@ -18,13 +18,13 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
+from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.read_file import read, refuse_pattern
+from bpe_cli.formats.sentencepiece import BPE, UNIGRAM
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.formats.sentencepiece import settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.settings import BPE, UNIGRAM
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
@@ -33,7 +33,7 @@ NAME = "sentencepiece-vocab"
 FILES = ("*.vocab",)
 MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
-ROLES = {role: text for role, (_, _, text) in settings.ROLES.items()}
+ROLES = {role: text for role, (_, _, text) in wire.ROLES.items()}
 """The roles that pieces have by their texts."""
 
 UNKNOWN_PIECE = b"<unk>"
@@ -50,13 +50,7 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.vocab`` that lies alone.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if it is broken, or the ``.model`` that it belongs to lies beside it.
-        UsageError: if a pattern is given; text is not split.
-    """
+    """Read a ``.vocab`` that lies alone."""
     refuse_pattern(pattern, path, "is for text that is not split")
     model = path.with_suffix(".model")
     if model != path and model.is_file():
@@ -68,11 +62,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
-    """Read the content of a ``.vocab``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the content of a ``.vocab``."""
     entries: list[tuple[bytes, float]] = []
     for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
         if not _LINE.fullmatch(line):
@@ -116,17 +106,13 @@ def _kind(piece: bytes, score: float, bytes_there: bool) -> int:
     return NORMAL
 
 
-def _model_type(pieces: list[sentencepiece_model.Piece]) -> int:
+def _model_type(pieces: list[sentencepiece_writing.Piece]) -> int:
     """Return the type of a model by the scores of its ordinary pieces; the first that BPE makes has -0."""
     return BPE if all(math.isfinite(s) and s.is_integer() for _, s, kind in pieces if kind == NORMAL) else UNIGRAM
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    r"""Write a tokenizer as a ``.vocab``, as SentencePiece's trainer and ``spm_export_vocab`` do.
-
-    Raises:
-        FormatError: if it is none of SentencePiece's, or has what the file does not say.
-    """
+    r"""Write a tokenizer as a ``.vocab``, as SentencePiece's trainer and ``spm_export_vocab`` do."""
     if tokenizer.model.kind not in MODELS:
         raise features.other_model(tokenizer.model, MODELS, "a .vocab", dialects.HINT)
     translated, edges = dialects.to_sentencepiece(tokenizer)
@@ -153,20 +139,16 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     return {"": "".join(lines).encode()}
 
 
-def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_model.Piece]) -> None:
-    """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE.
-
-    Raises:
-        FormatError: if they are such; the piece is named that tells.
-    """
-    told = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
-    if isinstance(tokenizer.model, ScoredBpe) and told != BPE:
+def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_writing.Piece]) -> None:
+    """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE."""
+    read_as = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
+    if isinstance(tokenizer.model, ScoredBpe) and read_as != BPE:
         text, score = next((text, score) for text, score, kind in pieces if kind == NORMAL and not score.is_integer())
         raise FormatError(
             f"a .vocab is read as BPE only if all scores are whole numbers, and that of {quote(text)} is {score:g}",
             hint="write a .model, which says what it is (--format sentencepiece)",
         )
-    if isinstance(tokenizer.model, Unigram) and told == BPE:
+    if isinstance(tokenizer.model, Unigram) and read_as == BPE:
         raise FormatError(
             "a .vocab whose scores are all whole numbers is read as BPE, and this is a unigram model",
             hint="write a .model, which says what it is (--format sentencepiece)",

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.scores import check_order
-from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.settings import (
+from bpe_cli.formats import sentencepiece as wire
+from bpe_cli.formats.features import check_order
+from bpe_cli.formats.sentencepiece import (
     BPE,
     CHAR,
     PREFIXES,
@@ -27,7 +27,7 @@ from bpe_cli.formats.sentencepiece.settings import (
     text,
 )
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
-from bpe_cli.stages.sentencepiece_kinds import CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact
@@ -45,11 +45,7 @@ Settings = Mapping[int, int | bytes]
 
 
 def write(tokenizer: Tokenizer) -> bytes:
-    """Write a tokenizer that is in SentencePiece's words.
-
-    Raises:
-        FormatError: if its ids have gaps, or it is in other words after all.
-    """
+    """Write a tokenizer that is in SentencePiece's words."""
     charsmap, marks = _split_normalizer(tokenizer)
     carried = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
     if carried is None:
@@ -67,13 +63,8 @@ def write(tokenizer: Tokenizer) -> bytes:
 def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -> list[Piece]:
     """Return the pieces of a tokenizer, by id.
 
-    Args:
-        tokenizer: The tokenizer.
-        kept: Pieces of the file that it was read from, by text: a word model has no scores and types, and
-            no model those of the control pieces behind all others.
-
-    Raises:
-        FormatError: if an id has no token, or the model is none of SentencePiece's.
+    ``kept`` are those of the file that it was read from, by text: a word model has no scores and types, and no model
+    those of the control pieces behind all others.
     """
     model = tokenizer.model
     if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:
@@ -110,7 +101,7 @@ def kept_pieces(tokenizer: Tokenizer) -> dict[bytes, Piece]:
     """Return the pieces of the ``.model`` that a tokenizer was read from, by text."""
     file = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
     values = (value for number, value in wire.fields(file or b"", FORMAT) if number == 1)
-    return {piece[0]: piece for piece in (_parsed_piece(value) for value in values if isinstance(value, bytes))}
+    return {piece[0]: piece for piece in (parsed_piece(value) for value in values if isinstance(value, bytes))}
 
 
 def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
@@ -149,7 +140,7 @@ def _trainer_settings(
     if (
         kind == UNIGRAM
         and ("model_type", "CHAR") in trained
-        and all(len(each.decode()) == 1 for each in _learnt(content))
+        and all(len(piece.decode()) == 1 for piece, _, each in content if each == NORMAL)
     ):
         kind = CHAR
     said = fields_of(trained)
@@ -168,10 +159,6 @@ def _trainer_settings(
             said[place] = wire.bytes_field(place, piece)
     said[44] = wire.bytes_field(44, _surface(tokenizer).encode())
     return wire.bytes_field(2, b"".join(said[field] for field in sorted(said)))
-
-
-def _learnt(content: Sequence[Piece]) -> Iterator[bytes]:
-    return (piece for piece, _, kind in content if kind == NORMAL)
 
 
 def _named_roles(tokenizer: Tokenizer, content: Sequence[Piece]) -> dict[str, bytes]:
@@ -204,9 +191,19 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
     old = {}
     for field in there:
         if field.number == 1 and isinstance(field.value, bytes):
-            piece = _parsed_piece(field.value)
+            piece = parsed_piece(field.value)
             old[piece[0]] = piece, field.value
     content = pieces_of(tokenizer, {piece: parsed for piece, (parsed, _) in old.items()})
+
+    def settings(number: int, stated: bytes, last_part: bytes) -> bytes:
+        """Write settings with what is to be said otherwise in their last part; nothing if nothing is."""
+        fields = dict(wire.fields(stated, FORMAT))
+        if number == 2:
+            changes = _trainer_changes(fields, tokenizer, marks, content, old)
+        else:
+            changes = _normalizer_changes(fields, charsmap, marks)
+        return wire.bytes_field(number, wire.edited(last_part, changes, FORMAT)) if changes else b""
+
     waiting = iter(content)
     last = {field.number: place for place, field in enumerate(there)}
     out = []
@@ -219,28 +216,18 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
                 out += [_kept_piece(piece, old, None, b"") for piece in waiting]
         elif field.number in (2, 3) and place == last[field.number]:
             parts = [each.value for each in there if each.number == field.number and isinstance(each.value, bytes)]
-            settings = dict(wire.fields(b"".join(parts), FORMAT))
-            if field.number == 2:
-                changes = _trainer_changes(settings, tokenizer, marks, content, old)
-            else:
-                changes = _normalizer_changes(settings, charsmap, marks)
             message = field.value if isinstance(field.value, bytes) else b""
-            edited = wire.edited(message, changes, FORMAT)
-            out.append(wire.bytes_field(field.number, edited) if changes else as_it_was)
+            out.append(settings(field.number, b"".join(parts), message) or as_it_was)
         else:
             out.append(as_it_was)
-    if 2 not in last:
-        changes = _trainer_changes({}, tokenizer, marks, content, old)
-        out.append(wire.bytes_field(2, wire.edited(b"", changes, FORMAT)) if changes else b"")
-    if 3 not in last:
-        changes = _normalizer_changes({}, charsmap, marks)
-        out.append(wire.bytes_field(3, wire.edited(b"", changes, FORMAT)) if changes else b"")
+    out += [settings(number, b"", b"") for number in (2, 3) if number not in last]
     return b"".join(out)
 
 
-def _parsed_piece(message: bytes) -> Piece:
+def parsed_piece(message: bytes, where: str = FORMAT) -> Piece:
+    """Read a piece; what is not there, or of another kind, has its default."""
     content, score, kind = b"", 0.0, NORMAL
-    for field, value in wire.fields(message, FORMAT):
+    for field, value in wire.fields(message, where):
         if field == 1 and isinstance(value, bytes):
             content = value
         elif field == 2 and isinstance(value, bytes) and len(value) == 4:
@@ -298,7 +285,7 @@ def _trainer_changes(
     there = dict(roles(settings, {piece: (token_id, kind) for token_id, (piece, _, kind) in enumerate(content)}))
     named = _named_roles(tokenizer, content)
     for token_id, (piece, _, _) in enumerate(content):
-        for role in (role for role, wanted in named.items() if wanted == piece and there.get(role) != token_id):
+        for role in (role for role, name in named.items() if name == piece and there.get(role) != token_id):
             changes[ROLES[role][0]] = wire.varint_field(ROLES[role][0], token_id)
             changes[ROLES[role][1]] = wire.bytes_field(ROLES[role][1], piece)
     return changes

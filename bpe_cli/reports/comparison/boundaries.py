@@ -1,18 +1,23 @@
-"""Align two cuts of one text by merging sorted lists of byte offsets: linear in the number of tokens."""
+"""Align cuts of one text by merging sorted lists of byte offsets: linear in the number of tokens.
+
+A boundary is a byte offset of the text at which a token ends; the end of the text is none.
+"""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.white_space import STRETCH
+from bpe_cli.reports.tokenizer.contents import STRETCH
 from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 
@@ -28,12 +33,12 @@ def unseen(ends: list[int], size: int) -> set[int]:
 
     A character's bytes may each be a token; a mark may stand before the text; what ends the text may be dropped.
     """
-    found = {0} if ends and not ends[0] else set()
+    hidden = {0} if ends and not ends[0] else set()
     if not ends or ends[-1] < size:
-        found.add(size)
+        hidden.add(size)
     if len(set(ends)) < len(ends):
-        found |= {end for end, times in Counter(ends).items() if times > 1}
-    return found
+        hidden |= {end for end, times in Counter(ends).items() if times > 1}
+    return hidden
 
 
 def segments(first: list[int], second: list[int], stops: list[int]) -> Iterator[Segment]:
@@ -105,7 +110,7 @@ def words_of(text: bytes) -> list[Span]:
 
 def cut_words(words: list[Span], points: list[int]) -> set[int]:
     """Return the numbers of the words inside which one of the points lies; both lists ascend."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     number = 0
     for point in points:
         while number < len(words) and words[number][1] <= point:
@@ -113,8 +118,8 @@ def cut_words(words: list[Span], points: list[int]) -> set[int]:
         if number == len(words):
             break
         if words[number][0] < point:
-            found.add(number)
-    return found
+            numbers.add(number)
+    return numbers
 
 
 class Cutter:
@@ -138,11 +143,7 @@ class Cutter:
             self._lengths = _lengths(tokenizer)
 
     def count(self, texts: Sequence[bytes]) -> list[int]:
-        """Count the tokens of each text.
-
-        Raises:
-            InputError: if a byte of a text has no token.
-        """
+        """Count the tokens of each text."""
         return self._tokenizer.count_block(Block.of(texts), self._matcher, self._threads).tolist()
 
     def unknown(self, texts: Sequence[bytes]) -> int:
@@ -203,3 +204,72 @@ def _lengths(tokenizer: Tokenizer) -> array[int]:
     for token in tokenizer.special_tokens:
         lengths[token.token_id] = len(token.content)
     return lengths
+
+
+STRETCH_BYTES = 160
+"""A stretch ends at the first common boundary after so many bytes, or after a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """How the boundaries of one segmentation differ from another's.
+
+    Attributes:
+        alone: Numbers of the tokens whose end is a boundary here and not there.
+        across: Numbers of the tokens that have a boundary of the other one inside.
+    """
+
+    alone: frozenset[int] = frozenset()
+    across: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the text that begins and ends at boundaries of all segmentations.
+
+    Attributes:
+        groups: For each segmentation, the first group of the stretch and the one after its last, as numbers into
+            ``Segmentation.groups()``.
+    """
+
+    groups: tuple[tuple[int, int], ...]
+
+
+def deviation(segmentation: Segmentation, baseline: Segmentation) -> Deviation:
+    """Compare the boundaries of a segmentation with those of the baseline, of the same text.
+
+    Complexity: linear but for a logarithm.
+    """
+    others = sorted({token.end for token in baseline.tokens})
+    known = set(others) | {segmentation.byte_count}
+    alone = frozenset(number for number, token in enumerate(segmentation.tokens) if token.end not in known)
+    ends = [0, *(token.end for token in segmentation.tokens)]
+    across = frozenset(
+        number
+        for number, (start, end) in enumerate(pairwise(ends))
+        if start < end and bisect_right(others, start) < bisect_left(others, end)
+    )
+    return Deviation(alone, across)
+
+
+def stretches(segmentations: Sequence[Segmentation]) -> Iterator[Stretch]:
+    """Cut a text where all segmentations have a boundary between grapheme clusters: after a line, or if it is long."""
+    ends = [_group_ends(segmentation) for segmentation in segmentations]
+    lines = {token.end for token in segmentations[0].tokens if token.reading.endswith(b"\n")}
+    common = sorted(set.intersection(*map(set, ends)))
+    done = [0] * len(ends)
+    start = 0
+    for offset in common:
+        if offset not in lines and offset - start < STRETCH_BYTES:
+            continue
+        reached = [ends[number][offset] for number in range(len(ends))]
+        yield Stretch(tuple(zip(done, reached, strict=True)))
+        start, done = offset, reached
+    left = [max(places.values(), default=0) for places in ends]
+    if left != done:
+        yield Stretch(tuple(zip(done, left, strict=True)))
+
+
+def _group_ends(segmentation: Segmentation) -> dict[int, int]:
+    """Return, by the offset at which a group of tokens ends, how many groups have ended by then."""
+    return {segmentation.tokens[group.end - 1].end: number for number, group in enumerate(segmentation.groups(), 1)}

@@ -1,18 +1,209 @@
-"""Describe what has changed: since a comparison that was stored, or from the baseline to the other tokenizers."""
+"""Describe what has changed: since a comparison that was stored, or from the baseline to the other tokenizers.
+
+A stored comparison is what two comparisons of different days have in common: names, what identifies texts and
+tokenizers, and the values of metrics. Its JSON is documented with ``views.comparison.files``; it is not read
+with ``formats.read_file``, for reports may know nothing of formats, and a report's mistakes are named otherwise.
+
+Length: the form that is stored, its reader and what compares two such forms change together.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports.comparison.checks import ANY, NUMBER, TOTAL, Check, Failure, amount, in_scope, number_of, rows_of
-from bpe_cli.reports.comparison.comparison import Comparison
+from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Metric, Row, differences_of, rows_of
 from bpe_cli.reports.comparison.measures import Difference
-from bpe_cli.reports.comparison.metrics import Metric, differences_of
-from bpe_cli.reports.comparison.stored import StoredComparison, StoredRow
+
+SCHEMA = "bpe.compare/2"
+"""The schema that is written and read."""
+
+_KINDS = {dict: "an object", list: "an array", str: "a string", int: "a whole number"}
+
+_AGAIN = "make the report anew with bpe compare --json"
+
+_LARGEST = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTokenizer:
+    """A tokenizer of a stored comparison; ``fingerprint`` is None where nobody took it."""
+
+    name: str
+    vocab_size: int
+    fingerprint: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """An input of a stored comparison, or all of them together.
+
+    Attributes:
+        sha256: Of the documents' bytes; None where nobody took it.
+        values: Per tokenizer its metrics by name; None where there is no value.
+    """
+
+    name: str
+    document_count: int
+    byte_count: int
+    sha256: str | None
+    values: tuple[Mapping[str, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredComparison:
+    """A comparison as it is stored.
+
+    Attributes:
+        specials: Which special tokens were looked for: ``all``, or their texts.
+    """
+
+    tokenizers: tuple[StoredTokenizer, ...]
+    rows: tuple[StoredRow, ...]
+    total: StoredRow
+    specials: str | tuple[str, ...]
+
+    @classmethod
+    def of(cls, report: Comparison) -> StoredComparison:
+        """Return what of a comparison is stored."""
+        fingerprints: Sequence[str | None] = report.fingerprints or (None,) * len(report.tokenizers)
+        tokenizers = zip(report.tokenizers, report.vocab_sizes, fingerprints, strict=True)
+        return cls(
+            tuple(StoredTokenizer(*each) for each in tokenizers),
+            tuple(_row_of(row) for row in report.rows),
+            _row_of(report.total),
+            report.settings.specials if report.settings else (),
+        )
+
+    @classmethod
+    def parse(cls, data: bytes, name: str) -> StoredComparison:
+        """Read what ``bpe compare --json`` printed.
+
+        Raises:
+            InputError: if it is no such thing; the message names the field.
+        """
+        from bpe_cli.support.safe_orjson import orjson
+
+        try:
+            value = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise InputError(f"{name} is not JSON: {error}", hint="give what bpe compare --json printed") from error
+        return _read_report(_Field(value, name))
+
+
+def finite(value: float | None) -> float | None:
+    """Return a value that JSON can hold."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _row_of(row: Row) -> StoredRow:
+    values = tuple({name: finite(metric.of(each)) for name, metric in METRICS.items()} for each in row.measures)
+    return StoredRow(row.name, row.document_count, row.byte_count, row.sha256, values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A value of a stored report and its place there; what is not as it must be is an error that names the place."""
+
+    value: Any
+    report: str
+    path: str = ""
+
+    def wrong(self, what: str) -> InputError:
+        return InputError(f"{self.report}: {self.path} {what}", hint=_AGAIN)
+
+    def of(self, kind: type) -> Any:
+        if not isinstance(self.value, kind) or isinstance(self.value, bool):
+            raise self.wrong(f"is not {_KINDS[kind]}")
+        return self.value
+
+    def get(self, key: str) -> _Field:
+        """Return a member of an object, null where it is missing."""
+        return _Field(self.of(dict).get(key), self.report, f"{self.path}.{key}" if self.path else key)
+
+    def __getitem__(self, key: str) -> _Field:
+        member = self.get(key)
+        if key not in self.value:
+            raise member.wrong("is missing")
+        return member
+
+    def items(self) -> list[_Field]:
+        return [_Field(each, self.report, f"{self.path}[{number}]") for number, each in enumerate(self.of(list))]
+
+    def optional(self) -> str | None:
+        return None if self.value is None else self.of(str)
+
+    def count(self) -> int:
+        number: int = self.of(int)
+        if not 0 <= number < _LARGEST:
+            raise self.wrong("is out of range")
+        return number
+
+    def text(self) -> str:
+        """Read a text, or its bytes where it is not UTF-8."""
+        value = self.value
+        if isinstance(value, dict) and set(value) == {"bytes"} and isinstance(value["bytes"], str):
+            try:
+                return bytes.fromhex(value["bytes"]).decode("utf-8", "surrogateescape")
+            except ValueError:
+                raise self.wrong("has bytes that are not hexadecimal") from None
+        text: str = self.of(str)
+        return text
+
+    def metric(self) -> float | None:
+        if self.value is None:
+            return None
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
+            raise self.wrong(f"is not a number but {self.value!r}"[:100])
+        if not 0 <= self.value < _LARGEST:
+            raise self.wrong("is out of range")
+        return self.value
+
+
+def _read_report(report: _Field) -> StoredComparison:
+    schema = report.value.get("schema") if isinstance(report.value, dict) else None
+    if not isinstance(schema, str):
+        raise InputError(
+            f"{report.report} is not a report of bpe compare: it has no schema", hint="give what --json printed"
+        )
+    if schema != SCHEMA:
+        raise InputError(
+            f"{report.report} has the schema {schema[:60]!r}, not {SCHEMA!r}",
+            hint=_AGAIN if schema.startswith("bpe.compare/") else "give what bpe compare --json printed",
+        )
+    tokenizers = tuple(
+        StoredTokenizer(each["name"].text(), each["vocab_size"].count(), each.get("fingerprint").optional())
+        for each in report["tokenizers"].items()
+    )
+    if not tokenizers:
+        raise report["tokenizers"].wrong("is empty")
+    if len({each.name for each in tokenizers}) < len(tokenizers):
+        raise report["tokenizers"].wrong("has a name twice")
+    count = len(tokenizers)
+    rows = tuple(_read_row(each, count) for each in report["inputs"].items())
+    total = _read_row(report["total"], count)
+    specials = report["settings"].get("specials")
+    listed = "all" if specials.value == "all" else tuple(each.text() for each in specials.items())
+    return StoredComparison(tokenizers, rows, total, listed)
+
+
+def _read_row(row: _Field, tokenizers: int) -> StoredRow:
+    results = row["results"].items()
+    if len(results) != tokenizers:
+        raise row["results"].wrong(f"has {len(results):,} entries for {tokenizers:,} tokenizers")
+    return StoredRow(
+        row["name"].text(),
+        row["document_count"].count(),
+        row["byte_count"].count(),
+        row.get("sha256").optional(),
+        # Metrics that this version does not know are of no use.
+        tuple({name: each[name].metric() for name in METRICS if name in each.of(dict)} for each in results),
+    )
+
 
 SIGNIFICANT = 0.05
 """A difference with an adjusted p below this is beyond noise."""
@@ -20,16 +211,12 @@ SIGNIFICANT = 0.05
 BY_TOKENS = frozenset({"tokens", "ratio", "bytes_per_token", "characters_per_token"})
 """On the same text these say the same as the ratio of tokens, so that its interval is theirs."""
 
-_ROUNDING = 1e-12  # of a quotient of floats: 101 of 100 is 1% more, not more than 1%
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """A metric of one tokenizer on one input, then and now.
 
     Attributes:
-        metric: What is compared; one way is better.
-        tokenizer: The tokenizer's name now.
         source: The input's name; None for all together.
         before: The value it is compared with; None if there was none.
         now: The value now; None if there is none.
@@ -84,14 +271,8 @@ class Changes:
     """All changes, and what could not be compared.
 
     Attributes:
-        reference: The name of the stored report, or of the baseline tokenizer.
-        stored: Whether it is a stored report.
         changes: Per metric and tokenizer: the inputs, then all together if they are the same as then.
         renamed: Names then and now of tokenizers and inputs that were taken for the same, being the only ones.
-        new_tokenizers: Tokenizers that the stored report has not.
-        gone_tokenizers: Tokenizers that only the stored report has.
-        new_inputs: Inputs that the stored report has not.
-        gone_inputs: Inputs that only the stored report has.
     """
 
     reference: str
@@ -144,12 +325,6 @@ def changes_since(
 ) -> Changes:
     """Compare with a stored report, by the names of tokenizers and inputs; the only ones need not have the same.
 
-    Args:
-        now: What was compared now.
-        before: What was compared then.
-        metrics: What to compare.
-        reference: What to call the stored report.
-
     Raises:
         UsageError: Of a metric neither more nor less is better.
         InputError: if an input has other bytes than then, special tokens were looked for otherwise, there is nothing
@@ -162,7 +337,7 @@ def changes_since(
             hint="the numbers of one do not say anything about the other; give the same --special",
         )
     tokenizers = _pairs([each.name for each in before.tokenizers], [each.name for each in now.tokenizers])
-    inputs = _pairs(_numbered(before.rows), _numbered(now.rows))
+    inputs = _pairs([each.name for each in before.rows], [each.name for each in now.rows])
     if not tokenizers.both or not inputs.both:
         what, known = ("input", before.rows) if tokenizers.both else ("tokenizer", before.tokenizers)
         raise InputError(
@@ -178,7 +353,7 @@ def changes_since(
         rows.append((None, before.total, now.total))
     changes = []
     for metric in metrics:
-        found = [
+        metric_changes = [
             Change(
                 metric, now.tokenizers[this].name, source,
                 old.values[then].get(metric.name), new.values[this].get(metric.name),
@@ -186,151 +361,58 @@ def changes_since(
             for then, this in tokenizers.both
             for source, old, new in rows
         ]  # fmt: skip
-        if all(each.before is None for each in found) and any(each.now is not None for each in found):
+        if all(each.before is None for each in metric_changes) and any(each.now is not None for each in metric_changes):
             raise InputError(f"{reference} has no values of {metric.name}", hint="make it anew, with the same options")
-        changes += found
-    renamed = [(before.tokenizers[then].name, now.tokenizers[this].name) for then, this in tokenizers.both]
-    renamed += [(before.rows[then].name, now.rows[this].name) for then, this in inputs.both]
+        changes += metric_changes
     return Changes(
         reference,
         True,
         tuple(changes),
-        tuple((old, new) for old, new in renamed if old != new),
-        new_tokenizers=tuple(now.tokenizers[number].name for number in tokenizers.new),
-        gone_tokenizers=tuple(before.tokenizers[number].name for number in tokenizers.gone),
-        new_inputs=tuple(now.rows[number].name for number in inputs.new),
-        gone_inputs=tuple(before.rows[number].name for number in inputs.gone),
+        (*tokenizers.renamed, *inputs.renamed),
+        new_tokenizers=tokenizers.new,
+        gone_tokenizers=tokenizers.gone,
+        new_inputs=inputs.new,
+        gone_inputs=inputs.gone,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """State by how much something may have become worse.
-
-    Attributes:
-        most: As a part of the value before.
-        scope: ``any`` (each input and all together), ``total``, or the name of an input.
-        text: As it was given.
-
-    >>> Limit.parse("1%"), Limit.parse("total: .5 %").most
-    (Limit(most=0.01, scope='any', text='1%'), 0.005)
-    """
-
-    most: float
-    scope: str
-    text: str
-
-    @classmethod
-    def parse(cls, text: str) -> Limit:
-        """Read ``[SCOPE:] NUMBER%``.
-
-        Raises:
-            UsageError: if it is something else.
-        """
-        match = re.fullmatch(rf"\s*(?:(.*):)?\s*({NUMBER})\s*%\s*", text, re.ASCII | re.DOTALL)
-        if match is None:
-            raise UsageError(f"{text!r} is not a limit in per cent", hint="write 1%, or 'total: 1%'")
-        return cls(number_of(match[2], True, text), (match[1] or ANY).strip(), text)
-
-    def check(self, changes: Changes) -> Check:
-        """Find what has become worse by more than that, or cannot be told to be within it; the worst first.
-
-        Where neither side has a value, nothing could have become worse.
-
-        Raises:
-            InputError: All inputs together are asked for, and they are not those of then.
-        """
-        if self.scope == TOTAL and not changes.same_inputs:
-            raise InputError(
-                f"{changes.reference} has other inputs, so all of them together cannot be compared",
-                hint="leave out 'total:' to compare those that both have, or make the report anew",
-            )
-        return Check("--max-regression", self.text, tuple(self._failures(changes)))
-
-    def _failures(self, changes: Changes) -> Iterator[Failure]:
-        for change in sorted(changes.changes, key=badness):
-            if not in_scope(self.scope, change.source):
-                continue
-            if change.missing:  # it may have become worse by anything
-                yield Failure(change.tokenizer, change.source, sentence(change))
-            elif change.worsening > self.most + _ROUNDING:
-                statement = f"{sentence(change)}, more than {amount(self.most, True)}"
-                yield Failure(change.tokenizer, change.source, statement)
-
-
-def badness(change: Change) -> tuple[bool, float]:
-    """Return a key that sorts changes: values that are missing, then what has become worse, then the rest in order."""
-    return not change.missing, -max(change.worsening, 0)
-
-
-def sentence(change: Change) -> str:
-    """Write a change: from what to what, by how much, and whether that is more than noise.
-
-    >>> from bpe_cli.reports.comparison.metrics import METRICS
-    >>> sentence(Change(METRICS["tokens"], "a", None, 200, 203))
-    'tokens 200 -> 203, 1.5% worse'
-    >>> sentence(Change(METRICS["tokens"], "a", None, None, 203))
-    'tokens no value -> 203, cannot be compared'
-    """
-    percent = change.metric.kind == "share"
-    if change.before is None or change.now is None:
-        either = ("no value" if each is None else amount(each, percent) for each in (change.before, change.now))
-        return f"{change.metric.name} {' -> '.join(either)}, cannot be compared"
-    values = f"{amount(change.before, percent)} -> {amount(change.now, percent)}"
-    size = abs(change.worsening)
-    if not size:
-        return f"{change.metric.name} {values}, the same"
-    by = "" if size == float("inf") else f"{amount(float(f'{size:.3g}'), True)} "
-    text = f"{change.metric.name} {values}, {by}{change.verdict}"
-    if change.difference is not None:
-        each = change.difference
-        noise = "beyond noise" if change.beyond_noise else "within noise"
-        text += f" ({noise}: ratio of tokens {each.low:.3f} to {each.high:.3f} in 95%, p = {each.p_adjusted:.2g})"
-    return text
-
-
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Numbers of what both have, what only the new one has and what only the old one has."""
+    """Numbers of what both have, those with names then and now that differ, and names that only one has."""
 
     both: tuple[tuple[int, int], ...]
-    new: tuple[int, ...]
-    gone: tuple[int, ...]
+    renamed: tuple[tuple[str, str], ...]
+    new: tuple[str, ...]
+    gone: tuple[str, ...]
 
 
-_Key = TypeVar("_Key", bound=Hashable)
+def _pairs(before: Sequence[str], now: Sequence[str]) -> _Pairs:
+    """Match names: of several that are the same the first with the first, and the only one with the only one.
 
-
-def _pairs(before: Sequence[_Key], now: Sequence[_Key]) -> _Pairs:
-    """Match names that are different among themselves.
-
-    >>> _pairs(["a", "b"], ["b", "c"]).both, _pairs(["a"], ["b"]).both
-    (((1, 0),), ((0, 0),))
+    >>> _pairs(["a", "b"], ["b", "c"])
+    _Pairs(both=((1, 0),), renamed=(), new=('c',), gone=('a',))
+    >>> _pairs(["a"], ["b"])
+    _Pairs(both=((0, 0),), renamed=(('a', 'b'),), new=(), gone=())
     """
+    places = {key: number for number, key in enumerate(_numbered(before))}
+    both = [(places[key], number) for number, key in enumerate(_numbered(now)) if key in places]
     if len(before) == len(now) == 1:
-        return _Pairs(((0, 0),), (), ())
-    places = {key: number for number, key in enumerate(before)}
-    both = tuple((places[key], number) for number, key in enumerate(now) if key in places)
+        both = [(0, 0)]
+    then, this = {old for old, _ in both}, {new for _, new in both}
     return _Pairs(
-        both,
-        tuple(number for number, key in enumerate(now) if key not in places),
-        tuple(sorted(set(range(len(before))) - {then for then, _ in both})),
+        tuple(both),
+        tuple((before[old], now[new]) for old, new in both if before[old] != now[new]),
+        tuple(name for number, name in enumerate(now) if number not in this),
+        tuple(name for number, name in enumerate(before) if number not in then),
     )
 
 
-def _numbered(rows: Iterable[_Named]) -> list[tuple[str, int]]:
+def _numbered(names: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Distinguish inputs of the same name by how often it came before."""
-    seen: dict[str, int] = {}
-    keys = []
-    for row in rows:
-        seen[row.name] = seen.get(row.name, -1) + 1
-        keys.append((row.name, seen[row.name]))
-    return keys
+    occurrences = Counter[str]()
+    for name in names:
+        yield name, occurrences[name]
+        occurrences[name] += 1
 
 
 def _check_judged(metrics: Sequence[Metric]) -> None:

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from bpe_cli.errors import UsageError
-from bpe_cli.reports.comparison.comparison import Comparison, Row
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.reports.comparison.changes import Change, Changes
+from bpe_cli.reports.comparison.comparison import Comparison, Metric, metric_named, rows_of
 from bpe_cli.reports.comparison.measures import Measure
-from bpe_cli.reports.comparison.metrics import Metric, metric_named
 from bpe_cli.support.messages import did_you_mean, nearest
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -47,12 +47,14 @@ _FORM = re.compile(
 )
 
 
+_ROUNDING = 1e-12  # of a quotient of floats: 101 of 100 is 1% more, not more than 1%
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """State where a check found what it was asked to find.
 
     Attributes:
-        tokenizer: The tokenizer's name.
         source: The input's name; None for all inputs together.
         statement: What is true of it; it holds names of metrics and numbers only.
     """
@@ -67,13 +69,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check came to.
-
-    Attributes:
-        option: The option that asked for it.
-        value: That option's value, as it was given.
-        failures: Empty when all is well.
-    """
+    """What a check came to."""
 
     option: str
     value: str
@@ -85,11 +81,8 @@ class Condition:
     """Compare a metric with a number.
 
     Attributes:
-        metric: What is compared.
-        comparison: One of ``< <= > >= == !=``.
-        number: What it is compared with; a share as a part of one.
+        number: What the metric is compared with; a share as a part of one.
         scope: ``any``, ``total`` or the name of an input.
-        text: As it was given.
 
     >>> condition = Condition.parse("de.txt: bytes_per_token<4")
     >>> condition.scope, condition.metric.name, condition.comparison, condition.number
@@ -189,11 +182,6 @@ def amount(value: float, percent: bool) -> str:
     return f"{int(value):,}" if float(value).is_integer() and value < 1e15 else f"{value:,.6g}"
 
 
-def rows_of(report: Comparison) -> list[tuple[str | None, Row]]:
-    """Return all rows, each with its input's name; None for all together, which come last."""
-    return [*((row.name, row) for row in report.rows), (None, report.total)]
-
-
 def in_scope(scope: str, source: str | None) -> bool:
     """Return whether a scope means an input, or all together (None)."""
     if scope in (ANY, TOTAL):
@@ -213,3 +201,89 @@ def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
             f"{text!r}: there is no input {scope!r}",
             hint=did_you_mean(near, "any means each input, total all together"),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """State by how much something may have become worse.
+
+    Attributes:
+        most: As a part of the value before.
+        scope: ``any`` (each input and all together), ``total``, or the name of an input.
+        text: As it was given.
+
+    >>> Limit.parse("1%"), Limit.parse("total: .5 %").most
+    (Limit(most=0.01, scope='any', text='1%'), 0.005)
+    """
+
+    most: float
+    scope: str
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Limit:
+        """Read ``[SCOPE:] NUMBER%``.
+
+        Raises:
+            UsageError: if it is something else.
+        """
+        match = re.fullmatch(rf"\s*(?:(.*):)?\s*({NUMBER})\s*%\s*", text, re.ASCII | re.DOTALL)
+        if match is None:
+            raise UsageError(f"{text!r} is not a limit in per cent", hint="write 1%, or 'total: 1%'")
+        return cls(number_of(match[2], True, text), (match[1] or ANY).strip(), text)
+
+    def check(self, changes: Changes) -> Check:
+        """Find what has become worse by more than that, or cannot be told to be within it; the worst first.
+
+        Where neither side has a value, nothing could have become worse.
+
+        Raises:
+            InputError: All inputs together are asked for, and they are not those of then.
+        """
+        if self.scope == TOTAL and not changes.same_inputs:
+            raise InputError(
+                f"{changes.reference} has other inputs, so all of them together cannot be compared",
+                hint="leave out 'total:' to compare those that both have, or make the report anew",
+            )
+        return Check("--max-regression", self.text, tuple(self._failures(changes)))
+
+    def _failures(self, changes: Changes) -> Iterator[Failure]:
+        for change in sorted(changes.changes, key=badness):
+            if not in_scope(self.scope, change.source):
+                continue
+            if change.missing:  # it may have become worse by anything
+                yield Failure(change.tokenizer, change.source, sentence(change))
+            elif change.worsening > self.most + _ROUNDING:
+                statement = f"{sentence(change)}, more than {amount(self.most, True)}"
+                yield Failure(change.tokenizer, change.source, statement)
+
+
+def badness(change: Change) -> tuple[bool, float]:
+    """Return a key that sorts changes: values that are missing, then what has become worse, then the rest in order."""
+    return not change.missing, -max(change.worsening, 0)
+
+
+def sentence(change: Change) -> str:
+    """Write a change: from what to what, by how much, and whether that is more than noise.
+
+    >>> from bpe_cli.reports.comparison.comparison import METRICS
+    >>> sentence(Change(METRICS["tokens"], "a", None, 200, 203))
+    'tokens 200 -> 203, 1.5% worse'
+    >>> sentence(Change(METRICS["tokens"], "a", None, None, 203))
+    'tokens no value -> 203, cannot be compared'
+    """
+    percent = change.metric.kind == "share"
+    if change.before is None or change.now is None:
+        either = ("no value" if each is None else amount(each, percent) for each in (change.before, change.now))
+        return f"{change.metric.name} {' -> '.join(either)}, cannot be compared"
+    values = f"{amount(change.before, percent)} -> {amount(change.now, percent)}"
+    size = abs(change.worsening)
+    if not size:
+        return f"{change.metric.name} {values}, the same"
+    by = "" if size == float("inf") else f"{amount(float(f'{size:.3g}'), True)} "
+    text = f"{change.metric.name} {values}, {by}{change.verdict}"
+    if change.difference is not None:
+        each = change.difference
+        noise = "beyond noise" if change.beyond_noise else "within noise"
+        text += f" ({noise}: ratio of tokens {each.low:.3f} to {each.high:.3f} in 95%, p = {each.p_adjusted:.2g})"
+    return text

@@ -1,17 +1,26 @@
-"""The comparison: frozen values, made by ``compare.compare``."""
+"""Hold a comparison as frozen values, and name what can be asked of its measures.
+
+``METRICS`` is the one list that tables, files, conditions and the documentation read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
+from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.measures import Difference, Measure
+from bpe_cli.support.messages import did_you_mean, every, nearest
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.disagreements import Disagreement
     from bpe_cli.reports.comparison.overlap import Overlap
-    from bpe_cli.reports.comparison.probes import Probes
+    from bpe_cli.reports.comparison.probe_code import CodeProbe
+    from bpe_cli.reports.comparison.probe_data import DataProbe
+    from bpe_cli.reports.comparison.probe_languages import LanguageProbe
+    from bpe_cli.reports.comparison.probe_numbers import NumberProbe
     from bpe_cli.reports.text.segmentation import Segmentation
 
 
@@ -35,15 +44,11 @@ class Row:
     """What all tokenizers make of one input, or of all together.
 
     Attributes:
-        name: The input's name.
-        document_count: Documents.
-        byte_count: Bytes.
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
-        measures: One per tokenizer.
         best: The tokenizers with the fewest tokens, of those that do not lose text (``Measure.loses_text``); empty
             when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there is nothing to
-            tell (``statistics.difference`` says when). Empty if the row was not made by a comparison.
+            tell (``measures.difference`` says when). Empty if the row was not made by a comparison.
         sha256: Of the documents' bytes one after the other, as they are compared: without line ends where each line
             is a document, unpacked where a file is compressed. None where nobody took it, and for all together.
     """
@@ -99,12 +104,21 @@ class Passage:
     Attributes:
         source: The name of the input it is from.
         document: Number of the document in that input, from 0.
-        segmentations: One per tokenizer.
     """
 
     source: str
     document: int
     segmentations: tuple[Segmentation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """What nobody's own texts ask evenly; None for what was not asked."""
+
+    languages: LanguageProbe | None = None
+    code: CodeProbe | None = None
+    data: DataProbe | None = None
+    numbers: NumberProbe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,6 @@ class Comparison:
     Attributes:
         tokenizers: Their names, each different.
         vocab_sizes: Their highest ids plus one.
-        rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
         passages: The texts of short inputs, token by token (see ``compare.PASSAGE_BYTES``).
         probes: What languages, code, data and numbers cost, where that was asked for.
@@ -139,3 +152,165 @@ class Comparison:
     fingerprints: tuple[str, ...] = ()
     settings: Settings | None = None
     frequencies: tuple[memoryview, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number that a measure gives.
+
+    Attributes:
+        name: As in ``--metric``, ``--fail-if``, JSON and CSV.
+        label: As in tables: the name with spaces, but for what has a usual name of its own (``bytes/token``,
+            ``tokens/word``, ``MB/s``).
+        better: Which way is better, if one is; "less tokens" and "more bytes per token" say the same.
+        meaning: One sentence for the documentation, without a period.
+        of: Its value; None where there is none.
+        flattered: Whether it counts tokens or cut words, of which there are few where text is thrown away.
+    """
+
+    name: str
+    label: str
+    better: Literal["less", "more"] | None
+    kind: Literal["count", "ratio", "share", "speed"]
+    meaning: str
+    of: Callable[[Measure], float | None]
+    flattered: bool = False
+
+    def doubtful(self, measure: Measure) -> bool:
+        """Return whether its value is no merit: the text it is made of was lost."""
+        return self.flattered and measure.loses_text
+
+
+def _metric(
+    name: str,
+    label: str,
+    better: Literal["less", "more"] | None,
+    kind: Literal["count", "ratio", "share", "speed"],
+    value: str,
+    *,
+    meaning: str,
+    flattered: bool = False,
+) -> Metric:
+    """Make a metric of the field or property of a measure that is its value."""
+    return Metric(name, label, better, kind, meaning, attrgetter(value), flattered)
+
+
+_ALL = (
+    _metric("tokens", "tokens", "less", "count", "token_count", flattered=True,
+            meaning="tokens"),
+    _metric("bytes_per_token", "bytes/token", "more", "ratio", "bytes_per_token", flattered=True,
+            meaning="bytes of text per token, a ratio of sums"),
+    _metric("characters_per_token", "characters/token", "more", "ratio", "characters_per_token", flattered=True,
+            meaning="characters per token, a ratio of sums"),
+    _metric("ratio", "ratio", "less", "ratio", "ratio", flattered=True,
+            meaning="tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums"),
+    _metric("mean_bytes_per_token", "mean bytes/token", "more", "ratio", "mean_bytes_per_token", flattered=True,
+            meaning="each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
+            "document counts as much as a long one"),
+    _metric("fertility", "tokens/word", "less", "ratio", "fertility", flattered=True,
+            meaning="tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, "
+            "count words otherwise)"),
+    _metric("split_words", "split words", "less", "share", "split_share", flattered=True,
+            meaning="words of which more than one token has a part, of all words (the proportion of continued words "
+            "of Rust et al.)"),
+    _metric("one_token_words", "one token words", "more", "share", "one_token_share", flattered=True,
+            meaning="words that no two tokens have a part of, of all words"),
+    _metric("one_token_types", "one token types", "more", "share", "one_token_types_share",
+            meaning="different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et "
+            "al., arXiv:2510.09947)"),
+    _metric("one_token_types_spaced", "one token types spaced", "more", "share", "one_token_types_spaced_share",
+            meaning="the same with a space before each word: the one that the tokenizer puts before any text, if it "
+            "does (SentencePiece's dummy prefix)"),
+    _metric("shannon_efficiency", "Shannon efficiency", "more", "share", "shannon_efficiency",
+            meaning="entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent "
+            "(Zouhar et al., arXiv:2306.16842)"),
+    _metric("renyi_efficiency", "Rényi efficiency", "more", "share", "renyi_efficiency",
+            meaning="the same with Rényi's entropy of order 2.5, which weighs frequent tokens more"),
+    _metric("used_ids", "used ids", None, "count", "used_ids",
+            meaning="different ids that occur"),
+    _metric("vocabulary_used", "vocabulary used", None, "share", "vocabulary_used",
+            meaning="different ids that occur, of all that a token has"),
+    _metric("coverage_rank", "coverage rank", None, "count", "coverage_rank",
+            meaning="how many of the most frequent ids together make up 95% of the tokens"),
+    _metric("unknown", "unknown", "less", "share", "unknown_share",
+            meaning="tokens that stand for what the vocabulary does not have, of all tokens"),
+    _metric("unknown_bytes", "unknown bytes", "less", "share", "unknown_bytes_share",
+            meaning="bytes of text that unknown tokens stand for, of all bytes"),
+    _metric("byte_tokens", "byte tokens", "less", "share", "byte_share",
+            meaning="tokens that are only a byte of a character, or a byte spelt out (<0xE4>), of all tokens"),
+    _metric("byte_fallback", "byte fallback", "less", "share", "byte_fallback_share",
+            meaning="bytes of text that byte tokens stand for, of all bytes"),
+    _metric("failed_round_trips", "failed round trips", "less", "count", "failed_documents",
+            meaning="documents whose tokens do not decode to them, of those that were decoded again"),
+    _metric("failed_share", "failed share", "less", "share", "failed_share",
+            meaning="documents whose tokens do not decode to them, of those that were decoded again and are not empty"),
+    _metric("megabytes_per_second", "MB/s", "more", "speed", "megabytes_per_second",
+            meaning="1,000,000 bytes of text encoded per second, if speed was asked for"),
+)  # fmt: skip
+
+METRICS = {metric.name: metric for metric in _ALL}
+"""All metrics by name, in the order in which they are listed."""
+
+
+ALL = "all"
+"""Stands for all metrics but speed, which takes more time and differs from run to run."""
+
+USUAL = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
+"""The metrics that are shown unless others are asked for."""
+
+
+def metric_named(name: str) -> Metric:
+    """Return a metric by its name, or by its label as tables have it, in capitals or not.
+
+    >>> metric_named("fertility").name, metric_named("tokens/word").name, metric_named("Failed round trips").name
+    ('fertility', 'fertility', 'failed_round_trips')
+
+    Raises:
+        UsageError: if there is none of that name; the hint has those that are near, or all.
+    """
+    by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
+    named = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
+    if named is None:
+        near = nearest(name.replace(" ", "_"), METRICS)
+        raise UsageError(
+            f"there is no metric {name!r}",
+            hint=did_you_mean(near, f"there are {', '.join(METRICS)}"),
+        )
+    return named
+
+
+def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
+    """Return metrics in the order in which they are asked for, each once; ``all`` is all but speed.
+
+    Raises:
+        UsageError: if there is none of such a name.
+    """
+    without_speed = [metric for metric in METRICS.values() if metric.kind != "speed"]
+    chosen = every(lambda name: without_speed if name == ALL else [metric_named(name)], names)
+    return tuple({metric.name: metric for metrics in chosen for metric in metrics}.values())
+
+
+def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
+    """Return the numbers of the tokenizers with the best value: none where nothing tells them apart.
+
+    One that loses text is no contender in what that flatters (``Metric.flattered``).
+
+    >>> best_of(Row.of("a.txt", 1, 12, 12, [4, 3]), METRICS["bytes_per_token"])
+    (1,)
+    """
+    values = [None if metric.doubtful(measure) else metric.of(measure) for measure in row.measures]
+    known = [value for value in values if value is not None]
+    if metric.better is None or len(known) < 2 or min(known) == max(known):
+        return ()
+    best = min(known) if metric.better == "less" else max(known)
+    return tuple(number for number, value in enumerate(values) if value == best)
+
+
+def differences_of(row: Row) -> Sequence[Difference | None]:
+    """Return one for each tokenizer, also where a row was made without."""
+    return row.differences or (None,) * len(row.measures)
+
+
+def rows_of(report: Comparison) -> list[tuple[str | None, Row]]:
+    """Return all rows, each with its input's name; None for all together, which come last."""
+    return [*((row.name, row) for row in report.rows), (None, report.total)]

@@ -21,6 +21,7 @@ from bpe_cli.reports.comparison.boundaries import (
     unseen,
     words_of,
 )
+from bpe_cli.reports.comparison.measures import Ratio
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.input_accounts import Excerpt, Sample
@@ -44,16 +45,10 @@ class Difference:
 
     Attributes:
         text: Its bytes, at most ``LONGEST`` of them.
-        byte_count: How many bytes it has.
         first_ends: Where the tokens of the baseline end in it.
         second_ends: Where those of the other end.
         first_tokens: How many tokens the baseline has for it.
-        second_tokens: How many the other has.
-        times: How often it occurs.
-        before: Text before its first occurrence.
-        after: Text behind it.
         source: The name of the input of that occurrence.
-        document: Number of the document there.
         offset: Where in the document it begins, in bytes.
     """
 
@@ -81,14 +76,10 @@ class Disagreement:
     """How differently two tokenizers cut the same texts.
 
     Attributes:
-        first: Number of the baseline.
-        second: Number of the other tokenizer.
-        byte_count: Bytes of the texts.
         whole: Whether they are all that was compared, and not its beginning.
         boundaries: How many each has.
         common: How many both have.
         words: Words: stretches without white space (Unicode's White_Space).
-        words_alike: Words that both cut at the same places.
         words_finer: Words in which the other has all the baseline's boundaries (those cut alike among them).
         words_coarser: Words in which the baseline has all the other's.
         segments: Segments that they cut differently, over all occurrences.
@@ -128,20 +119,12 @@ class Disagreement:
         """Share of the baseline's boundaries that the other has; 1 where there are none."""
         return self.common / self.boundaries[0] if self.boundaries[0] else 1.0
 
-    @property
-    def share_alike(self) -> float | None:
-        """Share of the words that both cut at the same places."""
-        return self.words_alike / self.words if self.words else None
-
-    @property
-    def share_finer(self) -> float | None:
-        """Share of the words in which the other has all the baseline's boundaries: how far it refines it."""
-        return self.words_finer / self.words if self.words else None
-
-    @property
-    def share_coarser(self) -> float | None:
-        """Share of the words in which the baseline has all the other's boundaries."""
-        return self.words_coarser / self.words if self.words else None
+    share_alike = Ratio("words_alike", "words")
+    """Share of the words that both cut at the same places."""
+    share_finer = Ratio("words_finer", "words")
+    """Share of the words in which the other has all the baseline's boundaries: how far it refines it."""
+    share_coarser = Ratio("words_coarser", "words")
+    """Share of the words in which the baseline has all the other's boundaries."""
 
     @property
     def f1(self) -> float:
@@ -159,13 +142,6 @@ def disagreements(
     threads: int = 1,
 ) -> list[Disagreement]:
     """Compare how each tokenizer cuts texts with how the first does.
-
-    Args:
-        tokenizers: At least one.
-        sample: The texts.
-        specials: Which special tokens are looked for in them.
-        shown: How many differences are listed for each.
-        threads: How many threads encode.
 
     Raises:
         UsageError: if a name in ``specials`` is unknown to a tokenizer.
@@ -206,7 +182,7 @@ def _batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Occurrences:
     """How often a segment was cut in one pair of ways, and where first."""
 
     times: int
@@ -223,7 +199,7 @@ class _Tally:
     def __init__(self) -> None:
         self._boundaries = [0, 0]
         self._common = self._words = self._alike = self._finer = self._coarser = self._segments = 0
-        self._seen: dict[_Key, _Seen] = {}
+        self._differences: dict[_Key, _Occurrences] = {}
 
     def add(self, excerpt: Excerpt, words: list[Span], first: list[int], second: list[int]) -> None:
         """Compare the cuts of one text."""
@@ -251,21 +227,21 @@ class _Tally:
         self._finer += len(words) - len(cut_first)
         self._coarser += len(words) - len(cut_second)
 
-    def _add_segments(self, excerpt: Excerpt, found: Iterator[Segment]) -> None:
+    def _add_segments(self, excerpt: Excerpt, segments: Iterator[Segment]) -> None:
         """Count segments."""
-        text, seen = excerpt.text, self._seen
-        for start, end, first, second in found:
+        text, differences = excerpt.text, self._differences
+        for start, end, first, second in segments:
             self._segments += 1
             key = (text[start:end], first, second)
-            known = seen.get(key)
+            known = differences.get(key)
             if known is None:
-                seen[key] = _Seen(1, excerpt, start)
+                differences[key] = _Occurrences(1, excerpt, start)
             else:
                 known.times += 1
 
     def result(self, second: int, sample: Sample, unknown: tuple[int, int], shown: int) -> Disagreement:
         """Return what was counted."""
-        found = sorted(self._seen.items(), key=_by_cost)[:shown]
+        costliest = sorted(self._differences.items(), key=_by_cost)[:shown]
         return Disagreement(
             0,
             second,
@@ -278,21 +254,21 @@ class _Tally:
             self._finer,
             self._coarser,
             self._segments,
-            len(self._seen),
+            len(self._differences),
             unknown,
-            tuple(_difference(key, seen) for key, seen in found),
+            tuple(_difference(key, occurrences) for key, occurrences in costliest),
         )
 
 
-def _by_cost(item: tuple[_Key, _Seen]) -> tuple[int, int, _Key]:
+def _by_cost(item: tuple[_Key, _Occurrences]) -> tuple[int, int, _Key]:
     """Order by cost, then by how often, then by what it is."""
-    key, seen = item
-    return -abs(len(key[1]) - len(key[2])) * seen.times, -seen.times, key
+    key, occurrences = item
+    return -abs(len(key[1]) - len(key[2])) * occurrences.times, -occurrences.times, key
 
 
-def _difference(key: _Key, seen: _Seen) -> Difference:
+def _difference(key: _Key, occurrences: _Occurrences) -> Difference:
     text, first_ends, second_ends = key
-    whole, end = seen.excerpt.text, seen.start + len(text)
+    whole, end = occurrences.excerpt.text, occurrences.start + len(text)
     return Difference(
         text[:LONGEST],
         len(text),
@@ -300,10 +276,10 @@ def _difference(key: _Key, seen: _Seen) -> Difference:
         second_ends,
         len(first_ends),
         len(second_ends),
-        seen.times,
-        whole[max(0, seen.start - CONTEXT) : seen.start],
+        occurrences.times,
+        whole[max(0, occurrences.start - CONTEXT) : occurrences.start],
         whole[end : end + CONTEXT],
-        seen.excerpt.source,
-        seen.excerpt.document,
-        seen.start,
+        occurrences.excerpt.source,
+        occurrences.excerpt.document,
+        occurrences.start,
     )

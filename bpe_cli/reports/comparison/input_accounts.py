@@ -10,15 +10,11 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from bpe_cli import _core
-from bpe_cli.reports.white_space import UP_TO_LAST
+from bpe_cli.reports.tokenizer.contents import UP_TO_LAST
 from bpe_cli.support.blocks import Block
-
-if TYPE_CHECKING:
-    from bpe_cli.support.blocks import Block
-
 
 WORD_BYTES = 4 << 20
 """Different words are looked for among so many bytes of an input."""
@@ -158,19 +154,29 @@ class Head:
 
 
 def _block(data: bytes, ends: _core.U64Array) -> Block:
-    found = array("Q")
-    found.frombytes(memoryview(ends).cast("B"))
-    return Block(data, found)
+    offsets = array("Q")
+    offsets.frombytes(memoryview(ends).cast("B"))
+    return Block(data, offsets)
+
+
+class TextSize(NamedTuple):
+    """How much text there is: documents, those of them without a byte, bytes and characters."""
+
+    documents: int
+    empty: int
+    bytes: int
+    characters: int
+
+    @classmethod
+    def total(cls, sizes: Iterable[TextSize]) -> TextSize:
+        """Add up sizes."""
+        return cls(*map(sum, zip(cls(0, 0, 0, 0), *sizes, strict=True)))
 
 
 class Reading:
     """Pass on the blocks of an input, and keep account of them.
 
     Attributes:
-        documents: Documents begun.
-        filled: Those of them that have a byte.
-        bytes_read: Bytes passed on.
-        characters: Counts the characters.
         head: Its first ``WORD_BYTES``.
         short: The documents themselves while they are short together, else None.
         digest: The sha256 of all bytes, if it is taken.
@@ -182,9 +188,9 @@ class Reading:
         self._blocks = blocks
         self._limit = limit
         self._progress = progress
-        self.documents = self.filled = self.bytes_read = 0
+        self._documents = self._filled = self._bytes = 0
         self._open_is_filled = False
-        self.characters = CharacterCounter()
+        self._characters = CharacterCounter()
         self.head = Head(WORD_BYTES)
         self.short: list[bytearray] | None = []
         self.digest = hashlib.sha256() if hashed else None
@@ -192,14 +198,14 @@ class Reading:
     def __iter__(self) -> Iterator[Block]:
         for block in self._blocks:
             size = len(block.data)
-            self.documents += block.begun
+            self._documents += block.begun
             self._count_filled(block)
-            self.bytes_read += size
+            self._bytes += size
             if self.digest is not None:
                 self.digest.update(block.data)
-            self.characters.feed(block)
+            self._characters.feed(block)
             self.head.feed(block)
-            if self.short is not None and self.bytes_read > self._limit:
+            if self.short is not None and self._bytes > self._limit:
                 self.short = None
             if self.short is not None:
                 self._remember(block, self.short)
@@ -208,9 +214,9 @@ class Reading:
             yield block
 
     @property
-    def empty(self) -> int:
-        """Documents without a byte."""
-        return self.documents - self.filled
+    def size(self) -> TextSize:
+        """How much was passed on."""
+        return TextSize(self._documents, self._documents - self._filled, self._bytes, self._characters.total)
 
     def _count_filled(self, block: Block) -> None:
         """Count the documents that have a byte; one that comes in parts counts once."""
@@ -219,7 +225,7 @@ class Reading:
             return
         filled = sum(map(operator.ne, ends, itertools.chain((0,), ends)))
         went_on = block.continued and self._open_is_filled
-        self.filled += filled - (went_on and ends[0] > 0)
+        self._filled += filled - (went_on and ends[0] > 0)
         last_is_filled = ends[-1] > (ends[-2] if len(ends) > 1 else 0)
         self._open_is_filled = block.unfinished and (last_is_filled or (went_on and len(ends) == 1))
 
@@ -242,7 +248,6 @@ class Excerpt:
     Attributes:
         source: The name of the input it is from.
         document: Number of the document in that input, from 0.
-        text: Its bytes.
     """
 
     source: str

@@ -1,17 +1,44 @@
-"""Hold what was counted, and what follows from it: every number of a comparison is a property of sums.
+"""Measure what a tokenizer makes of texts, and how sure a difference between tokenizers is.
 
 A *word* is a stretch without white space (Unicode's White_Space), in every script: Chinese, Japanese and Thai
 write few of them, so numbers per word mean little there.
+
+The unit of a difference is a document, never a token: tokens of one document are not independent. Of more than
+``MOST_UNITS`` documents neighbours are taken together, two by two, until there are few enough, so memory
+is bounded, and neighbours, which often resemble each other, are not counted as if they were independent.
+
+The interval is a percentile interval of the paired bootstrap (Efron and Tibshirani, 1993): units are drawn
+with replacement, with both tokenizers' counts. The test swaps the two tokenizers' counts at random, unit by
+unit (approximate randomization: Noreen, 1989). Holm's method (1979) adjusts for the number of tests.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from bpe_cli import _core
 
 LOST_SHARE = 0.001
 """A tokenizer that makes unknown tokens of more than this share of the bytes (0.1%) loses text: that its tokens are
 few is no merit. A stray emoji in a corpus is less than that."""
+
+
+def _ratio(count: int, of: int) -> float | None:
+    return count / of if of else None
+
+
+class Ratio:
+    """A property: one of a value's counts per another; None where that one is 0."""
+
+    def __init__(self, count: str, of: str) -> None:
+        self._counts = attrgetter(count, of)
+
+    def __get__(self, value: object, owner: type) -> float | None:
+        return _ratio(*self._counts(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +46,10 @@ class Measure:
     """What one tokenizer makes of one input, or of all together.
 
     Attributes:
-        document_count: Documents.
-        byte_count: Bytes of text.
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
-        token_count: Tokens.
         baseline_tokens: Tokens of the baseline tokenizer on the same text.
-        word_count: Words.
         split_words: Words of which more than one token has a part.
-        type_count: Different words among the first ``reading.WORD_BYTES`` of the input; of all inputs together,
+        type_count: Different words among the first ``input_accounts.WORD_BYTES`` of the input; of all inputs together,
             the sum over inputs.
         one_token_types: Those of them that alone are one token, and not an unknown one.
         one_token_types_spaced: Those that with a space before them are one token; where the tokenizer puts a
@@ -37,7 +60,7 @@ class Measure:
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
         checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
-            or decoders that are longer than ``round_trips.CHECKED_BYTES``.
+            or decoders that are longer than ``compare.CHECKED_BYTES``.
         failed_documents: Those of them whose tokens do not decode to the text.
         shannon_entropy: Of the tokens' frequencies, in bits; None without tokens.
         renyi_entropy: Rényi's of order 2.5 (Zouhar et al., arXiv:2306.16842), in bits; None without tokens.
@@ -45,7 +68,6 @@ class Measure:
             ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
         seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
         unknown_bytes: Bytes of the text that unknown tokens stand for.
-        empty_documents: Documents without a byte.
         coverage_rank: How many of the most frequent ids together make up 95% of the tokens; None without tokens.
     """
 
@@ -73,75 +95,42 @@ class Measure:
     coverage_rank: int | None = None
     empty_documents: int = 0
 
-    @property
-    def bytes_per_token(self) -> float | None:
-        """Bytes of text per token: a ratio of sums."""
-        return _ratio(self.byte_count, self.token_count)
-
-    @property
-    def characters_per_token(self) -> float | None:
-        """Characters of text per token: a ratio of sums."""
-        return _ratio(self.character_count, self.token_count)
-
-    @property
-    def ratio(self) -> float | None:
-        """Tokens per token of the baseline."""
-        return _ratio(self.token_count, self.baseline_tokens)
-
-    @property
-    def fertility(self) -> float | None:
-        """Tokens per word."""
-        return _ratio(self.token_count, self.word_count)
-
-    @property
-    def split_share(self) -> float | None:
-        """Share of words of which more than one token has a part."""
-        return _ratio(self.split_words, self.word_count)
+    bytes_per_token = Ratio("byte_count", "token_count")
+    """Bytes of text per token: a ratio of sums."""
+    characters_per_token = Ratio("character_count", "token_count")
+    """Characters of text per token: a ratio of sums."""
+    ratio = Ratio("token_count", "baseline_tokens")
+    """Tokens per token of the baseline."""
+    fertility = Ratio("token_count", "word_count")
+    """Tokens per word."""
+    split_share = Ratio("split_words", "word_count")
+    """Share of words of which more than one token has a part."""
 
     @property
     def one_token_share(self) -> float | None:
         """Share of words that no two tokens have a part of."""
         return _ratio(self.word_count - self.split_words, self.word_count)
 
-    @property
-    def one_token_types_share(self) -> float | None:
-        """Share of different words that alone are one token."""
-        return _ratio(self.one_token_types, self.type_count)
-
-    @property
-    def one_token_types_spaced_share(self) -> float | None:
-        """Share of different words that with a space before them are one token."""
-        return _ratio(self.one_token_types_spaced, self.type_count)
-
-    @property
-    def vocabulary_used(self) -> float | None:
-        """Share of the vocabulary's ids that occurred."""
-        return _ratio(self.used_ids, self.vocab_size)
-
-    @property
-    def unknown_share(self) -> float | None:
-        """Share of tokens that stand for what the vocabulary does not have."""
-        return _ratio(self.unknown_tokens, self.token_count)
-
-    @property
-    def unknown_bytes_share(self) -> float | None:
-        """Share of the text's bytes that such tokens stand for."""
-        return _ratio(self.unknown_bytes, self.byte_count)
+    one_token_types_share = Ratio("one_token_types", "type_count")
+    """Share of different words that alone are one token."""
+    one_token_types_spaced_share = Ratio("one_token_types_spaced", "type_count")
+    """Share of different words that with a space before them are one token."""
+    vocabulary_used = Ratio("used_ids", "vocab_size")
+    """Share of the vocabulary's ids that occurred."""
+    unknown_share = Ratio("unknown_tokens", "token_count")
+    """Share of tokens that stand for what the vocabulary does not have."""
+    unknown_bytes_share = Ratio("unknown_bytes", "byte_count")
+    """Share of the text's bytes that such tokens stand for."""
 
     @property
     def loses_text(self) -> bool:
         """Whether unknown tokens stand for more than ``LOST_SHARE`` of the text."""
         return self.unknown_bytes > LOST_SHARE * self.byte_count
 
-    @property
-    def byte_share(self) -> float | None:
-        """Share of tokens that are only a byte."""
-        return _ratio(self.byte_tokens, self.token_count)
-
-    @property
-    def byte_fallback_share(self) -> float | None:
-        """Share of the text's bytes that such tokens stand for: one each."""
-        return _ratio(self.byte_tokens, self.byte_count)
+    byte_share = Ratio("byte_tokens", "token_count")
+    """Share of tokens that are only a byte."""
+    byte_fallback_share = Ratio("byte_tokens", "byte_count")
+    """Share of the text's bytes that such tokens stand for: one each."""
 
     @property
     def failed_share(self) -> float | None:
@@ -169,24 +158,17 @@ class Measure:
         return self.byte_count / 1e6 / self.seconds if self.seconds else None
 
 
-def _ratio(count: int, of: int) -> float | None:
-    return count / of if of else None
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """How a tokenizer's number of tokens stands to the baseline's, and how sure that is.
 
     Attributes:
         ratio: Tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums.
-        low: Lower end of its 95% interval.
-        high: Upper end.
         p: Probability of a difference this large if neither had fewer tokens (sign-flip test, two-sided).
         p_adjusted: The same by Holm's method over all inputs and tokenizers of the comparison; of all inputs
             together, over the tokenizers.
         units: How many units were drawn from: documents, or batches of them.
         unit_documents: Documents that a unit has; the last one may have fewer.
-        method: ``bootstrap`` (paired, over units).
     """
 
     ratio: float
@@ -197,3 +179,70 @@ class Difference:
     units: int
     unit_documents: int
     method: str = "bootstrap"
+
+
+MOST_UNITS = 8192
+"""There are never more units than this."""
+
+LEAST_UNITS = 6
+"""With fewer units there is no difference to be told: of the 2**n ways to swap n units two are as extreme as
+can be, so that p cannot fall below 2 / 2**n, and 2 / 2**5 is over 5%."""
+
+RESAMPLES = 10_000
+"""How often units are drawn, and swapped."""
+
+LEAST_RESAMPLES = 39
+"""With fewer there is none below, or above, 95% of them."""
+
+SEED = 0
+
+
+def difference(
+    units: _core.Units, baseline: _core.Units, *, resamples: int = RESAMPLES, threads: int = 1
+) -> Difference | None:
+    """Compare a tokenizer's tokens with the baseline's on the same documents.
+
+    Units without a token of either are left out. None where fewer than ``LEAST_UNITS`` are left, where the
+    two have the same number of tokens in every unit, and where a ratio could be infinite.
+
+    >>> def units(counts):
+    ...     found = _core.Units(MOST_UNITS)
+    ...     found.extend(array("Q", counts))
+    ...     return found
+    >>> found = difference(units([2, 4, 2, 6, 2, 2]), units([1, 2, 1, 3, 1, 1]))
+    >>> found.ratio, found.low, found.high, found.units
+    (2.0, 2.0, 2.0, 6)
+    """
+    pairs = zip(memoryview(units.counts), memoryview(baseline.counts), strict=True)
+    kept = [pair for pair in pairs if any(pair)]
+    if len(kept) < LEAST_UNITS or all(one == other for one, other in kept):
+        return None
+    first, second = (array("Q", column) for column in zip(*kept, strict=True))
+    interval = _core.bootstrap_interval(first, second, resamples, SEED, threads)
+    if interval is None:
+        return None
+    p = _core.sign_flip(first, second, resamples, SEED, threads)
+    low, high = interval
+    return Difference(sum(first) / sum(second), low, high, p, p, len(kept), units.unit_documents)
+
+
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """Adjust p by Holm's method: the i-th smallest of m times m - i + 1, none below a smaller one's, at most 1.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
+    adjusted = [1.0] * len(probabilities)
+    largest = 0.0
+    for place, number in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - place) * probabilities[number]))
+        adjusted[number] = largest
+    return adjusted
+
+
+def adjust(rows: Sequence[Sequence[Difference | None]]) -> list[tuple[Difference | None, ...]]:
+    """Adjust the differences of several rows by Holm's method, as one family of tests."""
+    family = [each.p for row in rows for each in row if each is not None]
+    adjusted = iter(holm(family))
+    return [tuple(each and replace(each, p_adjusted=next(adjusted)) for each in row) for row in rows]

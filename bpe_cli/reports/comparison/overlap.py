@@ -57,8 +57,7 @@ class Alone:
     """What one vocabulary has and the other lacks.
 
     Attributes:
-        count: How many different texts.
-        scripts: The same by script, the one with most first.
+        scripts: How many texts it has alone, by script, the one with most first.
         longest: The longest of them in bytes; of equally long ones the first in the order of bytes.
     """
 
@@ -72,14 +71,10 @@ class Overlap:
     """What the vocabularies of two tokenizers have in common.
 
     Attributes:
-        first: Number of one tokenizer, the baseline.
-        second: Number of the other.
         sizes: How many different texts the ordinary tokens of each stand for (two tokens may stand for one).
         shared: How many texts both have a token for.
         weighted: For each tokenizer the share of its tokens on the inputs whose text the other has a token for; None
             without inputs.
-        first_alone: What only the first has.
-        second_alone: What only the second has.
         equal_merges: How many tokens the merges of both make in the same order, from the first on; None unless both
             are byte pair encoding.
         rank_correlation: Kendall's tau-b of the ids of the shared tokens; None without two of them.
@@ -112,7 +107,6 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
     """Compare each tokenizer's vocabulary with that of the first.
 
     Args:
-        tokenizers: At least one.
         frequencies: For each tokenizer how often each id occurred on some text; None to leave weights out.
 
     Complexity: linear in the vocabularies but for sorting; about a second for two of 200,000 tokens.
@@ -122,7 +116,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
     tables = [_meanings(tokenizer) for tokenizer in tokenizers]
     base = tables[0]
     products = [merge_products(tokenizer) for tokenizer in tokenizers]
-    found = []
+    rows = []
     for number, table in enumerate(tables[1:], 1):
         shared = base.keys() & table.keys()
         weighted: tuple[float | None, float | None] = (None, None)
@@ -132,7 +126,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
                 _weighted(tokenizers[number], frequencies[number], base),
             )
         ordered = sorted(shared, key=base.__getitem__)
-        found.append(
+        rows.append(
             Overlap(
                 0,
                 number,
@@ -145,7 +139,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
                 kendall_tau_b(range(len(ordered)), [table[meaning] for meaning in ordered]),
             )
         )
-    return found
+    return rows
 
 
 def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:
@@ -272,14 +266,14 @@ def inversions(permutation: Sequence[int]) -> int:
     """
     buckets = [0] * (len(permutation) // _WIDTH + 1)
     sizes = [0] * len(buckets)
-    found = 0
+    total = 0
     for value in permutation:
         number, bit = divmod(value, _WIDTH)
         bits = buckets[number]
-        found += sum(sizes[number + 1 :]) + (bits >> bit).bit_count()
+        total += sum(sizes[number + 1 :]) + (bits >> bit).bit_count()
         buckets[number] = bits | 1 << bit
         sizes[number] += 1
-    return found
+    return total
 
 
 def _tied(values: Iterable[object]) -> int:

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.graphemes import SplitGrapheme, split_words
+from bpe_cli.reports.text.characters import SplitGrapheme, reading_of, split_words, text_of
 from bpe_cli.reports.text.scores import scores_of
-from bpe_cli.reports.text.token_text import reading_of
-from bpe_cli.tokenizer.token_spans import CharacterOffsets
+from bpe_cli.tokenizer.encoded import CharacterOffsets
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.tokenizer.token_spans import Placed
+    from bpe_cli.tokenizer.encoded import Placed
 
 _OVERLAPPING = ("n-gram",)
 """Kinds of models whose tokens have characters in common, so that those joined are not the text."""
@@ -35,7 +34,6 @@ class PlacedToken:
     """A token and where it lies in the text.
 
     Attributes:
-        token_id: Its id.
         content: Its bytes. With ``add_prefix_space`` they can be one space longer than the span.
         start: Byte offset of its first byte in the text.
         end: Byte offset after its last byte.
@@ -66,11 +64,8 @@ class Part:
     """A stretch of a group that lies in one token, or one grapheme cluster that lies in several.
 
     Attributes:
-        text: What to read.
         first: Number of the (first) token.
         contents: The bytes of it that each token has: one for a stretch, several for a split cluster.
-        special: Whether it is a special token.
-        split: Whether it is a split cluster.
         clipped: Whether the tokens after ``contents`` were left out.
     """
 
@@ -84,11 +79,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The fewest neighbouring tokens that begin and end between grapheme clusters.
+    """The fewest neighbouring tokens that begin and end between grapheme clusters: from ``first`` to before ``end``.
 
     Attributes:
-        first: Number of its first token.
-        end: Number after its last token.
         parts: What it reads as; one part unless a cluster is split.
     """
 
@@ -111,13 +104,10 @@ class Segmentation:
     """A text as tokens.
 
     Attributes:
-        tokenizer: The tokenizer's name, if it has one.
         placed: All tokens in order, in columns.
         tokens: The tokens in order, with everything there is to say of them; the first ones only where
             ``details`` limited them, up to the end of a group.
         splits: The grapheme clusters that lie in several of these tokens, in order.
-        byte_count: Bytes of the text.
-        character_count: Characters of the text.
         differs_at: The first byte at which the decoded tokens differ from the text; None when decoding
             gives exactly the text.
     """
@@ -186,11 +176,6 @@ class Segmentation:
 def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segmentation:
     """Encode one text and say everything about its tokens; for many texts see ``TextReader``.
 
-    Args:
-        tokenizer: The tokenizer.
-        text: Any bytes.
-        specials: Which special tokens are looked for in the text.
-
     Raises:
         UsageError: if a name in ``specials`` is unknown.
         InputError: if a byte of the text has no token.
@@ -215,7 +200,6 @@ class TextReader:
         """Encode one text and say everything about its tokens; as ``segment``.
 
         Args:
-            text: Any bytes.
             details: Of how many tokens, at least, everything is said: an excerpt of as many is that of the
                 whole (but for a cluster that goes on for thousands of tokens, which is cut). None for all.
 
@@ -224,8 +208,8 @@ class TextReader:
         tokenizer, score_of = self._tokenizer, self._score_of
         placed = tokenizer.place(text, self._specials)
         content_of = _Contents(tokenizer)
-        wanted = len(placed) if details is None else min(details, len(placed))
-        splits, count = self._shared(placed, wanted, content_of)
+        detailed = len(placed) if details is None else min(details, len(placed))
+        splits, count = self._shared(placed, detailed, content_of)
         characters = CharacterOffsets(text)
         tokens: list[PlacedToken] = []
         pieces = 0
@@ -265,19 +249,19 @@ class TextReader:
             first_difference(text, tokenizer.decode_bytes(placed.ids)),
         )
 
-    def _shared(self, placed: Placed, wanted: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
+    def _shared(self, placed: Placed, detailed: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
         """Return the clusters that the first tokens share, and after how many tokens the group of the last one ends."""
         if not self._joined:
-            return [], wanted
+            return [], detailed
         ahead = _AHEAD
         while True:
-            looked = min(wanted + ahead, len(placed))
+            looked = min(detailed + ahead, len(placed))
             splits: list[SplitGrapheme] = []
             for first, end, special in _runs(placed, looked):
                 if not special:
                     run = placed.ids[first : min(end, looked)]
                     splits += split_words([self._read(content_of[each]) for each in run], first, self._suffix)
-            count = wanted
+            count = detailed
             for split in splits:
                 if split.first < count < split.first + len(split.contents):
                     count = split.first + len(split.contents)
@@ -328,7 +312,7 @@ def _piece_numbers(contents: Sequence[bytes], piece_ends: Sequence[int], first: 
 
 
 def _stretch(number: int, content: bytes, special: bool = False) -> Part:
-    return Part(_decode(content), number, (content,), special)
+    return Part(text_of(content), number, (content,), special)
 
 
 def _clip(group: Group, limit: int) -> Group:
@@ -342,10 +326,6 @@ def _clip(group: Group, limit: int) -> Group:
             part = replace(part, contents=part.contents[:kept], clipped=True)
         parts.append(part)
     return Group(group.first, limit, tuple(parts))
-
-
-def _decode(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
 
 
 def first_difference(one: bytes, other: bytes) -> int | None:

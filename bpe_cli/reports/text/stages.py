@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import ALGORITHMS, ByteLevel, Normalizer, PreTokenizer, Split, WordLevel
-from bpe_cli.stages.byte_alphabet import from_visible
 from bpe_cli.stages.component_json import core_spec, type_name
 from bpe_cli.stages.patterns import name_of
+from bpe_cli.stages.spelling import from_visible
 from bpe_cli.stages.splitters import segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.post_processor import Processed, process
@@ -66,7 +66,6 @@ class Piece:
         end: Where it ends.
         first: Number of its first token. Unknown pieces that follow one another may share one.
         token_end: Number after its last token.
-        special: Whether it is a special token.
     """
 
     content: bytes
@@ -82,16 +81,10 @@ class StagesReport:
     """What each stage makes of a text.
 
     Attributes:
-        segmentation: The tokens.
         normalizers: What each normalizer makes of what the one before it made.
-        pre_tokenizers: Their names.
-        pieces: The pieces, special tokens between them.
-        model: What the model is called.
-        post_processor: The names of its parts.
         processed: The tokens with what is put around them (``--add-special-tokens``).
         contents: What to show of each of those.
         special: Which of those are special tokens: put in, found in the text, or unknown.
-        decoders: Their names.
         decoded: The text that the tokens read as.
     """
 
@@ -110,12 +103,6 @@ class StagesReport:
 
 def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()) -> StagesReport:
     """Describe what each stage makes of one text.
-
-    Args:
-        tokenizer: What encoded it.
-        text: The text.
-        segmentation: Its tokens, by ``segment``.
-        specials: Which special tokens were looked for in it.
 
     Raises:
         InputError: if the text is too long.
@@ -148,11 +135,7 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
 
 
 def refuse_long(text: bytes) -> None:
-    """Refuse a text whose stages are too much to show, before anything else is done with it.
-
-    Raises:
-        InputError: if the text is too long.
-    """
+    """Refuse a text whose stages are too much to show, before anything else is done with it."""
     if len(text) > LARGEST_TEXT:
         raise InputError(
             f"the text is longer than the {LARGEST_TEXT >> 20} MiB whose stages can be shown",
@@ -296,11 +279,11 @@ def _ordinary_pieces(
     """Yield the pieces of a text without special tokens: the model encodes each by itself."""
     cut = model.engine.pieces(content, first=position == 0)
     contents = list(map(model.reads, cut.contents()))
-    found, id_ends = model.encode(contents)
+    token_ids, id_ends = model.encode(contents)
     tokens, begun = segmentation.tokens, number
     places = zip(contents, cut.source_starts, cut.source_ends, [0, *id_ends], id_ends, strict=False)
     for piece, begin, stop, start, end in places:
-        ids = found[start:end]
+        ids = token_ids[start:end]
         # Unknown pieces that follow one another may be one token: each has it.
         shared = model.fuses(ids) and number > begun and tokens[number - 1].token_id == ids[0]
         first = number - shared

@@ -1,7 +1,7 @@
 """Warn of what in a text costs a debugging day: what is lost, split oddly, or not what it looks like.
 
 Each check looks at the text or its tokens once, and says of each kind of trouble where it first is and how
-often; ordinary text gives no warning. Checks that need nothing but the text are in ``suspicions``.
+often; ordinary text gives no warning. Checks that need nothing but the text are in ``characters``.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
+from bpe_cli.reports.text.characters import TextWarning, bytes_of, excerpt, listed, reading_of, suspicions, text_of
 from bpe_cli.reports.text.segmentation import first_difference
-from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
-from bpe_cli.reports.text.token_text import reading_of
 from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.stages.normalizers import ByteLevelNormalizer
+from bpe_cli.stages.components import ByteLevelNormalizer
 from bpe_cli.stages.splitters import segments
 from bpe_cli.support.messages import plural
-from bpe_cli.tokenizer.token_spans import well_formed
+from bpe_cli.tokenizer.encoded import well_formed
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.tokenizer.token_spans import Placed
+    from bpe_cli.tokenizer.encoded import Placed
 
 __all__ = ["KINDS", "TextWarning", "warn"]
 
@@ -64,12 +63,6 @@ def warn(
 ) -> tuple[TextWarning, ...]:
     """Describe what is odd about a text, for a tokenizer; for many texts see ``Watch``.
 
-    Args:
-        tokenizer: What encoded it.
-        text: The text.
-        segmentation: Its tokens, by ``segment``.
-        specials: Which special tokens were looked for in it.
-
     Complexity: linear in the text and in the vocabulary.
     """
     return Watch(tokenizer, specials).warn(text, segmentation)
@@ -87,7 +80,7 @@ class Watch:
         self._plain = {
             token.token_id: token.content
             for token in (all_special if specials != "all" else [])
-            if token.content.decode("utf-8", "surrogateescape") not in specials
+            if text_of(token.content) not in specials
         }
         self._all = tokenizer.matcher("all") if self._plain else None
         self._known = {token.content for token in tokenizer.special_tokens}
@@ -110,24 +103,24 @@ class Watch:
 
     def warn(self, text: bytes, segmentation: Segmentation) -> tuple[TextWarning, ...]:
         """Describe what is odd about a text with these tokens."""
-        placed, string = segmentation.placed, text.decode("utf-8", "surrogateescape")
-        found = [*suspicions(text, string)]
+        placed, string = segmentation.placed, text_of(text)
+        warnings = [*suspicions(text, string)]
         if self._all is not None:
-            found += _special_text(self._all, self._plain, text)
-        found += _foreign_special(self._known, string)
-        found += _trailing(text, placed, self._reading)
+            warnings += _special_text(self._all, self._plain, text)
+        warnings += _foreign_special(self._known, string)
+        warnings += _trailing(text, placed, self._reading)
         losses: list[TextWarning] = []
         if self._normalizer is not None:
             losses += _normalized(self._normalizer, text, self._matcher)
         if self._tokenizer.model.unk_id is not None:
             losses += _unknown(self._tokenizer, text, placed, self._fallback)
-        found += losses
+        warnings += losses
         # Plain texts need no look at a whole vocabulary; and of tokens that are bytes by design nobody wants to hear.
         if not string.isascii() and not self._only_bytes:
-            found += _bytes(text, len(string), placed, self._fallback)
-        found += _numbers(text, placed)
-        found += _round_trip(self._tokenizer, text, segmentation, losses)
-        return tuple(found)
+            warnings += _bytes(text, len(string), placed, self._fallback)
+        warnings += _numbers(text, placed)
+        warnings += _round_trip(self._tokenizer, text, segmentation, losses)
+        return tuple(warnings)
 
 
 def _special_text(matcher: _core.SpecialMatcher, plain: dict[int, bytes], text: bytes) -> Iterator[TextWarning]:
@@ -150,27 +143,27 @@ _FOREIGN = re.compile("<([|\uff5c])(?:(?!\\1)[^<>\\s]){1,40}\\1>|\\[/?INST\\]|<<
 
 
 def _foreign_special(known: set[bytes], string: str) -> Iterator[TextWarning]:
-    texts = ((match.start(), match[0].encode("utf-8", "surrogateescape")) for match in _FOREIGN.finditer(string))
-    found = [(place, content) for place, content in texts if content not in known]
-    if found:
-        place, content = found[0]
-        names = listed(content for _, content in found)
+    texts = ((match.start(), bytes_of(match[0])) for match in _FOREIGN.finditer(string))
+    matches = [(place, content) for place, content in texts if content not in known]
+    if matches:
+        place, content = matches[0]
+        names = listed(content for _, content in matches)
         what = "looks like a special token" if len(names) == 1 else "look like special tokens"
-        start = len(string[:place].encode("utf-8", "surrogateescape"))
+        start = len(bytes_of(string[:place]))
         yield TextWarning(
             "foreign-special",
             f"{', '.join(names)} {what}, and this tokenizer has none of {'that name' if len(names) == 1 else 'them'}",
             "is the text made for another model? --add-special TEXT=ID adds a special token",
             start,
             start + len(content),
-            len(found),
+            len(matches),
         )
 
 
 def _trailing(text: bytes, placed: Placed, reading: Callable[[int], bytes]) -> Iterator[TextWarning]:
     if not placed or placed.special[-1] or placed.ends[-1] != len(text):
         return
-    shown = reading(placed.ids[-1]).decode("utf-8", "surrogateescape").replace(_MARK, " ")
+    shown = text_of(reading(placed.ids[-1])).replace(_MARK, " ")
     if shown and not shown.strip(" \t") and placed.starts[-1]:
         yield TextWarning(
             "trailing-space",
@@ -251,7 +244,7 @@ def _unknown(tokenizer: Tokenizer, text: bytes, placed: Placed, fallback: Fallba
     unknown: list[tuple[int, int]] = []
     for token_id, start, end in zip(placed.ids, placed.starts, placed.ends, strict=True):
         if token_id in contents and (stands_for := text[start:end]) != contents[token_id]:
-            too_long = limit is not None and len(stands_for.decode("utf-8", "surrogateescape")) > limit
+            too_long = limit is not None and len(text_of(stands_for)) > limit
             (long if too_long else unknown).append((start, end))
     if long:
         yield TextWarning(

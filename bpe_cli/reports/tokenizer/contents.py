@@ -1,19 +1,38 @@
-"""Read what the ordinary tokens of a tokenizer stand for: what every other part of the health report counts."""
+"""Read what the ordinary tokens of a tokenizer stand for: what every other part of the health report counts.
+
+Also what several of those parts need: white space, lengths in few bins, and tokens that are equal but for case or a
+space before them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.stages.byte_alphabet import from_visible
-from bpe_cli.stages.normalizers import ByteLevelNormalizer, Replace, SpaceMarks
-from bpe_cli.stages.pre_tokenizers import ByteLevel, Metaspace
+from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer, Metaspace, Replace, SpaceMarks
+from bpe_cli.stages.spelling import BYTE_TEXT, from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Normalizer, PreTokenizer
     from bpe_cli.tokenizer import Tokenizer
+
+
+WHITE_SPACE = frozenset(
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""What ``\\s`` is in split patterns (``str.isspace`` adds U+001C to 1F)."""
+
+_ONE = b"(?:%s)" % b"|".join(re.escape(character.encode()) for character in sorted(WHITE_SPACE))
+
+# No character's bytes can be found inside of another's.
+STRETCH = re.compile(_ONE + b"+")
+"""Finds stretches of white space in UTF-8."""
+UP_TO_LAST = re.compile(b"(?s).*" + _ONE)
+"""Matches from anywhere in UTF-8 to the end of the last white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +84,6 @@ def read_contents(tokenizer: Tokenizer) -> Contents:
 Step = Callable[[bytes], bytes]
 """One step of the way back from a token to text."""
 
-_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 _BLANK_MARK = "\u2581".encode()
 
 
@@ -87,8 +105,8 @@ def meaning_of(tokenizer: Tokenizer) -> Step:
     byte_fallback = model.byte_fallback
 
     def meaning(token: bytes) -> bytes:
-        if byte_fallback and (named := _BYTE.fullmatch(token)):
-            return bytes.fromhex(named[1].decode())
+        if byte_fallback and (named := read_named_byte(token)):
+            return named
         content = token
         for step in steps:
             content = step(content)
@@ -101,7 +119,7 @@ def _undo(normalizer: tuple[Normalizer, ...], pre_tokenizer: tuple[PreTokenizer,
     """Yield the way back through the stages that spell text otherwise, the last one first."""
     for stage in reversed((*normalizer, *pre_tokenizer)):
         if isinstance(stage, (ByteLevel, ByteLevelNormalizer)):
-            yield _spelt_bytes
+            yield read_visible
         elif isinstance(stage, Metaspace):
             yield _blanks(stage.replacement.encode())
         elif isinstance(stage, SpaceMarks) and stage.escape_whitespaces:
@@ -114,8 +132,8 @@ def _blanks(mark: bytes) -> Step:
     return lambda content: content.replace(mark, b" ")
 
 
-def _spelt_bytes(content: bytes) -> bytes:
-    """Read the byte alphabet; a text outside it (a user's own token) is itself."""
+def read_visible(content: bytes) -> bytes:
+    """Read the visible alphabet of bytes; a text outside it (a user's own token) is itself."""
     try:
         spelt = from_visible(content.decode())
     except UnicodeDecodeError:
@@ -123,7 +141,19 @@ def _spelt_bytes(content: bytes) -> bytes:
     return content if spelt is None else spelt
 
 
-_NAMED_BYTE = re.compile(rb"<0x[0-9A-F]{2}>")
+def read_named_byte(token: bytes) -> bytes | None:
+    """Return the byte that a token of byte fallback names, as in ``<0xE4>``; None for another token."""
+    return bytes([int(token[3:5], 16)]) if BYTE_TEXT.fullmatch(token) else None
+
+
+def character_count(content: bytes) -> int | None:
+    """Count the characters of what is UTF-8."""
+    try:
+        return len(content.decode())
+    except UnicodeDecodeError:
+        return None
+
+
 _FIRST_OF_SEVERAL = 0x80
 """From this byte on, a byte is one of several that make a character of UTF-8."""
 _LONGEST_SPELT_BYTE = 2
@@ -158,11 +188,11 @@ def fallback_ids(tokenizer: Tokenizer) -> Fallback:
     model = tokenizer.model
     unknown = model.unk_id
     if model.byte_fallback:
-        named = (token_id for token_id, token in model.vocabulary.items() if _NAMED_BYTE.fullmatch(token))
-        found = frozenset(named)
+        named = (token_id for token_id, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token))
+        byte_ids = frozenset(named)
     else:
-        found = frozenset(_single_bytes(tokenizer))
-    return Fallback(frozenset() if unknown is None else frozenset({unknown}), found)
+        byte_ids = frozenset(_single_bytes(tokenizer))
+    return Fallback(frozenset() if unknown is None else frozenset({unknown}), byte_ids)
 
 
 def _single_bytes(tokenizer: Tokenizer) -> list[int]:
@@ -171,10 +201,143 @@ def _single_bytes(tokenizer: Tokenizer) -> list[int]:
     around = model.continuing_subword_prefix, model.end_of_word_suffix
     longest = _LONGEST_SPELT_BYTE + sum(len(mark.encode()) for mark in around)
     meaning = meaning_of(tokenizer)
-    found = []
+    ids = []
     for token_id, token in model.vocabulary.items():
         if len(token) <= longest:
             content = meaning(token)
             if len(content) == 1 and content[0] >= _FIRST_OF_SEVERAL:
-                found.append(token_id)
-    return found
+                ids.append(token_id)
+    return ids
+
+
+_BINS = (*((length, length) for length in range(1, 9)), (9, 12), (13, 16), (17, 32), (33, 64), (65, 128), (129, None))
+
+
+@dataclass(frozen=True, slots=True)
+class LengthBin:
+    """How many tokens have a length (in bytes, characters, merges) between ``lowest`` and ``highest``.
+
+    Attributes:
+        share: Part of all these tokens, 0 to 1.
+        relative: Part of the fullest bin, 0 to 1.
+    """
+
+    lowest: int
+    highest: int | None
+    tokens: int
+    share: float
+    relative: float
+
+
+def bins(lengths: Counter[int]) -> tuple[LengthBin, ...]:
+    """Sort lengths into few bins.
+
+    >>> [(bin.lowest, bin.highest, bin.tokens, bin.share) for bin in bins(Counter({1: 3, 3: 1}))]
+    [(1, 1, 3, 0.75), (2, 2, 0, 0.0), (3, 3, 1, 0.25)]
+    """
+    total = sum(lengths.values())
+    counts = [
+        sum(count for length, count in lengths.items() if lowest <= length and (highest is None or length <= highest))
+        for lowest, highest in _BINS
+    ]
+    while counts and not counts[-1]:
+        counts.pop()
+    return tuple(
+        LengthBin(lowest, highest, count, count / total, count / max(counts))
+        for (lowest, highest), count in zip(_BINS, counts, strict=False)
+    )
+
+
+EXAMPLES = 5
+"""How many groups are reported."""
+
+Key = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Redundancy:
+    """How many tokens differ from an earlier one only in some way.
+
+    Attributes:
+        name: In what way: ``same text``, ``leading space``, ``case``, ``leading space and case``.
+        groups: Groups of at least two tokens that are equal but for that.
+        redundant: Tokens in those groups beyond one in each.
+        share: ``redundant`` as a part of all ordinary tokens, 0 to 1.
+    """
+
+    name: str
+    groups: int
+    redundant: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """What ordinary tokens have in common.
+
+    Attributes:
+        kinds: One for each way of being equal. All but ``same text`` look at different texts only.
+        examples: The largest groups of leading space and case together, then by the lowest id.
+    """
+
+    kinds: tuple[Redundancy, ...]
+    examples: tuple[tuple[NamedToken, ...], ...]
+
+
+def without_space(text: str) -> str:
+    """Leave out a leading space, if more than white space follows it.
+
+    >>> without_space(" the"), without_space("  "), without_space("  the")
+    ('the', '  ', ' the')
+    """
+    return text[1:] if text[0] == " " and not text.isspace() else text
+
+
+def folded(text: str) -> str:
+    """Leave out what a leading space and case decide."""
+    return without_space(text).lower()
+
+
+def count_duplicates(contents: Contents) -> Duplicates:
+    """Count the tokens that are equal but for case or a leading space.
+
+    Case is Unicode's (``str.lower``).
+    """
+    total = len(contents.meanings) or 1
+    first: dict[bytes, int] = {}
+    for token_id, content in contents.meanings.items():
+        first.setdefault(content, token_id)
+    several: dict[bytes, int] = defaultdict(int)
+    for content in contents.meanings.values():
+        several[content] += 1
+    texts = [(token_id, contents.texts[token_id]) for token_id in first.values() if token_id in contents.texts]
+    together = _groups(texts, folded)
+    kinds = [
+        _redundancy("same text", (size for size in several.values() if size > 1), total),
+        _redundancy("leading space", map(len, _groups(texts, without_space)), total),
+        _redundancy("case", map(len, _groups(texts, str.lower)), total),
+        _redundancy("leading space and case", map(len, together), total),
+    ]
+    largest = sorted(together, key=lambda group: (-len(group), group[0]))[:EXAMPLES]
+    return Duplicates(tuple(kinds), tuple(tuple(map(contents.example, group)) for group in largest))
+
+
+def variants_of(contents: Contents, text: str) -> list[int]:
+    """Return the tokens that are equal to a text but for case or a leading space, the text itself included."""
+    key = folded(text)
+    return [token_id for token_id, other in contents.texts.items() if folded(other) == key]
+
+
+def _groups(texts: Iterable[tuple[int, str]], key: Key) -> list[list[int]]:
+    groups: dict[str, list[int]] = defaultdict(list)
+    for token_id, text in texts:
+        groups[key(text)].append(token_id)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _redundancy(name: str, sizes: Iterable[int], total: int) -> Redundancy:
+    groups = redundant = 0
+    for size in sizes:
+        groups += 1
+        redundant += size - 1
+    return Redundancy(name, groups, redundant, redundant / total)

@@ -13,15 +13,92 @@ merge tree with it; a piece that is looked up as a whole counts as if it had bee
 from __future__ import annotations
 
 import math
+from array import array
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bpe_cli import _core
 from bpe_cli.reports.tokenizer.contents import NamedToken
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.frequencies import Frequencies
     from bpe_cli.reports.tokenizer.structure import Anatomy
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """How often each token occurs in a corpus.
+
+    Attributes:
+        counts: By id (u64).
+        beyond: The same of ids behind the end of ``counts``: a special token's id can be any u32.
+    """
+
+    counts: array[int]
+    beyond: dict[int, int] = field(default_factory=dict)
+    document_count: int = 0
+    byte_count: int = 0
+    token_count: int = 0
+
+    def of(self, token_id: int) -> int:
+        """Return how often a token occurs."""
+        return self.counts[token_id] if token_id < len(self.counts) else self.beyond.get(token_id, 0)
+
+    def items(self) -> Iterable[tuple[int, int]]:
+        """Yield (id, how often) of the tokens that occur, in order of id."""
+        yield from ((token_id, count) for token_id, count in enumerate(self.counts) if count)
+        yield from sorted(self.beyond.items())
+
+
+def count_ids(ids: memoryview, into: array[int]) -> dict[int, int]:
+    """Add ids (a buffer of u32) to counts by id (u64).
+
+    Returns:
+        How often ids occur that lie behind the end of the counts.
+    """
+    beyond: Counter[int] = Counter()
+    for start in range(0, len(ids), _CHUNK):
+        for token_id, count in Counter(ids[start : start + _CHUNK]).items():
+            if token_id < len(into):
+                into[token_id] += count
+            else:
+                beyond[token_id] += count
+    return beyond
+
+
+def count_frequencies(
+    tokenizer: Tokenizer,
+    blocks: Iterable[Block],
+    *,
+    specials: Specials = (),
+    threads: int = 1,
+) -> Frequencies:
+    """Encode a corpus and count its tokens; the result depends on the documents alone.
+
+    Raises:
+        UsageError: if a name in ``specials`` is unknown.
+        InputError: if a byte of the text has no token.
+
+    Memory: a few blocks, and 8 bytes for each id.
+    """
+    matcher = tokenizer.matcher(specials)
+    counts = array("Q", bytes(8 * min(tokenizer.vocab_size, _core.MAX_TOKENS)))
+    beyond: Counter[int] = Counter()
+    documents = size = tokens = 0
+    for block in tokenizer.settle(blocks, matcher):
+        ids, _ = tokenizer.encode_block(block, matcher, threads)
+        beyond.update(count_ids(memoryview(ids), counts))
+        tokens += len(ids)
+        size += len(block.data)
+        documents += block.ended
+    return Frequencies(counts, dict(beyond), documents, size, tokens)
+
 
 HEAD = 20
 """How many of the most frequent tokens are reported."""
@@ -61,7 +138,6 @@ class RareTokens:
     """Tokens below a frequency.
 
     Attributes:
-        frequency: The limit.
         tokens: Ordinary tokens that occur less often in this corpus, those that do not occur included.
         needed: How many tokens a corpus needs before a token that does not occur is below it with 95% confidence.
         known: Whether this corpus has so many.
@@ -75,14 +151,7 @@ class RareTokens:
 
 @dataclass(frozen=True, slots=True)
 class Residue:
-    """A token that is made to be merged on.
-
-    Attributes:
-        token: Which.
-        final: How often it stays a token.
-        made: How often it is made, alone or as a part.
-        ratio: ``final / made``.
-    """
+    """A token that is made to be merged on; ``ratio`` is ``final / made``."""
 
     token: NamedToken
     final: int
@@ -95,8 +164,6 @@ class CorpusReport:
     """What a corpus uses of a vocabulary. Tokens are ordinary ones, if nothing else is said.
 
     Attributes:
-        document_count: Documents.
-        byte_count: Bytes of text.
         token_count: Tokens of the corpus, special ones included.
         used: Tokens of the vocabulary that occur.
         unused: Those that do not.
@@ -107,7 +174,6 @@ class CorpusReport:
         mean_count: How often a token would occur if all occurred equally often; None without ordinary tokens.
         bound: A token that does not occur is rarer than this with 95% confidence; None for an empty corpus.
         rare: How many are below some frequencies, and whether the corpus is large enough to say so.
-        head: The most frequent tokens, special ones included.
         coverage: (share, how many of the most frequent tokens make up at least this share of the corpus).
         unused_ids: All ordinary tokens that do not occur, ascending.
         unused_by_kind: How many of them are (not UTF-8, single bytes or characters, all others).
@@ -115,7 +181,6 @@ class CorpusReport:
         unused_parts: How many tokens that do not occur are parts of ones that do; None without a merge tree.
         residue_count: How many residues there are; None without a merge tree.
         never_final: Tokens that are made at least ``RESIDUE_MADE`` times and never stay; None likewise.
-        residues: The residues that are made most often.
     """
 
     document_count: int
@@ -142,12 +207,7 @@ class CorpusReport:
 
 
 def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
-    """Report which tokens a corpus uses.
-
-    Args:
-        anatomy: The tokenizer.
-        frequencies: How often its tokens occur (``count_frequencies``).
-    """
+    """Report which tokens a corpus uses."""
     contents = anatomy.contents
     total, unk_id = frequencies.token_count, anatomy.tokenizer.model.unk_id
     counts = {token_id: frequencies.of(token_id) for token_id in contents.meanings}
@@ -211,10 +271,10 @@ def _residues(anatomy: Anatomy, counts: dict[int, int], made: list[int]) -> list
 
     A single byte or character that hardly stays is no residue: everything is spelt with those.
     """
-    found = []
+    residues = []
     for token_id, final in counts.items():
         times = made[token_id]
         if times >= RESIDUE_MADE and final <= RESIDUE * times and anatomy.tree and anatomy.tree.parts(token_id):
-            found.append(Residue(anatomy.named(token_id), final, times, final / times))
-    found.sort(key=lambda residue: (-residue.made, residue.token.token_id))
-    return found
+            residues.append(Residue(anatomy.named(token_id), final, times, final / times))
+    residues.sort(key=lambda residue: (-residue.made, residue.token.token_id))
+    return residues

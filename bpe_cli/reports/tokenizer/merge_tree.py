@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.errors import FormatError
-from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
+from bpe_cli.reports.tokenizer.contents import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
-from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.tokenizer.merging import of_ranks
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ class Node:
 
     Attributes:
         level: How many tokens stand above it.
-        token_id: Its id.
         made: Whether its two parts follow, one level deeper; else it is a leaf of this tree.
     """
 
@@ -116,22 +115,22 @@ class MergeTree:
     @cached_property
     def children(self) -> dict[int, list[int]]:
         """What is made of each token directly, in ascending order; of itself twice counts once."""
-        found: dict[int, list[int]] = defaultdict(list)
+        children: dict[int, list[int]] = defaultdict(list)
         for product in sorted(self.order):
             for part in {self.left[product], self.right[product]}:
-                found[part].append(product)
-        return dict(found)
+                children[part].append(product)
+        return dict(children)
 
     def descendants(self, token_id: int) -> set[int]:
         """Return every token that a token is a part of, directly or not."""
-        found: set[int] = set()
+        descendants: set[int] = set()
         waiting = [token_id]
         while waiting:
             for product in self.children.get(waiting.pop(), ()):
-                if product not in found:
-                    found.add(product)
+                if product not in descendants:
+                    descendants.add(product)
                     waiting.append(product)
-        return found
+        return descendants
 
     def nodes(self, token_id: int, limit: int | None = None) -> Iterator[Node]:
         """Write down a token's tree from its root, left parts first, up to ``limit`` tokens."""
@@ -239,11 +238,11 @@ def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
             makers[product].append(pair)
     parts = {}
     for product, pairs in makers.items():
-        found = None
+        last_pair = None
         if len(pairs) > 1:
             symbols = _symbols(model, product)
-            found = _last_merge(symbols, product, lambda left, right: rules.get((left, right))) if symbols else None
-        parts[product] = found or pairs[0]
+            last_pair = _last_merge(symbols, product, lambda left, right: rules.get((left, right))) if symbols else None
+        parts[product] = last_pair or pairs[0]
     return parts
 
 
@@ -265,9 +264,9 @@ def _symbols(model: MergeBpe | CharacterBpe, token_id: int) -> list[int] | None:
         elif ends:
             letters[-1] += suffix
         spelt = [(prefix + each if at or inner else each).encode() for at, each in enumerate(letters)]
-    found = [vocabulary.id_of(symbol) for symbol in spelt]
-    known = [symbol for symbol in found if symbol is not None]
-    return known if len(known) == len(found) else None
+    symbol_ids = [vocabulary.id_of(symbol) for symbol in spelt]
+    known = [symbol for symbol in symbol_ids if symbol is not None]
+    return known if len(known) == len(symbol_ids) else None
 
 
 def _scored(model: ScoredBpe) -> dict[int, tuple[int, int]]:

@@ -9,13 +9,11 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.contents import Contents, read_contents
-from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
-from bpe_cli.reports.white_space import WHITE_SPACE
+from bpe_cli.reports.tokenizer.contents import WHITE_SPACE, Contents, LengthBin, bins, character_count, read_contents
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 from bpe_cli.stages.patterns import name_of
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken
@@ -56,7 +54,6 @@ class TokenKinds:
     written so: ``contents.py`` has the rules.
 
     Attributes:
-        single_bytes: One byte.
         not_utf8: Not well-formed UTF-8: parts of characters, or bytes that no text has.
         leading_space: A space and something after it.
         white_space: White space only.
@@ -75,26 +72,18 @@ class VocabularyReport:
     """What a tokenizer is and holds.
 
     Attributes:
-        name: Its name, if it has one.
-        kind: The model's kind (``bpe-ranks``, ``bpe-merges``).
-        algorithm: The same in words.
+        algorithm: The kind of the model in words.
         ordinary_count: Ordinary tokens (ids that a special token has are not counted).
-        special_count: Special and added tokens.
-        merge_count: Merges; None when ids serve as ranks.
-        dead_merge_count: Those of them that make or use a token that text never becomes.
+        dead_merge_count: The merges that make or use a token that text never becomes.
         highest_id: The highest id of any token; None when there is no token.
         unused_count: Ids below it that no token has.
         unused_ranges: The first of them as (first, last) stretches, at most ``UNUSED_RANGES``.
-        patterns: The split patterns, in order.
-        prefix_space: Whether a space is put before text.
         settings: (what, value) of stages and model, where there are stages beyond splits of byte-level text.
         ignore_merges: Whether a piece that is a token becomes it before merging; None for ranks,
             which always do.
         unicode_version: Version of the Unicode tables it was trained with, if known.
-        special_tokens: The special and added tokens, by id.
         bytes_without_token: The bytes that no ordinary token consists of: text with them cannot be encoded.
             None where tokens are text, not bytes.
-        kinds: Counts of kinds of ordinary tokens.
         mean_length: Mean length of the texts that ordinary tokens stand for, in bytes, each counted once; None
             when there is none.
         lengths: Their lengths: (bytes, how many tokens), ascending.
@@ -139,11 +128,6 @@ def describe(
 ) -> VocabularyReport:
     """Report on a tokenizer.
 
-    Args:
-        tokenizer: The tokenizer.
-        fingerprint: Its hash, to be shown with the rest.
-        contents: What its ordinary tokens stand for, if that was read already.
-
     Raises:
         UsageError: if a split pattern does not compile.
 
@@ -183,7 +167,7 @@ def describe(
         lengths=tuple(sorted(lengths.items())),
         length_bins=bins(lengths),
         longest=tuple(
-            LongToken(token_id, token, len(token), _character_count(token))
+            LongToken(token_id, token, len(token), character_count(token))
             for token_id, token in heapq.nsmallest(LONGEST, ordinary.items(), key=lambda item: (-len(item[1]), item[0]))
         ),
         fingerprint=fingerprint,
@@ -256,14 +240,6 @@ def _kinds(tokens: Iterable[bytes]) -> TokenKinds:
         else:
             digits += token.isdigit()
     return TokenKinds(single_bytes, not_utf8, leading_space, white_space, digits)
-
-
-def _character_count(token: bytes) -> int | None:
-    """Count the characters of a token, if it is UTF-8."""
-    try:
-        return len(token.decode())
-    except UnicodeDecodeError:
-        return None
 
 
 def _unused(ids: set[int]) -> tuple[int, tuple[tuple[int, int], ...]]:

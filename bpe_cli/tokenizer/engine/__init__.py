@@ -5,10 +5,11 @@ others. Both are compiled of the parts of a tokenizer, know no ``Tokenizer``, an
 outside this folder asks which of them it has.
 """
 
+# ruff: noqa: D102  # ``Tokenizer`` says what each part of ``AnyTokenizer`` is
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from bpe_cli.errors import UsageError
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer, SpecialToken
     from bpe_cli.stages.vocabulary import Vocabulary
     from bpe_cli.support.blocks import Block
-    from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
+    from bpe_cli.tokenizer.encoded import PieceSpans, Placed
+    from bpe_cli.tokenizer.usage import Usage
 
 SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 """Special tokens for decoding: ids ascending, all bytes, where each ends."""
@@ -28,6 +30,12 @@ SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """Vary an encoding at random; the same seed gives the same ids for any threads and blocks.
+
+    >>> import bpe_cli
+    >>> dropout = bpe_cli.Sampling("dropout", 0.5, seed=1)
+    >>> ids = bpe_cli.load("gpt2").encode("hello world", sampling=dropout)
+    >>> len(ids) > 2, bpe_cli.load("gpt2").decode(ids)
+    (True, 'hello world')
 
     Attributes:
         way: ``dropout`` leaves each merge out with probability ``number``, drawn anew at each step
@@ -44,6 +52,13 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        from bpe_cli.support.core_arguments import one_of, wrong_type
+
+        one_of("way", self.way, ("dropout", "lasting-dropout", "segmentation"))
+        for name in ("number", "nbest", "seed"):
+            value, is_number = getattr(self, name), name == "number"
+            if not isinstance(value, (int, float) if is_number else int):
+                raise wrong_type(name, "a number" if is_number else "an int", value)
         if self.way == "segmentation":
             if not 0 <= self.number < float("inf"):
                 raise UsageError(f"alpha {self.number} is not a number from 0 up")
@@ -53,6 +68,19 @@ class Sampling:
             raise UsageError(f"at most 1,024 of the best are drawn from, not {self.nbest:,}")
         if not 0 <= self.seed < 1 << 64:
             raise UsageError("the seed is a number from 0 up, below 2^64")
+
+
+def sampling_of(sampling: object) -> Sampling | None:
+    """Return a sampling that a caller gave, made sure that it is one.
+
+    Raises:
+        TypeError: if it is something else.
+    """
+    if sampling is None or isinstance(sampling, Sampling):
+        return sampling
+    from bpe_cli.support.core_arguments import wrong_type
+
+    raise wrong_type("sampling", "a Sampling", sampling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +101,7 @@ class EngineParts:
     """Hold what an engine is compiled of.
 
     Attributes:
-        model: The model as text meets it; see ``withholding``.
+        model: The model as text meets it; see ``special_tokens``.
         vocabulary: All of the vocabulary, which ids are decoded with.
         normalizer: What rewrites text before it is cut, in order.
         pre_tokenizer: What cuts text into pieces, in order.
@@ -146,7 +174,7 @@ class Engine(Protocol):
         Complexity: linear; 21 bytes of memory for each token.
         """
 
-    def nbest(self, piece: bytes, wanted: int) -> list[tuple[tuple[int, ...], float]]:
+    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
         """Return the best segmentations of one piece with their scores, best first; the model is a unigram model."""
 
     def normalize(self, text: bytes, *, first: bool = True) -> bytes:
@@ -199,3 +227,39 @@ class Engine(Protocol):
         Raises:
             ValueError: if an id has no token.
         """
+
+
+class AnyTokenizer(Protocol):
+    """Declare what the modules of this folder use of a ``Tokenizer``, which is put together above them."""
+
+    @property
+    def decoder(self) -> tuple[Decoder, ...]: ...
+
+    @property
+    def special_tokens(self) -> tuple[SpecialToken, ...]: ...
+
+    @property
+    def post_processor(self) -> str | None: ...
+
+    @property
+    def usage(self) -> Usage: ...
+
+    @property
+    def engine(self) -> Engine: ...
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    def token_bytes(self, token_id: int) -> bytes: ...
+
+    def matcher(self, specials: Literal["all"] | Collection[str] = ()) -> _core.SpecialMatcher | None: ...
+
+    def encode_block(
+        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
+    ) -> tuple[memoryview, memoryview]: ...
+
+    def count_block(
+        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
+    ) -> memoryview: ...
+
+    def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes: ...

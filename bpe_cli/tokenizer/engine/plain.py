@@ -23,9 +23,9 @@ from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer
+    from bpe_cli.tokenizer.encoded import PieceSpans, Placed
     from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling
     from bpe_cli.tokenizer.engine.staged import StagedEngine
-    from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
 
 
 def can_run(
@@ -172,7 +172,7 @@ class PlainEngine:
         return self._staged.spans(data, matcher, continued=continued)
 
     def place(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
-        from bpe_cli.tokenizer.token_spans import Placed
+        from bpe_cli.tokenizer.encoded import Placed
 
         if not self.has_spans:
             return self._staged.place(data, matcher)
@@ -204,14 +204,14 @@ class PlainEngine:
         size = self._special_sizes.get(token_id)
         return len(self._parts.vocabulary.token(token_id)) if size is None else size
 
-    def nbest(self, piece: bytes, wanted: int) -> list[tuple[tuple[int, ...], float]]:
-        return self._staged.nbest(piece, wanted)
+    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
+        return self._staged.nbest(piece, count)
 
     def normalize(self, text: bytes, *, first: bool = True) -> bytes:
         return text
 
     def pieces(self, text: bytes, *, first: bool = True) -> PieceSpans:
-        from bpe_cli.tokenizer.token_spans import PieceSpans
+        from bpe_cli.tokenizer.encoded import PieceSpans
 
         spaced = self._prefix_space and text[:1] not in (b"", b" ")
         data = b" " + text if spaced else text
@@ -285,5 +285,15 @@ class PlainEngine:
     def safe_cut(self, data: bytes | memoryview, /) -> int:
         return self._splitter.safe_cut(data)
 
+    @cached_property
+    def _specials_apart(self) -> bool:
+        """Whether the compiled model has no token for any id that decodes to a special one."""
+        return not self._parts.model.vocabulary.among(self._parts.special_table[0])
+
     def decode(self, ids: memoryview | array[int]) -> bytes:
+        if self._specials_apart:  # then most texts need no more: looking at the table takes a short one as long again
+            try:
+                return self._compiled.decode(ids, b"", b"", b"")
+            except ValueError:
+                pass
         return self._compiled.decode(ids, *self._parts.special_table)

@@ -16,8 +16,8 @@ from bpe_cli.stages.component_json import component, core_model, core_spec
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.tokenizer.encoded import PieceSpans, Placed
 from bpe_cli.tokenizer.engine import Place
-from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer.engine import EngineParts, Sampling
@@ -124,9 +124,9 @@ class StagedEngine:
         special_ids = {token.token_id for token in self._parts.special_tokens}
         return Placed(ids, starts, ends, bytes(map(special_ids.__contains__, ids)))
 
-    def nbest(self, piece: bytes, wanted: int) -> list[tuple[tuple[int, ...], float]]:
+    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
         try:
-            return [(tuple(memoryview(ids)), score) for ids, score in self._pipeline.nbest(piece, wanted)]
+            return [(tuple(memoryview(ids)), score) for ids, score in self._pipeline.nbest(piece, count)]
         except ValueError as error:
             raise self._failed(error, piece) from error
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS, LEVELS
-from bpe_cli.reports.comparison.probes.data import LAYOUTS
-from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
+from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS
+from bpe_cli.reports.comparison.probe_data import LAYOUTS
+from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.views.blocks import Block, Blocks, Heading, Line
-from bpe_cli.views.comparison.grid import Grid, Values
-from bpe_cli.views.numbers import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.sheets import Grid, Values
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.probes import Probes
-    from bpe_cli.reports.comparison.probes.code import CodeProbe
-    from bpe_cli.reports.comparison.probes.data import DataProbe
-    from bpe_cli.reports.comparison.probes.languages import LanguageCost, LanguageProbe
-    from bpe_cli.reports.comparison.probes.numbers import LengthResult, NumberProbe
+    from bpe_cli.reports.comparison.comparison import Probes
+    from bpe_cli.reports.comparison.probe_code import CodeProbe
+    from bpe_cli.reports.comparison.probe_data import DataProbe
+    from bpe_cli.reports.comparison.probe_languages import LanguageCost, LanguageProbe
+    from bpe_cli.reports.comparison.probe_numbers import LengthResult, NumberProbe
 
 _EXAMPLE_CELLS = 24
 
@@ -32,27 +32,13 @@ _LAYOUT_LABELS = dict(
 
 
 def probes_view(names: Sequence[str], probes: Probes) -> Blocks:
-    """Show what was asked.
-
-    Args:
-        names: The tokenizers.
-        probes: What was found.
-    """
-    parts: list[Block] = []
-    if probes.languages is not None:
-        parts += _languages(names, probes.languages)
-    if probes.code is not None:
-        parts += _code(names, probes.code)
-    if probes.data is not None:
-        parts += _data(names, probes.data)
-    if probes.numbers is not None:
-        parts += _numbers(names, probes.numbers)
-    return Blocks(*parts)
-
-
-def title(text: str) -> Heading:
-    """Head a part of the report."""
-    return Heading(text, apart=True)
+    """Show the probes of tokenizers that were asked for."""
+    return Blocks(
+        *(() if probes.languages is None else _languages(names, probes.languages)),
+        *(() if probes.code is None else _code(names, probes.code)),
+        *(() if probes.data is None else _data(names, probes.data)),
+        *(() if probes.numbers is None else _numbers(names, probes.numbers)),
+    )
 
 
 def share(value: float | None) -> str:
@@ -65,7 +51,7 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Block]:
     languages = [harmless(language) for language in probe.languages]
     costs = [[result.costs[number] for result in probe.results] for number in range(len(languages))]
     lines = f"{count(probe.line_count, 'line')} in {count(len(languages), 'language')}"
-    yield title(f"Languages: the same {lines}, {harmless(probe.source)}")
+    yield Heading(f"Languages: the same {lines}, {harmless(probe.source)}", apart=True)
     yield Line(f"tokens, and the premium: tokens per token of {pivot}, a ratio of sums")
     sums = [
         (language, [f"{whole(cost.token_count)} {_premium(cost):>5}" for cost in row])
@@ -94,7 +80,7 @@ def _premium(cost: LanguageCost) -> str:
 def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[Block]:
     size = f"{count(probe.byte_count, 'byte')}, {share(probe.blank_share)} of them white space"
     files = f"{count(len(probe.names), 'file')}, {size}"
-    yield title(f"Code: {harmless(probe.source)}, {files}")
+    yield Heading(f"Code: {harmless(probe.source)}, {files}", apart=True)
     results = probe.results
     written: list[Values] = [
         ("tokens as written", [whole(result.token_count) for result in results]),
@@ -105,19 +91,14 @@ def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[Block]:
         for number, name in enumerate(INDENTS)
     ]
     units.append(("tabs per 4 spaces", [fraction(result.tabs_per_spaces, 3) for result in results]))
-    single: list[Values] = [
-        (
-            f"one token, of {len(FRAGMENTS)} parts",
-            [whole(result.one_token_fragments) for result in results],
-        )
-    ]
+    single = [(f"one token, of {len(FRAGMENTS)} parts", [whole(result.one_token_fragments) for result in results])]
     yield Grid("", names, [written, units, single])
     yield Line(f"tokens that indentation adds to a line, by levels 1 to {LEVELS}")
-    yield Grid(
-        "indented by",
-        names,
-        [[(name, [_levels(result.indents[number]) for result in results]) for number, name in enumerate(INDENTS)]],
-    )
+    levels: list[Values] = [
+        (name, [" ".join(map(str, result.indents[number])) for result in results])
+        for number, name in enumerate(INDENTS)
+    ]
+    yield Grid("indented by", names, [levels])
     yield Line("operators, brackets and line ends that are more than one token")
     for name, result in zip(names, results, strict=True):
         parts = [
@@ -125,10 +106,6 @@ def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[Block]:
         ]
         yield Line(f"  {harmless(name)}: {'  '.join(parts) or 'none'}")
     yield from _lossy(names, [result.lossless for result in results])
-
-
-def _levels(tokens: Sequence[int]) -> str:
-    return " ".join(map(str, tokens))
 
 
 def _lossy(names: Sequence[str], lossless: Sequence[bool]) -> Iterator[Line]:
@@ -140,7 +117,9 @@ def _lossy(names: Sequence[str], lossless: Sequence[bool]) -> Iterator[Line]:
 
 
 def _data(names: Sequence[str], probe: DataProbe) -> Iterator[Block]:
-    yield title(f"Data: {count(len(probe.names), 'object')} as JSON and as YAML, {harmless(probe.source)}")
+    yield Heading(
+        f"Data: {count(len(probe.names), 'object')} as JSON and as YAML, {harmless(probe.source)}", apart=True
+    )
     layouts = [
         (_LAYOUT_LABELS[layout], [whole(result.sums[number]) for result in probe.results])
         for number, layout in enumerate(LAYOUTS)
@@ -156,7 +135,7 @@ def _data(names: Sequence[str], probe: DataProbe) -> Iterator[Block]:
 
 
 def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[Block]:
-    yield title("Numbers")
+    yield Heading("Numbers", apart=True)
     results = probe.results
     facts: list[Values] = [
         ("one token, of 0 to 9999", [whole(result.one_token) for result in results]),

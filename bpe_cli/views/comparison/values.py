@@ -1,21 +1,28 @@
-"""Write the values of metrics, and what there is to say about how sure they are."""
+"""Write the values of metrics, how sure they are, and what has changed since a stored comparison or from a baseline."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from rich.cells import cell_len
 
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
-from bpe_cli.reports.comparison.metrics import best_of, differences_of
-from bpe_cli.views.numbers import ABSENT, count, fraction, whole
+from bpe_cli.reports.comparison.checks import badness, sentence
+from bpe_cli.reports.comparison.comparison import best_of, differences_of
+from bpe_cli.views.blocks import Blocks, Heading, Line, Name, Sheet, Value, Words, text_column
+from bpe_cli.views.labels import ABSENT, count, fraction, whole
+from bpe_cli.views.sheets import GAP
+from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from bpe_cli.reports.comparison.changes import Change
-    from bpe_cli.reports.comparison.comparison import Comparison, Row
-    from bpe_cli.reports.comparison.measures import Difference, Measure
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.changes import Change, Changes
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric, Row
+    from bpe_cli.reports.comparison.measures import Difference
+    from bpe_cli.views.blocks import Block, Cell, Screen
+
 
 MARK = "*"
 """Stands after a ratio that is beyond noise."""
@@ -29,7 +36,7 @@ _WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai wr
 def value_text(metric: Metric, value: float | None, digits: int = 2) -> str:
     """Write a value as tables do, a ratio with as many decimals as ``digits_of`` says.
 
-    >>> from bpe_cli.reports.comparison.metrics import METRICS
+    >>> from bpe_cli.reports.comparison.comparison import METRICS
     >>> value_text(METRICS["tokens"], 1234), value_text(METRICS["ratio"], 0.914), value_text(METRICS["ratio"], None)
     ('1,234', '0.91', '–')
     """
@@ -55,8 +62,8 @@ def share_text(share: float) -> str:
 
 def digits_of(rows: Iterable[Row]) -> int:
     """Return the decimals that ratios need, so that no interval is narrower than the last one: two to four."""
-    found = (each for row in rows for each in differences_of(row) if each is not None)
-    width = min((each.high - each.low for each in found if each.high > each.low), default=1.0)
+    values = (each for row in rows for each in differences_of(row) if each is not None)
+    width = min((each.high - each.low for each in values if each.high > each.low), default=1.0)
     return next((digits for digits in (2, 3) if width >= 10**-digits), 4)
 
 
@@ -69,14 +76,17 @@ def interval_text(difference: Difference | None, digits: int = 2) -> str:
     return "" if difference is None else f"[{difference.low:.{digits}f}, {difference.high:.{digits}f}]"
 
 
+def certainty_text(difference: Difference | None, digits: int) -> tuple[str, ...]:
+    """Describe how sure the ratio of a tokenizer is, in one text; none where nothing is known."""
+    if difference is None:
+        return ()
+    p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p < 0.001"
+    return (f"{interval_text(difference, digits)}{mark_of(difference)} {p}",)
+
+
 def mark_of(difference: Difference | None) -> str:
     """Return the mark of a ratio that is beyond noise, else nothing."""
     return MARK if difference is not None and difference.p_adjusted < SIGNIFICANT else ""
-
-
-def doubt_of(metric: Metric, measure: Measure) -> str:
-    """Return the mark of a value that unknown tokens flatter, else nothing."""
-    return DOUBT if metric.doubtful(measure) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,7 @@ def metric_cells(row: Row, metric: Metric, digits: int | None = None) -> list[Me
     return [
         MetricCell(
             value_text(metric, metric.of(measure), digits),
-            doubt_of(metric, measure),
+            DOUBT if metric.doubtful(measure) else "",
             number in best,
             difference,
             digits,
@@ -129,7 +139,7 @@ def change_text(change: Change) -> str:
     """Write a relative change with its sign.
 
     >>> from bpe_cli.reports.comparison.changes import Change
-    >>> from bpe_cli.reports.comparison.metrics import METRICS
+    >>> from bpe_cli.reports.comparison.comparison import METRICS
     >>> [change_text(Change(METRICS["tokens"], "a", None, 200, now)) for now in (203, 200, 190, 199.999)]
     ['+1.50%', '0%', '-5.00%', '-0.00050%']
     """
@@ -149,33 +159,23 @@ def sums(report: Comparison) -> str:
     documents = count(total.document_count, "document")
     if total.empty_count:
         documents += f" ({whole(total.document_count - total.empty_count)} of them not empty)"
-    counts = (
-        documents,
-        count(total.byte_count, "byte"),
-        count(total.character_count, "character"),
-    )
-    return ", ".join(counts)
+    return f"{documents}, {count(total.byte_count, 'byte')}, {count(total.character_count, 'character')}"
 
 
 def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
-    """Describe what the intervals and marks of all inputs together mean, or why there are none.
-
-    Args:
-        report: The comparison.
-        names: The tokenizers' names as they are shown.
-    """
+    """Describe what the intervals and marks of all inputs together mean, or why there are none."""
     if len(names) < 2:
         return []
     lines = [f"ratio: tokens per token of {names[report.baseline]}"]
-    found = next((each for each in differences_of(report.total) if each is not None), None)
-    if found is None:
+    difference = next((each for each in differences_of(report.total) if each is not None), None)
+    if difference is None:
         return [*lines, *_no_interval(report)]
-    units = count(found.units, "document")
-    if found.unit_documents == 1 and found.units < report.total.document_count:
+    units = count(difference.units, "document")
+    if difference.unit_documents == 1 and difference.units < report.total.document_count:
         units += " that are not empty"
-    if found.unit_documents > 1:
-        units = f"{whole(found.units)} batches of {whole(found.unit_documents)} documents"
-    method = "paired bootstrap" if found.method == "bootstrap" else found.method
+    if difference.unit_documents > 1:
+        units = f"{whole(difference.units)} batches of {whole(difference.unit_documents)} documents"
+    method = "paired bootstrap" if difference.method == "bootstrap" else difference.method
     lines.append(f"[low, high]: 95% interval of the ratio, {method} over {units}")
     return [*lines, meaning_of_marks([report.total])]
 
@@ -200,13 +200,7 @@ def _no_interval(report: Comparison) -> list[str]:
 
 
 def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
-    """List all that a reader of the values must know.
-
-    Args:
-        report: The comparison.
-        metrics: Those that are shown.
-        names: The tokenizers' names as they are shown.
-    """
+    """List all that a reader of the values of some metrics must know, with the names as they are shown."""
     lines = losses(report, metrics, names)
     if any(metric.name == "ratio" for metric in metrics):
         lines += certainty(report, names)
@@ -247,3 +241,108 @@ def best_lines(row: Row, metrics: Sequence[Metric], names: Sequence[str]) -> lis
             what = f"best {'; '.join(metric.label for metric in agreeing)}"
         lines.append(f"{what}: {who}")
     return lines
+
+
+MOST_CHANGES = 60
+"""How many changes are listed, those for the worse first."""
+
+CHANGE_COLUMNS = ("tokenizer", "input", "metric", "before", "now", "change", "")
+
+_NAME_CELLS = 24  # a longer name is folded in a table
+
+
+def changes_heading(changes: Changes, show: Callable[[str], str] = harmless) -> str:
+    """Describe what the changes are from."""
+    return f"Changes {'since' if changes.stored else 'from'} {show(changes.reference)}"
+
+
+def worst_first(changes: Changes) -> list[Change]:
+    """Return what has changed or lost its value: the worst first, and the rest in the order of the inputs."""
+    differ = [change for change in changes.changes if change.missing or change.relative]
+    return sorted(differ, key=badness)
+
+
+def _verdict_text(change: Change) -> str:
+    """State which way a change went."""
+    return "cannot be compared" if change.verdict == "unknown" else change.verdict
+
+
+def _is_bad(change: Change) -> bool:
+    """Return whether a change is to be seen at once."""
+    return change.verdict in ("worse", "unknown")
+
+
+def changes_notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
+    """Describe what could not be compared, or was matched though its name differs; ``show`` makes names harmless."""
+    same = sum(change.relative == 0 for change in changes.changes)
+    lines = [f"{count(same, 'value')} as {'before' if changes.stored else 'with the baseline'}"] if same else []
+    if absent := sum(change.before is None and change.now is None for change in changes.changes):
+        lines.append(f"{count(absent, 'value')} missing before and now")
+    lines += [f"{show(old)} is now {show(new)}" for old, new in changes.renamed]
+    lines += not_compared(changes, show)
+    if changes.stored and same < len(changes.changes):
+        lines.append("whether a change is beyond noise only a comparison of both tokenizers tells (-t OLD -t NEW)")
+    return lines
+
+
+def not_compared(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
+    """Describe what has no counterpart, so that a check says nothing about it."""
+    lines = []
+    for what, names in (
+        ("not in the report", (*changes.new_tokenizers, *changes.new_inputs)),
+        ("only in the report", (*changes.gone_tokenizers, *changes.gone_inputs)),
+    ):
+        if names:
+            more = f" and {len(names) - 10:,} more" if len(names) > 10 else ""
+            lines.append(f"{what}, so not compared: {', '.join(map(show, names[:10]))}{more}")
+    if not changes.same_inputs:
+        lines.append("all inputs together are not compared: they are others than in the report")
+    return lines
+
+
+def changes_sheet(changes: Sequence[Change], *, form: Literal["console", "markdown", "page"]) -> Sheet:
+    """Lay out changes, one a line, however wide; a page's columns are all alike, and Markdown has names of metrics."""
+    noise = {True: ", beyond noise", False: ", within noise", None: ""}
+    rows: list[Sequence[Cell]] = []
+    for each in changes:
+        metric = each.metric.name if form == "markdown" else each.metric.label
+        verdict = _verdict_text(each) + (noise[each.beyond_noise] if form == "console" else "")
+        values = (metric, value_text(each.metric, each.before), value_text(each.metric, each.now), change_text(each))
+        source = "total" if each.source is None else Name(harmless(each.source))
+        tokenizer = Name(harmless(each.tokenizer))
+        rows.append((tokenizer, source, *map(Value, values), Value(verdict, "bad" if _is_bad(each) else "")))
+    columns = (
+        text_column(Words(header), right=3 <= number <= 5 or form == "page", no_wrap=number > 1)
+        for number, header in enumerate(CHANGE_COLUMNS)
+    )
+    return Sheet(*columns, rows=rows)
+
+
+def changes_view(changes: Changes) -> Blocks:
+    """Show changes as a table, and what there is to say about them."""
+    ordered = worst_first(changes)
+    shown = _Changes(ordered[:MOST_CHANGES]) if ordered else Line("none")
+    parts: list[Block] = [Heading(changes_heading(changes), apart=True), shown]
+    if len(ordered) > MOST_CHANGES:
+        parts.append(Line(f"and {count(len(ordered) - MOST_CHANGES, 'more change')}", style="italic"))
+    return Blocks(*parts, *map(Line, changes_notes(changes)))
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """Changes as a table, or as sentences where that would be too narrow for names."""
+
+    changes: Sequence[Change]
+
+    def blocks(self, screen: Screen) -> Iterator[Block]:
+        shown = changes_sheet(self.changes, form="console")
+        headers, _, rows = shown.plain()
+        widths = [max(cell_len(str(cell)) for cell in column) for column in zip(headers, *rows, strict=True)]
+        names = sum(min(width, _NAME_CELLS) for width in widths[:2])
+        if names + sum(widths[2:]) + GAP * len(widths) <= screen.width:
+            yield shown
+            return
+        for change in self.changes:
+            source = "total" if change.source is None else harmless(change.source)
+            text = f"{harmless(change.tokenizer)} on {source}: {sentence(change)}"
+            yield Line(text, style="bold" if _is_bad(change) else "")

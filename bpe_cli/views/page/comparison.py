@@ -1,28 +1,26 @@
-"""Write a comparison as a page: what all metrics say, each input, and short texts as each tokenizer cuts them."""
+"""Write a comparison as a page: what all metrics say, checks, changes, each input, and short texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metrics import METRICS, differences_of
-from bpe_cli.reports.comparison.side_by_side import deviation, stretches
+from bpe_cli.reports.comparison.boundaries import deviation, stretches
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.views.comparison.additions import additions_view
-from bpe_cli.views.comparison.values import interval_text, mark_of, metric_cells, remarks, sums
-from bpe_cli.views.names import full_names, short_names
-from bpe_cli.views.numbers import count, fraction, whole
-from bpe_cli.views.page.changes import changes_section, checks_section
-from bpe_cli.views.page.html import rendered
-from bpe_cli.views.page.markup import escape, name
+from bpe_cli.views.comparison.tables import input_sheet, metric_has_values, page_metrics
+from bpe_cli.views.comparison.values import changes_heading, changes_notes, changes_sheet, remarks, sums, worst_first
+from bpe_cli.views.labels import count, full_names, short_names, whole
+from bpe_cli.views.page.markup import escape, name, rendered, table
 from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.page.tokens import TokenWriter, rows
+from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
-    from bpe_cli.reports.comparison.measures import Difference
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric, Passage
+
 
 DETAILED_INPUTS = 100
 """Up to so many inputs, each has its own table of all metrics."""
@@ -35,14 +33,7 @@ def comparison_page(
     changes: Changes | None = None,
     checks: Sequence[Check] = (),
 ) -> Iterator[str]:
-    """Write the page, as it comes.
-
-    Args:
-        comparison: The comparison.
-        metrics: What is shown; None for all that have values.
-        changes: What has changed since another comparison.
-        checks: What was checked.
-    """
+    """Write the page, as it comes: some metrics, or all that have values, what has changed, and what was checked."""
     metrics = tuple(METRICS.values()) if metrics is None else metrics
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
     additions = additions_view(comparison)
@@ -69,72 +60,25 @@ def _measures(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str
     yield f'<p class="note">{source}: {sums(comparison)}</p>\n'
     if not comparison.rows:
         return
-    yield from _metrics(comparison, total, metrics, vocabulary=True)
+    yield from table(page_metrics(comparison, total, metrics, vocabulary=True), "Metrics")
     names = short_names(comparison.tokenizers)
-    shown = [metric for metric in metrics if _has_values(total, metric)]
+    shown = [metric for metric in metrics if metric_has_values(total, metric)]
     for line in (*full_names(comparison.tokenizers, names), *remarks(comparison, shown, names)):
         yield f'<p class="note">{escape(line)}</p>\n'
     if len(names) > 1:
         yield '<p class="note">★ the best of a line</p>\n'
 
 
-def _metrics(comparison: Comparison, row: Row, metrics: Sequence[Metric], *, vocabulary: bool = False) -> Iterator[str]:
-    """Write a table of all metrics that have values: a line for each, a column for each tokenizer."""
-    yield '<div class="scroll" role="region" tabindex="0" aria-label="Metrics"><table><thead><tr><th scope="col"></th>'
-    yield "".join(f'<th scope="col">{escape(each)}</th>' for each in short_names(comparison.tokenizers))
-    yield "</tr></thead><tbody>\n"
-    if vocabulary:
-        sizes = "".join(f"<td>{whole(measure.vocab_size)}</td>" for measure in row.measures)
-        yield f'<tr><th scope="row">vocabulary</th>{sizes}</tr>\n'
-    for metric in metrics:
-        if not _has_values(row, metric) or (metric.name == "ratio" and len(row.measures) == 1):
-            continue
-        yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
-        for cell in metric_cells(row, metric):
-            best = ' class="best"' if cell.is_best else ""
-            yield f"<td{best}>{cell.value}{cell.doubt}{_certainty(cell.difference, cell.digits)}</td>"
-        yield "</tr>\n"
-    yield "</tbody></table></div>\n"
-
-
-def _has_values(row: Row, metric: Metric) -> bool:
-    return any(metric.of(measure) is not None for measure in row.measures)
-
-
 def _inputs(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
     """Write a table of inputs and, for few of them, all metrics of each."""
     yield "<h2>Tokens by input</h2>\n"
-    yield '<div class="scroll" role="region" tabindex="0" aria-label="Tokens by input"><table><thead><tr>'
-    yield '<th scope="col">input</th><th scope="col">bytes</th>'
-    yield "".join(f'<th scope="col">{escape(each)}</th>' for each in short_names(comparison.tokenizers))
-    yield "</tr></thead><tbody>\n"
-    for row in comparison.rows:
-        yield _input_row(row)
-    yield f"</tbody><tfoot>\n{_input_row(comparison.total)}</tfoot></table></div>\n"
+    yield from table(input_sheet(comparison, METRICS["tokens"], form="page"), "Tokens by input")
     if len(comparison.rows) <= DETAILED_INPUTS:
         yield "<details><summary>All metrics of each input</summary>\n"
         for row in comparison.rows:
             yield f"<h3>{name(row.name)}</h3>\n"
-            yield from _metrics(comparison, row, metrics)
+            yield from table(page_metrics(comparison, row, metrics), "Metrics")
         yield "</details>\n"
-
-
-def _input_row(row: Row) -> str:
-    cells = [f'<tr><th scope="row">{name(row.name)}</th><td>{whole(row.byte_count)}</td>']
-    tokens = metric_cells(row, METRICS["tokens"])
-    for number, (cell, measure, difference) in enumerate(zip(tokens, row.measures, differences_of(row), strict=True)):
-        best = ' class="best"' if number in row.best else ""
-        ratio = f"<small>× {fraction(measure.ratio, cell.digits)}</small>" if number else ""
-        cells.append(f"<td{best}>{cell.value}{cell.doubt}{ratio}{_certainty(difference, cell.digits)}</td>")
-    return "".join((*cells, "</tr>\n"))
-
-
-def _certainty(difference: Difference | None, digits: int) -> str:
-    """Write how sure the ratio of a tokenizer is."""
-    if difference is None:
-        return ""
-    p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p &lt; 0.001"
-    return f"<small>{escape(interval_text(difference, digits))}{mark_of(difference)} {p}</small>"
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
@@ -182,3 +126,43 @@ def _passage(comparison: Comparison, passage: Passage, number: int, numbered: bo
 
 def _side(cells: Sequence[str], kind: str) -> str:
     return f'<div class="{kind} of{len(cells)}">{"".join(cells)}</div>\n'
+
+
+MOST = 1000
+"""Failures of a check, and changes, that are listed."""
+
+
+def checks_section(checks: Sequence[Check]) -> Iterator[str]:
+    """Write what each check came to."""
+    if checks:
+        yield f'<ul aria-label="Checks">\n{"".join(map(_check, checks))}</ul>\n'
+
+
+def _check(check: Check) -> str:
+    asked = f"<code>{name(f'{check.option} {check.value!r}')}</code>"
+    if not check.failures:
+        return f"<li>{asked}: passed</li>\n"
+    items = [
+        f"<li>{name(each.tokenizer)}{'' if each.source is None else f' on {name(each.source)}'}: "
+        f"{escape(each.statement)}</li>\n"
+        for each in check.failures[:MOST]
+    ]
+    if len(check.failures) > MOST:
+        items.append(f"<li>and {len(check.failures) - MOST:,} more</li>\n")
+    return f"<li>{asked}: <strong>failed</strong><ul>\n{''.join(items)}</ul></li>\n"
+
+
+def changes_section(changes: Changes | None) -> Iterator[str]:
+    """Write a table of what has changed, and what there is to say about it."""
+    if changes is None:
+        return
+    ordered = worst_first(changes)
+    yield f"<h2>{escape(changes_heading(changes, harmless))}</h2>\n"
+    if ordered:
+        yield from table(changes_sheet(ordered[:MOST], form="page"), "Changes")
+    else:
+        yield "<p>none</p>\n"
+    if len(ordered) > MOST:
+        yield f'<p class="note">and {count(len(ordered) - MOST, "more change")}</p>\n'
+    for line in changes_notes(changes, harmless):
+        yield f'<p class="note">{escape(line)}</p>\n'

@@ -15,13 +15,14 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT, count
-from bpe_cli.views.page.markup import name
+from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
+from bpe_cli.views.page.markup import escape, name, rendered
 from bpe_cli.views.page.tokens import section
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
+    from bpe_cli.views.blocks import Blocks
 
 
 # Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
@@ -39,13 +40,9 @@ def texts_page(
     tokenizer: str | None,
     full: bool = False,
 ) -> Iterator[str]:
-    """Write a page that shows texts token by token, as it comes.
+    """Write a page that shows texts token by token, as it comes; ``full`` shows everything, however long.
 
-    Args:
-        reports: The texts, what to warn of, and what the text is called if it has a name, one after the other;
-            each is let go when it is written.
-        tokenizer: The tokenizer's name.
-        full: Whether to show everything, however long.
+    Each text comes with what to warn of, and what it is called if it has a name, and is let go when it is written.
     """
     who = tokenizer or "tokenizer"
     yield from head(f"Tokens by {who}")
@@ -65,13 +62,22 @@ def texts_page(
     yield from foot()
 
 
-def head(title: str, kind: str = "") -> Iterator[str]:
-    """Begin a page.
+def blocks_page(title: str, shown: Blocks) -> Iterator[str]:
+    """Write a page of nothing but blocks."""
+    yield from head(title, "wide")
+    yield from rendered(shown)
+    yield from foot()
 
-    Args:
-        title: Its title, which may hold names from outside.
-        kind: A class for its body.
-    """
+
+def framed(page: Iterable[str], title: str) -> str:
+    """Write a page as a part of another one, a notebook: its styles stay inside, and so does its script."""
+    content = escape("".join(page))
+    style = "width:100%;height:30em;border:0;resize:vertical"
+    return f'<iframe title="{name(title)}" sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
+
+
+def head(title: str, kind: str = "") -> Iterator[str]:
+    """Begin a page with a title, which may hold names from outside, and a class for its body."""
     style, script = _style(), _script()
     body = f' class="{kind}"' if kind else ""
     policy = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT, count
+from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import DARK, LIGHT, variables
 from bpe_cli.views.visible import NEWLINE, units
@@ -92,14 +92,7 @@ def _parts(box: _Box) -> Iterator[_Box]:
 
 
 def picture(reports: Iterable[Segmentation], *, tokenizer: str | None, ids: bool = False, full: bool = False) -> str:
-    """Draw texts below each other.
-
-    Args:
-        reports: The texts.
-        tokenizer: The tokenizer's name.
-        ids: Whether ids stand below tokens.
-        full: Whether to draw everything, however long.
-    """
+    """Draw texts below each other, with ids below tokens if they are asked for; ``full`` draws all, however long."""
     drawing = _Drawing()
     tokens = more = 0
     for number, report in enumerate(reports):

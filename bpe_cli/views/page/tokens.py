@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.numbers import ABSENT, count, fraction, whole
+from bpe_cli.views.labels import ABSENT, count, fraction, whole
 from bpe_cli.views.page.markup import marked, name
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.side_by_side import Deviation
+    from bpe_cli.reports.comparison.boundaries import Deviation
     from bpe_cli.reports.text.segmentation import Group, PlacedToken, Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
 
@@ -34,13 +34,9 @@ _PIECES = 512  # ids that are written at once
 def section(
     segmentation: Segmentation, key: str, limit: int | None, warnings: Sequence[TextWarning] = ()
 ) -> Iterator[str]:
-    """Write everything about a segmentation.
+    """Write everything about a segmentation, of up to so many tokens.
 
-    Args:
-        segmentation: What to show.
-        key: What tells its anchors from others on the page: letters, digits and hyphens.
-        limit: Show only so many tokens; None for all.
-        warnings: What to warn of.
+    Its ``key`` tells its anchors from others on the page: letters, digits and hyphens.
     """
     yield totals(segmentation)
     if warnings:
@@ -87,13 +83,7 @@ class TokenWriter:
     """Write tokens of one segmentation as links."""
 
     def __init__(self, tokens: Sequence[PlacedToken], key: str, deviation: Deviation | None = None) -> None:
-        """Choose the tokens.
-
-        Args:
-            tokens: All that may be written.
-            key: As for ``section``.
-            deviation: How their boundaries differ from those of the baseline, to mark it.
-        """
+        """Choose the tokens; a ``deviation`` marks how their boundaries differ from those of the baseline."""
         self._tokens = tokens
         self._key = key
         self._deviation = deviation
@@ -136,14 +126,9 @@ class TokenWriter:
         return f'<span class="{"g w" if _LINE_FEED in content else "g"}">{content}</span>'
 
     def _link(self, number: int, content: str, data: str = "", *, special: bool = False, last: bool = True) -> str:
-        """Write a token, or what a group's part has of it.
+        """Write a token, or what a group's part has of it, and whether the token ends there (``last``).
 
-        Args:
-            number: Its number.
-            content: Its text as markup.
-            data: Its bytes in hexadecimal, where it has no text of its own.
-            special: Whether it is a special token.
-            last: Whether the token ends here.
+        Its ``content`` is markup; ``data`` are its bytes in hexadecimal, where it has no text of its own.
         """
         classes = [f"t{number % _COLORS}"]
         if special:

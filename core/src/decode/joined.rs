@@ -7,11 +7,10 @@
 //! both arrays) is one branch that is hardly ever taken. Everything is bounds-checked: no pass trusts
 //! what the other one saw. The plain loop that both are held to is in the tests.
 
-use bpe_tables::TokenTable;
-
 use super::SpecialTable;
 use crate::error::{Error, Result};
 use crate::room::{self, Room};
+use crate::tables::TokenTable;
 
 /// How many bytes are copied for a token that has no more.
 const AT_ONCE: usize = 16;

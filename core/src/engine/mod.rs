@@ -327,5 +327,6 @@ fn shift(error: Error, by: isize) -> Error {
     }
 }
 
-#[cfg(test)]
+// They need large tables.
+#[cfg(all(test, feature = "embedded"))]
 mod tests;

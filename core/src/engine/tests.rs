@@ -229,7 +229,8 @@ fn batches_end_anywhere() {
 
 #[test]
 fn names_the_first_missing_byte() {
-    let tokens = bpe_tables::TokenTable::new(b"ab c"[..].into(), vec![1, 2, 3, 4].into()).unwrap();
+    let tokens =
+        crate::tables::TokenTable::new(b"ab c"[..].into(), vec![1, 2, 3, 4].into()).unwrap();
     for prefix_space in [false, true] {
         let model = Bpe::from_ranks(tokens.clone()).unwrap();
         let engine = Engine::new(Scanner::from_json(GPT2).unwrap(), model, prefix_space);

@@ -1,10 +1,9 @@
 //! Documents whose ids do not decode to them.
 
-use bpe_tables::TokenTable;
-
 use crate::decode::{self, Decoder, Reading, SpecialTable, Strings};
 use crate::error::{Error, Result};
 use crate::parallel::{self, Documents, Task};
+use crate::tables::TokenTable;
 
 /// What makes text of ids again.
 pub trait Reader: Sync {

@@ -1,8 +1,7 @@
 //! What a tally knows of a tokenizer's ids.
 
-use bpe_tables::TokenTable;
-
 use crate::error::{Error, Result};
+use crate::tables::TokenTable;
 
 /// What an id stands for, as far as it is counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-use bpe_tables::TokenTable;
+use crate::tables::TokenTable;
 use proptest::prelude::*;
 
 use super::*;

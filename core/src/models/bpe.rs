@@ -5,7 +5,7 @@
 //!
 //! Both are one procedure over a table (left, right) -> number of the merge: take the lowest number,
 //! the leftmost of equals, until no neighbours have one. By ranks, the number is the id itself, and
-//! the table has the recovered merges if they reach every token (`bpe_tables::recover_merges` proves
+//! the table has the recovered merges if they reach every token (`crate::tables::recover_merges` proves
 //! that this is the same), else every way to put a token together from two others.
 //!
 //! Invariant: a piece's ids decode to its bytes.
@@ -13,16 +13,15 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use bpe_tables::{
-    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
-};
-
 use super::chain::Chain;
 use super::dropout::Dropout;
 use super::merging::{MergeTable, merge_varied};
 use super::short::ShortPiece;
 use crate::draw::Draw;
 use crate::error::{Error, Result};
+use crate::tables::{
+    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
+};
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
@@ -334,3 +333,7 @@ mod long;
 #[cfg(test)]
 #[path = "bpe_tests.rs"]
 mod tests;
+
+#[cfg(all(test, feature = "embedded"))]
+#[path = "bpe_embedded_tests.rs"]
+mod embedded_tests;

@@ -8,7 +8,7 @@ use crate::models::merging::merge_long;
 use crate::models::queue::{BucketQueue, HeapQueue};
 use crate::models::short::MAX_SYMBOLS;
 
-fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
+pub(super) fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
     let mut ends = Vec::new();
     let mut blob = Vec::new();
     for token in tokens {
@@ -45,7 +45,7 @@ fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
     let mut ids = Vec::new();
     model
         .encode_piece(piece, &mut Scratch::default(), &mut ids)
@@ -96,35 +96,6 @@ fn vocabulary_of_bytes() -> impl Strategy<Value = Vec<Vec<u8>>> {
             }
             tokens
         })
-}
-
-/// The way without any short cut: bytes in a linked list, and a heap.
-fn slowly(model: &Bpe, piece: &[u8]) -> Vec<u32> {
-    let mut ids = Vec::new();
-    let byte = |offset| model.id_of_byte(piece, offset);
-    let (queue, mut chain) = (HeapQueue::default(), Chain::default());
-    merge_long(
-        &model.merges,
-        piece.len(),
-        byte,
-        queue,
-        &mut chain,
-        &mut ids,
-    )
-    .unwrap();
-    ids
-}
-
-fn merged(model: &Bpe, piece: &[u8]) -> Vec<u32> {
-    let mut ids = Vec::new();
-    model
-        .merge_piece(piece, &mut Scratch::default(), &mut ids)
-        .unwrap();
-    ids
-}
-
-fn embedded() -> impl Iterator<Item = Bpe> {
-    crate::embedded::tables().map(|sha256| crate::embedded::find(sha256).unwrap().model())
 }
 
 proptest! {
@@ -272,124 +243,4 @@ fn contradictions_are_named() {
         error.to_string(),
         "token 0 has 2000 bytes; at most 1024 are handled"
     );
-}
-
-#[test]
-fn a_character_begins_as_what_it_becomes() {
-    for model in embedded() {
-        let text = "的中 é";
-        let starts: Vec<bool> = [0, 3, 7]
-            .map(|at| model.characters.start(text.as_bytes(), at).is_some())
-            .to_vec();
-        assert!(starts.contains(&true), "{starts:?}");
-    }
-    // What "é" becomes comes before it in the order: no merge may be done ahead of its turn.
-    let tokens = ["éa", "é", "a"].map(|token| token.as_bytes().to_vec());
-    let bytes = [vec![0xC3], vec![0xA9]];
-    let odd = Bpe::from_ranks(table(&[&tokens[..], &bytes].concat())).unwrap();
-    assert!(!odd.merges.monotone());
-    assert_eq!(odd.characters.start("é".as_bytes(), 0), None);
-    assert_eq!(
-        encode(&odd, "ééa".as_bytes()),
-        ["é".as_bytes(), "éa".as_bytes()]
-    );
-}
-
-#[test]
-fn characters_become_the_same_in_every_company() {
-    let company = [
-        "", " ", "a", "9", "\n", "é", "я", "ก", "ა", "—", "、", "一", "中", "的", "한", "🙂",
-    ];
-    let stray: [&[u8]; 4] = [b"\x80", b"\xAD", b"\xE4", b"\xF0\x9F"];
-    let company: Vec<&[u8]> = company
-        .iter()
-        .map(|text| text.as_bytes())
-        .chain(stray)
-        .collect();
-    for (number, model) in embedded().enumerate() {
-        let characters = ('\u{80}'..='\u{FFFF}').skip(number).step_by(31);
-        for (at, character) in characters.enumerate() {
-            let mut bytes = [0; 4];
-            let character = character.encode_utf8(&mut bytes).as_bytes();
-            for (place, before) in company.iter().enumerate() {
-                let after = company[(at + place) % company.len()];
-                let piece = [before, character, after].concat();
-                assert_eq!(merged(&model, &piece), slowly(&model, &piece), "{piece:x?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn tokens_beside_each_other_are_merged_as_without_short_cuts() {
-    for model in embedded() {
-        let tokens = model.tokens().clone();
-        let count = tokens.len() as u32;
-        for id in (0..count).step_by(23) {
-            for step in [1, 7919, 104_729] {
-                let piece = [tokens.get(id), tokens.get((id + step) % count)].concat();
-                assert_eq!(merged(&model, &piece), slowly(&model, &piece), "{piece:x?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn windows_give_what_one_go_gives() {
-    let text = "的中心 is unbelievably 重要的一部分, и это правда! 안녕하세요 🙂🙂 antidisestablishmentarianism";
-    let letters = |step: usize| -> Vec<u8> {
-        (0..3000)
-            .map(|n| b'a' + (n * n / 7 * step % 26) as u8)
-            .collect()
-    };
-    let mut pieces = vec![text.repeat(20).into_bytes(), letters(1), letters(5)];
-    for unit in [
-        "a", " ", "=", "ab", "\n", "0", "的", "ก", "\u{AD}", "🙂", "- ", "aaaaaab", "çã",
-    ] {
-        pieces.extend([62, 63, 64, 65, 127, 1000].map(|times| unit.repeat(times).into_bytes()));
-    }
-    pieces.push(
-        (0..5000_u32)
-            .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
-            .collect(),
-    );
-    for model in embedded() {
-        for piece in &pieces {
-            assert_eq!(
-                merged(&model, piece),
-                slowly(&model, piece),
-                "{}",
-                piece.escape_ascii()
-            );
-        }
-    }
-}
-
-#[test]
-fn long_windows_give_what_one_go_gives() {
-    // Tokens of more bytes than a window on the stack has symbols, over several long windows.
-    let mut pieces: Vec<Vec<u8>> = [" ", "=", "-", "\n", " \n", "_-", "ab"]
-        .iter()
-        .map(|unit| unit.repeat(50_011).into_bytes())
-        .collect();
-    let gaps = (0..3000_u32).map(|n| " ".repeat((n.wrapping_mul(2_654_435_761) >> 24) as usize));
-    pieces.push(gaps.collect::<Vec<_>>().join("\t").into_bytes());
-    for model in embedded() {
-        let mut scratch = Scratch::default();
-        for piece in &pieces {
-            let mut ids = Vec::new();
-            let found = model.merge_by_windows(
-                piece,
-                &mut scratch,
-                &mut ids,
-                Bpe::merge_by_queue::<16_384>,
-            );
-            assert!(found.unwrap(), "{}", piece[..9].escape_ascii());
-            assert!(
-                ids == slowly(&model, piece),
-                "{}",
-                piece[..9].escape_ascii()
-            );
-        }
-    }
 }

@@ -1,9 +1,8 @@
 //! A piece as a linked list of symbols, of which neighbours become one.
 
-use bpe_tables::NONE;
-
 use super::merging::{Merges, Sink};
 use crate::error::{Error, Result};
+use crate::tables::NONE;
 
 /// A piece as a linked list of symbols, with memory that is used again.
 #[derive(Debug, Default)]

@@ -6,8 +6,6 @@
 //!
 //! Invariant: spans ascend, and a token's span is that of the characters it was merged from.
 
-use bpe_tables::{NONE, PieceTable, TokenTable};
-
 use super::characters::{self, Symbol, border, byte_tokens};
 use super::dropout::Dropout;
 use super::merging::MergeTable;
@@ -15,6 +13,7 @@ use super::seams::{Joints, Seams};
 use super::staged::{Border, Found, Model, Scratch, check_unknown};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 
 /// What the model is told besides its tables.

@@ -1,7 +1,5 @@
 //! What the models that merge characters have in common.
 
-use bpe_tables::{NONE, PieceTable, TokenTable};
-
 use super::chain::Chain;
 use super::dropout::Dropout;
 use super::merging::{
@@ -11,6 +9,7 @@ use super::queue::{BucketQueue, HeapQueue};
 use super::staged::Border;
 use crate::draw::Draw;
 use crate::error::Result;
+use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::read_char;
 
 /// The character that stands for a blank (U+2581).

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bpe_tables::TokenTable;
-
 use super::*;
 use crate::draw::Place;
 use crate::models::bpe::Bpe;
 use crate::models::character_pairs::{CharacterPairs, Settings};
 use crate::models::scored_pairs::ScoredPairs;
 use crate::models::staged::{Model, Scratch, Tables};
+use crate::tables::TokenTable;
 
 type Distribution = BTreeMap<Vec<u32>, f64>;
 

@@ -17,11 +17,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use bpe_tables::{NONE, PieceTable, TokenTable};
 use hashbrown::HashMap;
 
 use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
+use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::read_char;
 
 /// A model that takes the longest tokens.

@@ -8,11 +8,10 @@
 //! Complexity: linear in the text, whatever the words. A long text goes by windows that are at least as
 //! long as the longest word, and are read with so much of what follows: twice the work at most.
 
-use bpe_tables::TokenTable;
-
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
 use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
+use crate::tables::TokenTable;
 
 /// Characters of a window, unless the longest word has more.
 const WINDOW: usize = 1 << 12;

@@ -1,17 +1,16 @@
 //! The loops that merge neighbouring symbols: one for every model that has merges.
 //!
 //! Each takes, again and again, the merge that comes first in a model's order, and the leftmost of
-//! equals. Symbols are numbers below [`bpe_tables::MAX_TOKENS`]: ids of tokens, and what a model adds.
+//! equals. Symbols are numbers below [`crate::tables::MAX_TOKENS`]: ids of tokens, and what a model adds.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use bpe_tables::{CharacterTable, NONE, PairTable, TokenTable};
-
 use super::chain::Chain;
 use super::queue::Queue;
 use crate::error::Result;
+use crate::tables::{CharacterTable, NONE, PairTable, TokenTable};
 
 /// Up to so many symbols are merged by scanning for the first merge each time.
 pub const SHORT: usize = 48;
@@ -244,7 +243,7 @@ pub fn merge_short(
 /// Merges any number of symbols over a linked list. Complexity: that of the queue.
 ///
 /// # Errors
-/// Those of `symbol`, which gives the initial ones; [`Error::Invalid`] for more than 2^32.
+/// Those of `symbol`, which gives the initial ones; [`crate::Error::Invalid`] for more than 2^32.
 pub fn merge_long(
     merges: &impl Merges,
     count: usize,

@@ -7,11 +7,10 @@
 //! Complexity: linear in the text, whatever n: an automaton knows the longest token that ends at a
 //! character, and the n-gram that does is a token if that one is as long.
 
-use bpe_tables::TokenTable;
-
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
 use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
+use crate::tables::TokenTable;
 use crate::text::character_len;
 
 /// N-grams with their ids.

@@ -10,7 +10,6 @@
 mod tables;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
-use bpe_tables::{NONE, PairTable, PieceTable, TokenTable};
 
 use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
 use super::characters::{self, Symbol, border};
@@ -20,6 +19,7 @@ use super::seams::{Joints, Seams};
 use super::staged::{Border, Found, Model, Scratch, Tables, check_unknown};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 
 /// A model that merges by scores.

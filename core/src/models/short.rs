@@ -4,7 +4,7 @@
 //! lowest number, and the leftmost of equals. Symbols keep their places, and a bit says which places
 //! are still in use: nothing is moved when two become one.
 
-use bpe_tables::NONE;
+use crate::tables::NONE;
 
 use super::merging::{MergeTable, Merges as _};
 

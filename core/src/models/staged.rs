@@ -2,7 +2,6 @@
 //!
 //! The byte-level model of GPT's families has its own short way in `engine`; here it is one of many.
 
-use bpe_tables::{MAX_TOKENS, TokenTable};
 use serde::Deserialize;
 
 use super::bpe::{self, Bpe};
@@ -19,6 +18,7 @@ use super::word_level::WordLevel;
 use super::word_piece::WordPiece;
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::tables::{MAX_TOKENS, TokenTable};
 
 /// A token in a piece: its id, and what bytes of the piece it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! Each piece is looked up as a whole.
 
-use bpe_tables::{PieceTable, TokenTable};
-
 use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
+use crate::tables::{PieceTable, TokenTable};
 use crate::text;
 
 /// How many characters of a piece an error shows.

@@ -14,10 +14,9 @@
 
 use std::ops::Range;
 
-use bpe_tables::{NONE, TokenTable};
-
 use super::staged::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
+use crate::tables::{NONE, TokenTable};
 use crate::text;
 
 /// The root for the beginning of a word.

@@ -12,7 +12,7 @@ impl Pipeline {
     /// Encodes a block.
     ///
     /// # Errors
-    /// [`Error::MissingByte`] with the offset in the block; [`Error::Invalid`] when a stage fails or
+    /// [`crate::Error::MissingByte`] with the offset in the block; [`crate::Error::Invalid`] when a stage fails or
     /// the model cannot be varied as asked.
     pub fn encode(
         &self,

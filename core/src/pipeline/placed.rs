@@ -2,10 +2,9 @@
 //!
 //! [`PieceCache`]: crate::models::cache::PieceCache
 
-use bpe_tables::MAX_TOKENS;
-
 use crate::models::cache::MAX_PIECE;
 use crate::models::staged::Found;
+use crate::tables::MAX_TOKENS;
 
 const ID_BITS: u32 = 21;
 const PLACE_BITS: u32 = 4;

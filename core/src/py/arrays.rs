@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
 
-use bpe_tables::TokenTable;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
+use super::to_python;
 use crate::decode::SpecialTable;
 use crate::parallel::Documents;
+use crate::tables::TokenTable;
 
 /// What a caller lent: its memory if nothing can ever write to it, else a copy made while the GIL was held.
 ///
@@ -146,7 +147,7 @@ pub fn token_table(
 ) -> PyResult<TokenTable<'static>> {
     let blob = blob.items(py)?.into_owned();
     let ends = ends.items(py)?.into_owned();
-    TokenTable::new(blob.into(), ends.into()).map_err(PyValueError::new_err)
+    TokenTable::new(blob.into(), ends.into()).map_err(to_python)
 }
 
 /// Copies merges: (left, right, product) each.

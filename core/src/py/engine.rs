@@ -1,7 +1,6 @@
 //! Encoding and decoding.
 
-use bpe_tables::{PieceTable, TokenTable};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -14,6 +13,7 @@ use crate::embedded;
 use crate::engine;
 use crate::error::Error;
 use crate::models::bpe::Bpe;
+use crate::tables::{PieceTable, TokenTable};
 
 /// A compiled tokenizer: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -172,9 +172,9 @@ pub fn recover_merges(
     let tokens = token_table(py, &blob, &ends)?;
     let recovered = py.detach(|| {
         let pieces = PieceTable::build(&tokens)?;
-        Ok(bpe_tables::recover_merges(&tokens, &pieces))
+        Ok(crate::tables::recover_merges(&tokens, &pieces))
     });
-    let recovered = recovered.map_err(|sentence: String| PyValueError::new_err(sentence))?;
+    let recovered = recovered.map_err(to_python)?;
     let triples: Vec<u32> = recovered
         .merges
         .iter()

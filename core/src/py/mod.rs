@@ -85,6 +85,6 @@ mod _core {
         // The core prints nothing; a panic reaches Python as an exception that says the same.
         std::panic::set_hook(Box::new(|_| {}));
         module.add("UNICODE_VERSION", crate::split::UNICODE_VERSION)?;
-        module.add("MAX_TOKENS", bpe_tables::MAX_TOKENS)
+        module.add("MAX_TOKENS", crate::tables::MAX_TOKENS)
     }
 }

@@ -19,9 +19,7 @@ pub struct Splitter(pub(super) split::Scanner);
 impl Splitter {
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
-        split::Scanner::from_json(spec)
-            .map(Self)
-            .map_err(|sentence| to_python(Error::Invalid(sentence)))
+        split::Scanner::from_json(spec).map(Self).map_err(to_python)
     }
 
     fn split(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<U64Array> {

@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_said() {
-        let refused = |json| Scanner::from_json(json).unwrap_err();
+        let refused = |json| Scanner::from_json(json).unwrap_err().to_string();
         assert!(refused("[1]").contains("not a scanner"));
         assert!(refused(r#"[{"type": "Linear", "pattern": "(a)\\1"}]"#).contains("backtracking"));
     }

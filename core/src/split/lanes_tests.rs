@@ -6,7 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::lanes::Machine;
-use super::tests::{Random, SYMBOLS, for_each_string, patterns};
+use super::oracle::patterns;
+use super::tests::{Random, SYMBOLS, for_each_string};
 use super::{Contractions, Scanner, ScannerSpec, Tail, WordRule};
 
 /// Every kind of instructions that the machine has, and none.

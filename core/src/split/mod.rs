@@ -17,7 +17,7 @@ mod lanes;
 #[cfg(test)]
 mod lanes_tests;
 mod linear;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod oracle;
 mod rewriting;
 mod scanner;
@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::error::{Error, Result};
 pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
@@ -117,7 +118,7 @@ impl Scanner {
     ///
     /// # Errors
     /// When the specification contradicts itself, with a sentence that says how.
-    pub fn new(spec: Option<&ScannerSpec>) -> Result<Self, String> {
+    pub fn new(spec: Option<&ScannerSpec>) -> Result<Self> {
         let way = match spec {
             None => Way::Whole,
             Some(spec) => Way::Rule(spec.words, Rules::new(spec)?),
@@ -129,12 +130,11 @@ impl Scanner {
     ///
     /// # Errors
     /// When one cannot be compiled, with a sentence that says why.
-    pub fn chain(specs: &[CutSpec]) -> Result<Self, String> {
+    pub fn chain(specs: &[CutSpec]) -> Result<Self> {
         if specs.is_empty() {
             return Ok(Self(Way::Whole));
         }
-        let chain = Chain::new(specs).map_err(|error| error.to_string())?;
-        Ok(Self(Way::Chain(Arc::new(chain))))
+        Ok(Self(Way::Chain(Arc::new(Chain::new(specs)?))))
     }
 
     /// Compile a scanner from JSON: an object like `ScannerSpec`, a list of objects like `CutSpec`, or
@@ -142,8 +142,8 @@ impl Scanner {
     ///
     /// # Errors
     /// When the JSON is none, has other fields or values, or contradicts itself.
-    pub fn from_json(json: &str) -> Result<Self, String> {
-        let refused = |error: serde_json::Error| format!("not a scanner: {error}");
+    pub fn from_json(json: &str) -> Result<Self> {
+        let refused = |error: serde_json::Error| Error::Invalid(format!("not a scanner: {error}"));
         if json.trim_start().starts_with('[') {
             let specs: Vec<CutSpec> = serde_json::from_str(json).map_err(refused)?;
             return Self::chain(&specs);
@@ -222,6 +222,33 @@ impl Scanner {
         match self.0 {
             Way::Rule(words, rules) => cut::safe_cut(words, rules, text),
             Way::Whole | Way::Chain(_) => 0,
+        }
+    }
+}
+
+/// Holds every named scanner to its oracle, with every kind of instructions that the machine has. For the
+/// fuzz targets.
+///
+/// # Panics
+/// When they differ.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub fn hold_to_oracle(text: &[u8]) {
+    type Patterns = Vec<(&'static str, Scanner, Vec<Vec<oracle::Term>>)>;
+    static PATTERNS: std::sync::LazyLock<Patterns> = std::sync::LazyLock::new(oracle::patterns);
+    for (name, scanner, alternatives) in PATTERNS.iter() {
+        let expected = oracle::split(alternatives, text);
+        for machine in Machine::all().map(Some).chain([None]) {
+            let mut ends = scanner.ends_by(machine, text);
+            let (mut found, mut room) = (Vec::new(), [0; AT_A_TIME]);
+            loop {
+                let filled = ends.fill(&mut room);
+                found.extend(room[..filled].iter().map(|&end| end as u64));
+                if filled == 0 {
+                    break;
+                }
+            }
+            assert_eq!(found, expected, "{name}, {machine:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The oracle for the scanners. It shares nothing with them: it decodes with the standard library, and
 //! takes the categories of characters from a list that a reader can check.
 
+use super::Scanner;
 use Term::{Contraction, Greedy, MaybeContraction, NotBeforeNonSpace, Possessive, TextEnd};
 
 /// A character, or None for a byte that belongs to none.
@@ -123,7 +124,39 @@ fn category(symbol: Symbol) -> &'static str {
         Some('1' | '²') => "N",
         Some(' ' | '\t' | '\r' | '\n' | '\u{A0}' | '\u{3000}') => "white space",
         Some('\'' | '’' | '/' | '!' | '😀') => "other",
-        Some(c) => panic!("{c:?} is not listed"),
+        Some(c) => category_of_any(c),
+    }
+}
+
+#[cfg(not(fuzzing))]
+fn category_of_any(c: char) -> &'static str {
+    panic!("{c:?} is not listed")
+}
+
+/// The fuzzer finds all other characters too: a regex engine knows them.
+#[cfg(fuzzing)]
+fn category_of_any(c: char) -> &'static str {
+    use regex_automata::meta::Regex;
+
+    const CATEGORIES: [(&str, &str); 7] = [
+        ("Lu", r"\p{Lu}"),
+        ("Lt", r"\p{Lt}"),
+        ("Ll", r"\p{Ll}"),
+        ("Lm", r"\p{Lm}"),
+        ("Lo", r"\p{Lo}"),
+        ("M", r"\p{M}"),
+        ("N", r"\p{N}"),
+    ];
+    static ENGINE: std::sync::LazyLock<Regex> = std::sync::LazyLock::new(|| {
+        let patterns = CATEGORIES.map(|(_, pattern)| pattern);
+        Regex::new_many(&[&patterns[..], &[r"\s"]].concat()).expect("they are classes")
+    });
+    let found = ENGINE.find(c.encode_utf8(&mut [0; 4]).as_bytes());
+    match found.map(|found| found.pattern().as_usize()) {
+        Some(number) => CATEGORIES
+            .get(number)
+            .map_or("white space", |&(name, _)| name),
+        None => "other",
     }
 }
 
@@ -246,3 +279,47 @@ pub fn cased(suffix: &[Term], digits: usize) -> Vec<Vec<Term>> {
 
 /// The suffix of o200k.
 pub const SUFFIX: &[Term] = &[MaybeContraction];
+
+/// Every named pattern: its scanner, and its expression for the oracle.
+pub fn patterns() -> Vec<(&'static str, Scanner, Vec<Vec<Term>>)> {
+    let pattern =
+        |name, json, alternatives| (name, Scanner::from_json(json).unwrap(), alternatives);
+    vec![
+        pattern(
+            "gpt2",
+            r#"{"words": "spaced", "contractions": "exact", "digits": 0, "tail": "", "newlines": false}"#,
+            gpt2(),
+        ),
+        pattern(
+            "cl100k",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true,
+                "final_space": true}"#,
+            cl100k(),
+        ),
+        pattern(
+            "llama3",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true}"#,
+            llama3(3),
+        ),
+        pattern(
+            "nanochat",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 2, "tail": "\r\n", "newlines": true}"#,
+            llama3(2),
+        ),
+        pattern(
+            "qwen2",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 1, "tail": "\r\n", "newlines": true}"#,
+            llama3(1),
+        ),
+        pattern(
+            "o200k",
+            r#"{"words": "cased", "contractions": "suffix", "digits": 3, "tail": "\r\n/", "newlines": true}"#,
+            cased(SUFFIX, 3),
+        ),
+        pattern(
+            "tekken",
+            r#"{"words": "cased", "contractions": "none", "digits": 1, "tail": "\r\n/", "newlines": true}"#,
+            cased(&[], 1),
+        ),
+    ]
+}

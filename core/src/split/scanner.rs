@@ -12,6 +12,7 @@
 use super::bits::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, SYMBOL, UPPER};
 use super::class::{of_byte, read, read_long};
 use super::{Contractions, ScannerSpec, Tail, WordRule};
+use crate::error::{Error, Result};
 
 /// A specification, checked, as the scanners ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,25 +29,31 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Check a specification.
-    pub fn new(spec: &ScannerSpec) -> Result<Self, String> {
+    pub fn new(spec: &ScannerSpec) -> Result<Self> {
         use Contractions::{Exact, Folded, Suffix};
         if spec.digits > 3 {
-            return Err(format!(
+            return Err(Error::Invalid(format!(
                 "digits is {}, but a scanner takes 0 to 3",
                 spec.digits
-            ));
+            )));
         }
         match (spec.words, spec.contractions) {
             (WordRule::Spaced | WordRule::Prefixed, Suffix) => {
-                return Err("contractions can be a suffix of cased words only".into());
+                return Err(Error::Invalid(
+                    "contractions can be a suffix of cased words only".into(),
+                ));
             }
             (WordRule::Cased, Exact | Folded) => {
-                return Err("cased words take contractions as a suffix or not at all".into());
+                return Err(Error::Invalid(
+                    "cased words take contractions as a suffix or not at all".into(),
+                ));
             }
             _ => {}
         }
         if spec.final_space && !spec.newlines {
-            return Err("final_space changes nothing without newlines, so it must be false".into());
+            return Err(Error::Invalid(
+                "final_space changes nothing without newlines, so it must be false".into(),
+            ));
         }
         Ok(Self {
             contractions: spec.contractions,

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use super::Scanner;
-use super::oracle::{self, Term};
+use super::oracle::{self, Term, patterns};
 
 /// At least one of each kind of character that a pattern tells apart, and bytes that are part of none.
 pub(super) const SYMBOLS: [&[u8]; 24] = [
@@ -35,50 +35,6 @@ pub(super) const SYMBOLS: [&[u8]; 24] = [
     b"\xFF",
 ];
 const KINDS: &[&[u8]] = SYMBOLS.split_at(14).0;
-
-/// Every named pattern: its scanner, and its expression for the oracle.
-pub(super) fn patterns() -> Vec<(&'static str, Scanner, Vec<Vec<Term>>)> {
-    let pattern =
-        |name, json, alternatives| (name, Scanner::from_json(json).unwrap(), alternatives);
-    vec![
-        pattern(
-            "gpt2",
-            r#"{"words": "spaced", "contractions": "exact", "digits": 0, "tail": "", "newlines": false}"#,
-            oracle::gpt2(),
-        ),
-        pattern(
-            "cl100k",
-            r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true,
-                "final_space": true}"#,
-            oracle::cl100k(),
-        ),
-        pattern(
-            "llama3",
-            r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true}"#,
-            oracle::llama3(3),
-        ),
-        pattern(
-            "nanochat",
-            r#"{"words": "prefixed", "contractions": "folded", "digits": 2, "tail": "\r\n", "newlines": true}"#,
-            oracle::llama3(2),
-        ),
-        pattern(
-            "qwen2",
-            r#"{"words": "prefixed", "contractions": "folded", "digits": 1, "tail": "\r\n", "newlines": true}"#,
-            oracle::llama3(1),
-        ),
-        pattern(
-            "o200k",
-            r#"{"words": "cased", "contractions": "suffix", "digits": 3, "tail": "\r\n/", "newlines": true}"#,
-            oracle::cased(oracle::SUFFIX, 3),
-        ),
-        pattern(
-            "tekken",
-            r#"{"words": "cased", "contractions": "none", "digits": 1, "tail": "\r\n/", "newlines": true}"#,
-            oracle::cased(&[], 1),
-        ),
-    ]
-}
 
 fn scanner(name: &str) -> Scanner {
     patterns()
@@ -355,7 +311,7 @@ fn finds_the_end_of_a_word_at_any_byte() {
 
 #[test]
 fn refuses_contradictions() {
-    let error = |json: &str| Scanner::from_json(json).unwrap_err();
+    let error = |json: &str| Scanner::from_json(json).unwrap_err().to_string();
     let spec = |words: &str, contractions: &str, digits: u8, rest: &str| {
         format!(
             r#"{{"words": "{words}", "contractions": "{contractions}", "digits": {digits}, "tail": "",

@@ -15,13 +15,13 @@
 
 use std::collections::HashSet;
 
-use bpe_tables::TokenTable;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::models::staged::{Model as _, Scratch};
 use crate::models::word_piece::WordPiece;
+use crate::tables::TokenTable;
 use crate::text;
 
 /// What and how much to learn.

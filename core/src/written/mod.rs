@@ -6,7 +6,7 @@
 
 mod reader;
 
-use bpe_tables::MAX_TOKENS;
+use crate::tables::MAX_TOKENS;
 use foldhash::fast::RandomState;
 use hashbrown::{HashSet, HashTable};
 use reader::Reader;
@@ -98,6 +98,7 @@ impl Written {
         merges: &[u8],
     ) -> Option<(Self, Vec<u8>)> {
         let mut reader = Reader::new(document);
+        let mut outers = 0;
         let mut found = None;
         let mut pairs = None;
         let mut rest = Vec::new();
@@ -106,7 +107,8 @@ impl Written {
             if key != outer {
                 return reader.skip();
             }
-            if reader.peek()? != b'{' {
+            outers += 1;
+            if outers > 1 || reader.peek()? != b'{' {
                 return None;
             }
             members(reader, &mut |reader, key| {

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bpe_cli.cli import commands
-from bpe_cli.cli.parameters import parameters_of
+from bpe_cli.cli import app
+from bpe_cli.cli.options import parameters_of
 from bpe_cli.formats import load
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from tests.cli.hunt.lines import OUTPUTS, Line
 from tests.cli.hunt.workshop import TEXTS
 from tests.cli_runner import Result, call
@@ -222,7 +222,7 @@ def json_is_json(done: Run) -> Iterator[str]:
 def threads_and_blocks_change_nothing(done: Run) -> Iterator[str]:
     line = done.line
     timed = line.has("speed") or any(METRICS[each].kind == "speed" for each in line.values("metric") if each in METRICS)
-    known = parameters_of(commands.load(line.command).run)
+    known = parameters_of(app.load(line.command).run)
     if not done.fine or timed or "threads" not in known:
         return
     yield LOOKED

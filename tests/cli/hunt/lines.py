@@ -9,15 +9,14 @@ from __future__ import annotations
 import random
 import shlex
 from dataclasses import dataclass, fields
-from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
-from bpe_cli.cli import commands
-from bpe_cli.cli.parameters import Argument, Option, parameters_of
+from bpe_cli.cli import app
+from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
 from bpe_cli.formats import FORMATS
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.trainers import ALGORITHMS, TRAINERS
 from tests.cli.hunt import workshop
 
@@ -190,7 +189,7 @@ class Line:
     def with_option(self, name: str, value: str | None) -> Line:
         """The same line with another value of an option; None: without it."""
         kept = tuple(each for each in self.options if each[0] != name)
-        switch = switches(parameters_of(commands.load(self.command).run)[name][1])[0]
+        switch = switches(parameters_of(app.load(self.command).run)[name][1])[0]
         return Line(self.command, self.inputs, kept if value is None else (*kept, (name, switch, value)))
 
 
@@ -232,8 +231,8 @@ def single(kind: Any) -> Any:
 
 def some_line(chance: random.Random) -> Line:
     """Make a line: mostly one that makes sense, so that it gets far."""
-    command = chance.choice(commands.NAMES)
-    parameters = parameters_of(commands.load(command).run)
+    command = chance.choice(app.NAMES)
+    parameters = parameters_of(app.load(command).run)
     said: list[tuple[str, str | None]] = [
         (name, chance.choice(values)) for name, values in USUAL[command].items() if chance.random() < 0.95
     ]
@@ -305,8 +304,9 @@ def _value(name: str, kind: Any, declared: Option | Argument, command: str, chan
     if kind is bool or bool in get_args(kind):
         return None
     each = single(kind)
-    if isinstance(each, type) and issubclass(each, Enum):
-        return str(chance.choice(list(each)).value)
+    choices = choices_of(each, declared)
+    if choices is not None:
+        return chance.choice(list(choices))
     if each is int:
         least, most = declared.settings.get("min"), declared.settings.get("max")
         near = [limit + by for limit in (least, most) if limit is not None for by in (-1, 0, 1)]
@@ -319,9 +319,9 @@ def _value(name: str, kind: Any, declared: Option | Argument, command: str, chan
 def undescribed() -> list[str]:
     """The options for text that no pool has values for."""
     found = []
-    for command in commands.NAMES:
-        for name, (kind, declared) in parameters_of(commands.load(command).run).items():
-            if single(kind) is str:
+    for command in app.NAMES:
+        for name, (kind, declared) in parameters_of(app.load(command).run).items():
+            if single(kind) is str and choices_of(str, declared) is None:
                 try:
                     pool_of(name, declared, command)
                 except KeyError:

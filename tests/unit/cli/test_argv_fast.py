@@ -8,17 +8,15 @@ from __future__ import annotations
 import functools
 import os
 import random
-from enum import Enum
 from types import NoneType, SimpleNamespace, UnionType
 from typing import get_args, get_origin
-from unittest import mock
 
 import pytest
 import typer
 
-from bpe_cli.cli import argv_typer, commands
+from bpe_cli.cli import app, argv_typer
 from bpe_cli.cli.argv_fast import Unclear, answer, read
-from bpe_cli.cli.parameters import Option, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
 
 LINES = int(os.environ.get("COMMAND_LINES", "4000"))
 TEXTS = (
@@ -67,8 +65,8 @@ class Runs:
 
     def __init__(self) -> None:
         self.values: dict[str, object] | None = None
-        with mock.patch.object(commands, "load", self.load):
-            self.application = typer.main.get_command(argv_typer._application())
+        commands = {name: self.load(name) for name in app.NAMES}
+        self.application = typer.main.get_command(argv_typer._application(app.root, commands))
 
     def load(self, name: str) -> SimpleNamespace:
         module = real_load(name)
@@ -100,7 +98,7 @@ def flat(run, values: dict[str, object]) -> dict[str, object]:
     return found
 
 
-real_load = commands.load
+real_load = app.load
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +108,12 @@ def runs():
 
 def by_words(name: str, words: list[str]) -> dict[str, object] | None:
     try:
-        return read(commands.load(name).run, words, os.environ)
+        return read(app.load(name).run, words, os.environ)
     except Unclear:
         return None
 
 
-def some_value(kind: object, chance: random.Random) -> str:
+def some_value(kind: object, declared: Option | Argument, chance: random.Random) -> str:
     if isinstance(kind, UnionType):
         kind = next(each for each in get_args(kind) if each is not NoneType)
     if get_origin(kind) is list:
@@ -124,32 +122,33 @@ def some_value(kind: object, chance: random.Random) -> str:
         return chance.choice(TEXTS + NUMBERS)
     if kind in (int, float):
         return chance.choice(NUMBERS)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        value = chance.choice(list(kind)).value
+    choices = choices_of(kind, declared)
+    if choices is not None:
+        value = chance.choice(list(choices))
         return chance.choice((value, value, value, value, value.upper(), value[:-1], value + "x"))
     return chance.choice(TEXTS)
 
 
 def some_words(name: str, chance: random.Random) -> list[str]:
-    parameters = list(parameters_of(commands.load(name).run).values())
+    parameters = list(parameters_of(app.load(name).run).values())
     words: list[str] = []
     for _ in range(chance.randrange(7)):
         kind, each = chance.choice(parameters)
         if chance.random() < 0.04:
             words.append(chance.choice(ODD))
         elif not isinstance(each, Option):
-            words.append(some_value(kind, chance))
+            words.append(some_value(kind, each, chance))
         else:
             switch = chance.choice([one for names in each.names for one in names.split("/")])
             is_flag = kind is bool or bool in get_args(kind)
             if is_flag and chance.random() < 0.97:
                 words.append(switch)
             elif chance.random() < 0.2:
-                words.append(f"{switch}={some_value(kind, chance)}")
+                words.append(f"{switch}={some_value(kind, each, chance)}")
             elif chance.random() < 0.05:
-                words.append(switch + some_value(kind, chance))
+                words.append(switch + some_value(kind, each, chance))
             else:
-                words += [switch, some_value(kind, chance)]
+                words += [switch, some_value(kind, each, chance)]
     if name == "convert" and chance.random() < 0.9:
         words += ["gpt2", "-o", "out"]
     return words
@@ -159,7 +158,7 @@ def test_what_is_understood_is_what_typer_understands(runs, monkeypatch):
     chance = random.Random(6)
     understood = known = 0
     for number in range(LINES):
-        name = chance.choice(commands.NAMES)
+        name = chance.choice(app.NAMES)
         words = some_words(name, chance)
         threads = chance.choice((None, None, None, "", "2", "0", "x", "007"))
         if threads is None:
@@ -191,7 +190,7 @@ def test_what_is_understood_is_what_typer_understands(runs, monkeypatch):
 def test_worked_examples(runs, line, value):
     found = by_words("encode", line.split())
     assert found == runs.by_typer("encode", line.split())
-    assert {name: getattr(found[name], "value", found[name]) for name in value} == value
+    assert {name: found[name] for name in value} == value
 
 
 @pytest.mark.parametrize(
@@ -202,5 +201,5 @@ def test_what_is_unclear_is_left_to_typer(line):
 
 
 def test_a_flag_of_bpe_itself_is_answered():
-    assert answer(commands.root, "--version") is answer(commands.root, "-V") is commands.show_version
-    assert answer(commands.root, "--debug") is answer(commands.root, "--help") is answer(commands.root, "") is None
+    assert answer(app.root, "--version") is answer(app.root, "-V") is app.show_version
+    assert answer(app.root, "--debug") is answer(app.root, "--help") is answer(app.root, "") is None

@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 
 from bpe_cli.cli.argv_fast import Unclear, read
-from bpe_cli.cli.parameters import Argument, Option, call, defaults_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, call, defaults_of, parameters_of
 from bpe_cli.support.fast_dataclass import dataclass
 
 

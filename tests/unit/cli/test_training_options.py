@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
-from typing import Literal
+from typing import Literal, get_args, get_type_hints
 
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.cli.train_flags import Algorithm, Compat, Format
+from bpe_cli.cli.console import in_options
+from bpe_cli.cli.options import parameters_of
+from bpe_cli.cli.train import run
 from bpe_cli.cli.train_options import help_of, options_of, parse
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import FORMATS
 from bpe_cli.jobs.count import check_matches
-from bpe_cli.jobs.train_options import check_compat
+from bpe_cli.jobs.train import check_compat
 from bpe_cli.stages import Split
-from bpe_cli.trainers import ALGORITHMS, TRAINERS, base, bpe, byte, compats_of, ngram, unigram
+from bpe_cli.trainers import ALGORITHMS, TRAINERS, bpe, compats_of, unigram
+from bpe_cli.trainers.counts import new_counts
+from bpe_cli.trainers.unmerged import Byte, Ngram, NgramOptions
 
 
 @dataclass(frozen=True)
@@ -107,10 +111,10 @@ def test_lists_in_files(tmp_path):
 
 
 def test_flags_and_settings_come_together():
-    made = options_of("ngram", ngram.TRAINER, {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
-    assert made == ngram.Options(n=3, strided=True, vocab_size=9)
-    assert options_of("ngram", ngram.TRAINER, {}, ["unk-token=?"]).unk_token == "?"
-    assert options_of("ngram", ngram.TRAINER, {}, ["n=3", "n=4"]).n == 4
+    made = options_of("ngram", Ngram(), {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
+    assert made == NgramOptions(n=3, strided=True, vocab_size=9)
+    assert options_of("ngram", Ngram(), {}, ["unk-token=?"]).unk_token == "?"
+    assert options_of("ngram", Ngram(), {}, ["n=3", "n=4"]).n == 4
 
 
 def test_a_pattern_is_a_pre_tokenizer_where_there_is_no_pattern():
@@ -125,10 +129,18 @@ def test_stages_are_compiled_before_any_text_is_read():
 
 
 def test_every_algorithm_and_every_compat_can_be_asked_for():
-    assert tuple(each.value for each in Algorithm) == ALGORITHMS
-    compats = dict.fromkeys(compat for name in ALGORITHMS for compat in compats_of(name))
-    assert [each.value for each in Compat] == list(compats)
-    assert {each.value for each in Format} <= FORMATS.keys()
+    choices = {name: declared.settings.get("choices", ()) for name, (_, declared) in parameters_of(run).items()}
+    assert tuple(choices["algorithm"]) == ALGORITHMS
+    assert list(choices["compat"]) == ["hf", "rustbpe", "minbpe", "subword-nmt", "sentencepiece", "tensorflow"]
+    assert set(choices["format_"]) <= FORMATS.keys()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_whose_rules_the_list_of_algorithms_names_the_trainers_follow(algorithm):
+    kind = get_type_hints(TRAINERS[algorithm].Options).get("compat")
+    own = [name for each in (kind, *get_args(kind)) for name in get_args(each) if isinstance(name, str)]
+    others = [name for name, trainer in TRAINERS.items() if algorithm in trainer.follows]
+    assert list(compats_of(algorithm)) == own + others
 
 
 def test_compat_is_read_from_the_options():
@@ -147,15 +159,16 @@ def test_compat_is_read_from_the_options():
     check_compat("char", "sentencepiece")
     with pytest.raises(UsageError) as caught:
         check_compat("char", "hf")
-    assert caught.value.message == "-a char has no --compat hf"
-    assert caught.value.hint == "it has sentencepiece; -a bbpe, -a bpe, -a wordpiece can follow hf"
+    assert caught.value.message == '`algorithm="char"` has no `compat="hf"`'
+    assert caught.value.hint is not None
+    assert in_options(caught.value.hint) == "it has sentencepiece; -a bbpe, -a bpe, -a wordpiece can follow hf"
 
 
 def counts_of(*pieces: bytes) -> _core.Counts:
     from array import array
     from itertools import accumulate
 
-    counts = base.new_counts()
+    counts = new_counts()
     counts.add_pieces(b"".join(pieces), array("Q", accumulate(map(len, pieces))), None)
     return counts
 
@@ -240,4 +253,4 @@ def test_every_option_is_described(trainer):
 
 
 def test_help_of_bytes_names_what_is_not_given():
-    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", byte.TRAINER)
+    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", Byte())

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from bpe_cli import _core
+from tests.needs import needs
 
 STAGES = json.dumps({})
 ONE, OTHER = b"one two " * 20_000, b"six ten " * 20_000
@@ -15,7 +16,7 @@ ONE, OTHER = b"one two " * 20_000, b"six ten " * 20_000
 
 def changing_buffers(memory):
     """Return read-only views of memory that changes."""
-    numpy = pytest.importorskip("numpy")
+    numpy = needs("numpy")
     shown = numpy.frombuffer(memory, dtype=numpy.uint8)
     shown.flags.writeable = False
     return [memoryview(memory).toreadonly(), shown]

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_cli.stages import Prepend, Replace, ScoredBpe, SpaceMarks, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer

@@ -10,11 +10,11 @@ from bpe_cli import _core
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import BertNormalizer, Charsmap
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.stages.named_normalizers import NORMALIZERS, named
+from bpe_cli.stages.named_stages import NORMALIZERS, normalizers_named
 
 
 def normalize(names: str, text: str) -> str:
-    return _core.Stages(core_spec(named(names), ())).normalize(text.encode())[0].decode()
+    return _core.Stages(core_spec(normalizers_named(names), ())).normalize(text.encode())[0].decode()
 
 
 def test_a_greeting_without_accents():
@@ -54,8 +54,8 @@ def test_each_name_compiles():
 
 
 def test_names_give_values():
-    assert named("bert-cased") == (BertNormalizer(lowercase=False),)
-    tables = [named(name)[0] for name in ("nmt_nfkc", "nmt_nfkc_cf", "nfkc_cf")]
+    assert normalizers_named("bert-cased") == (BertNormalizer(lowercase=False),)
+    tables = [normalizers_named(name)[0] for name in ("nmt_nfkc", "nmt_nfkc_cf", "nfkc_cf")]
     assert all(isinstance(table, Charsmap) for table in tables)
     assert len({*tables}) == 3
     assert Charsmap(b64encode(_core.charsmap("nfkc_cf")).decode()) == tables[2]
@@ -63,8 +63,8 @@ def test_names_give_values():
 
 def test_an_unknown_name_is_answered_with_those_there_are():
     with pytest.raises(UsageError, match="no normalizer 'lower-case'") as caught:
-        named("nfc,lower-case")
+        normalizers_named("nfc,lower-case")
     assert "did you mean lowercase?" in caught.value.hint
     assert all(name in caught.value.hint for name in NORMALIZERS)
     with pytest.raises(UsageError, match="no normalizer ''"):
-        named("")
+        normalizers_named("")

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from bpe_cli.corpus import InputHash, Source, columns, read_blocks
+from bpe_cli.corpus import Source, columns, read_blocks
 from bpe_cli.errors import BpeError, InputError
 from tests.needs import needs
 
@@ -49,7 +49,7 @@ def test_rows_are_documents_and_hashed_and_counted(tmp_path, way, name):
     data = (tmp_path / name).read_bytes()
     import hashlib
 
-    assert hashes == [InputHash(path, hashlib.sha256(data).hexdigest(), len(data))]
+    assert hashes == [(path, hashlib.sha256(data).hexdigest(), len(data))]
     assert sum(counted) == len(data)
 
 
@@ -202,7 +202,7 @@ def test_tables_and_text_are_never_mixed(tmp_path):
     ]
     (tmp_path / "d" / "notes.txt").write_text("text")
     message = "the inputs are of several kinds: 2 of Parquet (d/a.parquet, ...), 1 of text (d/notes.txt)"
-    way_out = "name those of one kind, as in 'd/*.parquet'; --plain takes all as text"
+    way_out = "name those of one kind, as in 'd/*.parquet'; `plain` takes all as text"
     assert refused(tmp_path / "d") == (message, way_out)
     write(tmp_path / "d" / "c.arrow", ROWS)
     assert "1 of Arrow (d/c.arrow)" in refused(tmp_path / "d")[0]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.corpus import json_lines
-from bpe_cli.corpus.json_lines import ENOUGH_BYTES, MOST_BYTES, MOST_LINES, JsonLines, are_json_lines, text_field
+from bpe_cli.corpus import jsonl
+from bpe_cli.corpus.jsonl import ENOUGH_BYTES, MOST_BYTES, MOST_LINES, JsonLines, are_json_lines, text_field
 
 LONG = json.dumps({"text": "word " * ENOUGH_BYTES}).encode()
 
@@ -98,7 +98,7 @@ def plainly(data: bytes) -> bool:
 
 
 def test_the_first_byte_decides_for_text(monkeypatch):
-    monkeypatch.setattr(json_lines, "_object_of", lambda line: pytest.fail("a line is read"))
+    monkeypatch.setattr(jsonl, "_object_of", lambda line: pytest.fail("a line is read"))
     lines = JsonLines()
     assert lines.feed(b"text without an end") is False
     assert lines.seen <= 19

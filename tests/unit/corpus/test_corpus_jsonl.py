@@ -49,10 +49,10 @@ def test_paths_go_into_objects_and_lists(line, field):
 @pytest.mark.parametrize(
     ("data", "field", "message", "hint"),
     [
-        (b'{"b":1,"id":1}', "text", "stdin:1: there is no field 'text'", "--field names it; the keys are 'b', 'id'"),
+        (b'{"b":1,"id":1}', "text", "stdin:1: there is no field 'text'", "`field` names it; the keys are 'b', 'id'"),
         (b"{}", "text", "stdin:1: there is no field 'text'", "the object is empty"),
         (b'\n{"a":{"c":1}}', "a.b", "stdin:2: there is no field 'b' in 'a'",
-         "--field names it; the keys in 'a' are 'c'"),
+         "`field` names it; the keys in 'a' are 'c'"),
         (b'{"text":1}', "text", "stdin:1: the field 'text' is a number, not a string", None),
         (b'{"text":null}', "text", "stdin:1: the field 'text' is null, not a string", None),
         (b'{"text":true}', "text", "stdin:1: the field 'text' is true, not a string", None),

@@ -13,7 +13,7 @@ from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.errors import BpeError, InputError, UsageError
 
 LINES = b'{"id": "7", "body": "one two"}\n{"id": "8", "body": "three"}\n'
-WAY_OUT = "--jsonl --field body takes the text of each; --plain takes the lines as they are"
+WAY_OUT = '`documents="jsonl"` `field=body` takes the text of each; `plain` takes the lines as they are'
 AS_TEXT = "JSON lines, which as text would be taken with their keys and quotes"
 
 
@@ -73,7 +73,7 @@ def test_a_name_alone_is_enough(write):
 
 def test_keys_are_named_where_no_field_looks_like_the_text(write):
     write(a=b'{"id": 1, "messages": []}\n{"id": 2}\n')
-    assert refused("a").hint.startswith("--jsonl --field NAME (the keys are 'id', 'messages') takes")
+    assert refused("a").hint.startswith("`documents=\"jsonl\"` `field=NAME` (the keys are 'id', 'messages') takes")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_containers_have_a_way_out(write):
     write(**{"a": b"PK\x03\x04\x14\0", "b.npy": b"\x93NUMPY\1\0"})
     error = refused("a")
     assert (type(error), error.message) == (InputError, "a is a zip archive, not text")
-    assert error.hint == "unpack it, as in: unzip -p FILE | bpe ...; --plain takes its bytes as they are"
+    assert error.hint == "unpack it, as in: unzip -p FILE | bpe ...; `plain` takes its bytes as they are"
     assert refused("b.npy").message == refused("b.npy", documents="jsonl").message == "b.npy is a NumPy array, not text"
     assert refused(stdin=b"\x93NUMPY\1\0").message == "stdin is a NumPy array, not text"
     assert refused(stdin=b"PAR1\x15\x04").message == "stdin is Parquet, which is read from files alone"
@@ -187,8 +187,8 @@ def test_text_beside_json_lines_is_an_error(write):
             == "the inputs are of several kinds: 2 of JSON lines (d/a.jsonl, ...), 1 of text (d/deep/notes.txt)"
         )
         assert (
-            error.hint
-            == "name those of one kind, as in 'd/*.jsonl', with --jsonl --field body; --plain takes all as text"
+            error.hint == "name those of one kind, as in 'd/*.jsonl', with `documents=\"jsonl\"` `field=body`; "
+            "`plain` takes all as text"
         )
     assert read("d", plain=True) == [LINES, LINES, b"text"]
     write(**{"e/deep/a.jsonl.gz": gzip.compress(LINES), "e/notes.txt": b"text"})

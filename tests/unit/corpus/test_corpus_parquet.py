@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from bpe_cli.corpus import InputHash, Source, columns, read_blocks
+from bpe_cli.corpus import Source, columns, read_blocks
 from bpe_cli.errors import InputError
 from tests.needs import needs
 
@@ -38,7 +38,7 @@ def test_rows_are_documents_and_hashed_and_counted(write, tmp_path):
     assert sum(counted) == size
     import hashlib
 
-    assert hashes == [InputHash(path, hashlib.sha256((tmp_path / "x.parquet").read_bytes()).hexdigest(), size)]
+    assert hashes == [(path, hashlib.sha256((tmp_path / "x.parquet").read_bytes()).hexdigest(), size)]
 
 
 def test_binaries_dictionaries_and_structs(write):

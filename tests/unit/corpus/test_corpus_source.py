@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from bpe_cli.corpus import InputHash, Source, read_blocks
+from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.errors import InputError, UsageError
 from tests.needs import only_where
 
@@ -41,16 +41,14 @@ def test_bytes_on_disk_are_counted_and_hashed(files):
     counted, hashes = [], []
     read(*files, on_bytes=counted.append, hashes=hashes)
     assert sum(counted) == sum(path.stat().st_size for path in files)
-    assert hashes == [
-        InputHash(str(path), hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size) for path in files
-    ]
+    assert hashes == [(str(path), hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size) for path in files]
 
 
 def test_a_text_is_one_input():
     hashes = []
     blocks = list(read_blocks(Source(text="é\n"), stdin=io.BytesIO(b"unread"), hashes=hashes))
     assert [bytes(block.data) for block in blocks] == ["é\n".encode()]
-    assert hashes[0].name == "--text"
+    assert hashes[0][0] == "--text"
     with pytest.raises(UsageError):
         Source(("a",), text="b")
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import ALPHABET_ORDER
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats import bert as bert_vocab
 from bpe_cli.formats.bert import casing as bert_words
-from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
@@ -249,7 +249,7 @@ def test_no_other_spelling_meets_more_words(words):
 
 
 def read_back(files):
-    return bert_vocab.loads(files["vocab.txt"], found=companions.loads(files))
+    return bert_vocab.loads(files["vocab.txt"], companion_files=companions.loads(files))
 
 
 BASE = bert_vocab.loads(text_of(TOKENS))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats.bert import vocab as bert_vocab
+from bpe_cli.formats import bert as bert_vocab
 from bpe_cli.formats.huggingface import companions
 from tests.counted import at_least, compared
 from tests.needs import only_where
@@ -75,11 +75,11 @@ def test_broken_files_are_named(content, message):
 GAPS = b'{"[UNK]":0,"[CLS]":1,"[SEP]":2,"low":3,"##l":%d}'
 LIMITED = """
 import resource
-from bpe_cli.formats.bert import vocab
-vocab.loads(b"[UNK]\\n[CLS]\\n[SEP]\\nlow\\n")
+from bpe_cli.formats import bert
+bert.loads(b"[UNK]\\n[CLS]\\n[SEP]\\nlow\\n")
 used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
 resource.setrlimit(resource.RLIMIT_AS, (used + (%d << 20),) * 2)
-found = vocab.loads(%r + %r * (2097151 - %d) + %r)
+found = bert.loads(%r + %r * (2097151 - %d) + %r)
 assert len(found.origin.facts) == %d
 """
 
@@ -150,7 +150,7 @@ def try_text(data: bytes) -> None:
     except FormatError:
         return
     files = bert_vocab.dump(tokenizer)
-    assert bert_vocab.loads(files["vocab.txt"], found=companions.loads(files)) == tokenizer
+    assert bert_vocab.loads(files["vocab.txt"], companion_files=companions.loads(files)) == tokenizer
     compared()
 
 

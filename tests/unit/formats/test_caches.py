@@ -11,7 +11,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import caches
+from bpe_cli.formats import find
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.tokenizer import named_encodings
 from tests.cli_runner import call
@@ -74,7 +74,7 @@ def test_the_hubs_own_library_finds_the_same_file(hub):
     library = needs("huggingface_hub")
     for reference, revision in (("org/name", None), ("org/name@v2", "v2"), ("org/name@refs/pr/1", "refs/pr/1")):
         expected = library.try_to_load_from_cache("org/name", "tokenizer.json", cache_dir=hub, revision=revision)
-        found = caches.snapshot(reference) / "tokenizer.json"
+        found = find.snapshot(reference) / "tokenizer.json"
         # A file that ends in a line end, which the library does not write, is read all the same.
         assert str(found) == expected or revision == "v2"
 
@@ -99,7 +99,7 @@ def test_name_without_organization(hub, make):
 def test_the_environment_says_where_the_cache_is(monkeypatch, home, variables, folder):
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value.format(home=home))
-    assert str(caches.hugging_face_folder()) == folder.format(home=home)
+    assert str(find.hugging_face_folder()) == folder.format(home=home)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +109,14 @@ def test_the_environment_says_where_the_cache_is(monkeypatch, home, variables, f
 )  # fmt: skip
 def test_names_that_lead_elsewhere_are_refused(hub, reference):
     with pytest.raises(UsageError, match="names no model"):
-        caches.snapshot(reference)
-    assert not caches.has_model(reference)
+        find.snapshot(reference)
+    assert not find.has_model(reference)
 
 
 @pytest.mark.parametrize("revision", ["", "..", "../main", "a/../../b", "/etc", "a//b", "a/", "x\n", "-x", "a b"])
 def test_revisions_that_lead_elsewhere_are_refused(hub, revision):
     with pytest.raises(UsageError, match="is no revision"):
-        caches.snapshot(f"org/name@{revision}")
+        find.snapshot(f"org/name@{revision}")
 
 
 def test_what_is_not_there_is_said_with_the_command_that_fetches_it(hub):
@@ -125,9 +125,9 @@ def test_what_is_not_there_is_said_with_the_command_that_fetches_it(hub):
     assert caught.value.message == f"org/other is not in the cache {hub}"
     assert caught.value.hint.startswith('fetch it: hf download org/other --revision v1 --include "*token*" --include ')
     with pytest.raises(InputError, match=r'has no revision "v9": it has bad, main, refs/pr/1, v2'):
-        caches.snapshot("org/name@v9")
+        find.snapshot("org/name@v9")
     with pytest.raises(InputError, match=f"has no files of commit {'0' * 40}"):
-        caches.snapshot("org/name@" + "0" * 40)
+        find.snapshot("org/name@" + "0" * 40)
 
 
 def test_the_command_is_one_that_the_hubs_program_takes():
@@ -140,7 +140,7 @@ def test_the_command_is_one_that_the_hubs_program_takes():
              "tokenizer.model.v3", "qwen.tiktoken", "tekken.json", "chat_template.jinja", "chat_template.json",
              "additional_chat_templates/tools.jinja", "original/tokenizer.model",
              "config.json", "model.safetensors", "pytorch_model.bin", "model-q4.gguf"]  # fmt: skip
-    assert list(filter_repo_objects(files, allow_patterns=list(caches.WANTED))) == files[:-4]
+    assert list(filter_repo_objects(files, allow_patterns=list(find.WANTED))) == files[:-4]
 
 
 NOT_FETCHED = {"*.gguf", "*.json"}
@@ -153,16 +153,16 @@ READ = {name for module in formats.FORMATS.values() for name in module.FILES} | 
 @pytest.mark.parametrize("name", sorted(READ | {f"{companions.TEMPLATES}/*.jinja"}))
 def test_every_name_that_is_read_is_fetched(name):
     """A name with ``*`` stands for one of its kind: what it becomes is to be matched too."""
-    fetched = any(fnmatchcase(name.replace("*", "x"), pattern) for pattern in caches.WANTED)
+    fetched = any(fnmatchcase(name.replace("*", "x"), pattern) for pattern in find.WANTED)
     assert fetched == (name not in NOT_FETCHED)
 
 
 def test_broken_refs(hub):
     with pytest.raises(FormatError, match=r'is to hold a commit\'s 40 digits, not "\.\./\.\./\.\./x"'):
-        caches.snapshot("org/name@bad")
+        find.snapshot("org/name@bad")
     (hub / "models--org--name" / "refs" / "main").write_bytes(b"\xff" * 5000)
     with pytest.raises(FormatError, match="5,000 bytes"):
-        caches.snapshot("org/name")
+        find.snapshot("org/name")
 
 
 def test_missing_snapshot(hub):
@@ -195,11 +195,11 @@ def test_links_that_lead_nowhere_or_in_circles(hub):
         formats.find_tokenizer("hf:org/name")
     (folder / "snapshots" / ("2" * 40)).symlink_to("2" * 40)
     with pytest.raises(InputError, match="has no files of commit"):
-        caches.snapshot("org/name@" + "2" * 40)
+        find.snapshot("org/name@" + "2" * 40)
     (folder / "refs" / "main").unlink()
     (folder / "refs" / "main").symlink_to("main")
     with pytest.raises(InputError, match='has no revision "main"'):
-        caches.snapshot("org/name")
+        find.snapshot("org/name")
 
 
 def test_a_name_in_the_cache_is_suggested(hub):
@@ -231,7 +231,7 @@ def test_command_line(hub, make):
 def ranks(monkeypatch, tmp_path):
     """Make tiktoken's cache with one encoding in it."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    path = tmp_path / caches.tiktoken_file_name("r50k_base")
+    path = tmp_path / find.tiktoken_file_name("r50k_base")
     path.write_bytes(formats.dump(named_encodings.named("r50k_base"), "tiktoken")[""])
     return path
 
@@ -263,7 +263,7 @@ def test_every_encoding_has_the_place_that_tiktoken_gives_it(monkeypatch, tmp_pa
         with pytest.raises(ValueError, match="Hash mismatch"):
             public.ENCODING_CONSTRUCTORS[name]()
         with pytest.raises(InputError) as caught:
-            caches.tiktoken_encoding(name)
+            find.tiktoken_encoding(name)
         assert hashlib.sha1(asked[-1].encode()).hexdigest() in caught.value.message
         compared()
 
@@ -280,7 +280,7 @@ def test_every_encoding_has_the_place_that_tiktoken_gives_it(monkeypatch, tmp_pa
 def test_where_tiktokens_cache_is(monkeypatch, variables, folder):
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
-    found = caches.tiktoken_folder()
+    found = find.tiktoken_folder()
     assert (None if found is None else str(found)) == folder
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats.bert import vocab as bert_vocab
+from bpe_cli.formats import bert as bert_vocab
 from bpe_cli.formats.huggingface import companions, own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import CharacterBpe, SpecialToken, WordPiece

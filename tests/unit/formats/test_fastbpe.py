@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import fastbpe, subword_nmt
+from bpe_cli.formats import subword_nmt
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.subword_nmt import fastbpe
 from bpe_cli.stages import Lowercase, MergeBpe
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer

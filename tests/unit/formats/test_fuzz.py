@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import tiktoken_ranks
+from bpe_cli.formats.byte_level import tiktoken_ranks
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.huggingface import vocab_merges

@@ -15,8 +15,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.tokenizer.model_inputs import Padding, Truncation
-from bpe_cli.tokenizer.usage import Usage
+from bpe_cli.tokenizer.usage import Padding, Truncation, Usage
 from tests.counted import at_least, compared
 from tests.needs import skip
 from tests.unit.formats.test_fuzz import VALUES, altered, places

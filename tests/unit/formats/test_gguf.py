@@ -6,7 +6,6 @@ import pytest
 
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import gguf
-from bpe_cli.formats.gguf import character_merges
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.to_tokenizer import MAKERS, NOT_READ
 from bpe_cli.stages import (
@@ -217,5 +216,5 @@ def rows_of_splits() -> list[str]:
 def test_the_page_lists_the_splits(repository):
     page = (repository / "docs" / "formats" / "gguf.md").read_text("utf-8")
     assert "\n".join(rows_of_splits()) in page
-    for name in (*character_merges.NAMES, *MAKERS, *NOT_READ):
+    for name in (*gguf_pre.ON_CHARACTERS, *MAKERS, *NOT_READ):
         assert f"`{name}`" in page

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import gguf
-from bpe_cli.formats.gguf import parse as gguf_reader
+from bpe_cli.formats.gguf import container as gguf_reader
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I8, STRING, U8, U32, encode, encode_string, write
 from tests.counted import at_least, compared
 from tests.unit.formats.gguf_files import FILLS, written

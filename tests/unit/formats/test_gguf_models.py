@@ -16,7 +16,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import gguf
 from bpe_cli.stages import CharacterBpe, MaxMatch, Unigram, WhitespaceSplit
-from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED
+from bpe_cli.stages.spelling import NORMAL, UNUSED
 from tests.unit.formats.gguf_files import (
     fill_gemma4,
     fill_hybrid_dna,

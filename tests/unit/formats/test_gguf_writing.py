@@ -9,7 +9,7 @@ import pytest
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import gguf
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.formats.gguf import parse as gguf_reader
+from bpe_cli.formats.gguf import container as gguf_reader
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import STRING, encode
 from bpe_cli.stages import MergeBpe, NGram, SpaceMarks, SpecialToken, Split, WordPiece

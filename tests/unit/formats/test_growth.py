@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.formats.stage_growth import MAX_GROWTH, growth
+from bpe_cli.formats.files import MAX_GROWTH, growth
 from bpe_cli.stages import (
     CTC,
     NFKC,

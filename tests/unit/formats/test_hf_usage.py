@@ -11,8 +11,7 @@ import pytest
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.tokenizer.model_inputs import Padding, Truncation
-from bpe_cli.tokenizer.usage import Usage
+from bpe_cli.tokenizer.usage import Padding, Truncation, Usage
 from tests.needs import needs
 
 TRUNCATION = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 2}

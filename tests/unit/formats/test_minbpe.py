@@ -8,7 +8,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import minbpe
+from bpe_cli.formats.byte_level import minbpe
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import Lowercase, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
 from bpe_cli.stages.vocabulary import Merges, Vocabulary

@@ -10,8 +10,8 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.reports.tokenizer.reachability import examine
-from bpe_cli.stages.byte_alphabet import BYTE_TO_CHAR
+from bpe_cli.reports.tokenizer.reachability.examine import examine
+from bpe_cli.stages.spelling import BYTE_TO_CHAR
 from bpe_cli.surgery.operation import renumber, used_ids
 from bpe_cli.tokenizer import Tokenizer
 from tests.cli_runner import call

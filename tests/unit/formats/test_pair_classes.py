@@ -12,8 +12,8 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import NFC, CharacterBpe, MergeBpe, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, BYTE_TO_CHAR, to_visible
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import ALPHABET_ORDER, BYTE_TO_CHAR, to_visible
 from tests.differential.texts import suite
 from tests.needs import needs
 

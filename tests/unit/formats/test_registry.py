@@ -15,8 +15,7 @@ from bpe_cli.formats import detect, registry
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.stages import SpecialToken
-from bpe_cli.tokenizer import named_encodings
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint, named_encodings
 from tests.every_format import sample
 
 SAME_LAYOUT = ("tokenizer.json", "bpe.json", "huggingface")

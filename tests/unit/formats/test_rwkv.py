@@ -14,7 +14,7 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import rwkv
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import Lowercase, MaxMatch, SpecialToken, WhitespaceSplit
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer.usage import NO_USAGE
 from bpe_cli.trainers import maxmatch, train

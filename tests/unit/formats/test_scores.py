@@ -11,12 +11,13 @@ from collections.abc import Callable
 import pytest
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import dump, gguf, load, scores
+from bpe_cli.formats import dump, features, gguf, load
+from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.gguf.container import ARRAY, F32, I32, STRING, encode, write
 from bpe_cli.formats.huggingface import tokenizer_json
-from bpe_cli.formats.sentencepiece import llama2c, model, vocab, wire
+from bpe_cli.formats.sentencepiece import llama2c, model, vocab
 from bpe_cli.stages import ScoredBpe, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from tests.every_format import put
@@ -133,9 +134,9 @@ def test_scores_that_single_precision_makes_equal():
     vocabulary = Vocabulary.from_tokens([b"", b"a", b"b", b"ab", b"ba"])
     close = ScoredBpe(vocabulary, array("d", [0, -1, -2, -3.00000001, -3.00000002]), 0)
     with pytest.raises(FormatError, match=r'those of "ba" \(id 4\) and "ab" \(id 3\) are equal') as caught:
-        scores.check_order(close, "a GGUF file")
+        features.check_order(close, "a GGUF file")
     assert "bpe.json" in str(caught.value.hint)
-    scores.check_order(ScoredBpe(vocabulary, array("d", [0, -1, -2, -3.1, -3.2]), 0), "a GGUF file")
-    scores.check_order(ScoredBpe(vocabulary, array("d", [0, -1, -2, -3.1, -3.1]), 0), "a GGUF file")
+    features.check_order(ScoredBpe(vocabulary, array("d", [0, -1, -2, -3.1, -3.2]), 0), "a GGUF file")
+    features.check_order(ScoredBpe(vocabulary, array("d", [0, -1, -2, -3.1, -3.1]), 0), "a GGUF file")
     with pytest.raises(FormatError, match="too large for single precision"):
-        scores.check_order(ScoredBpe(vocabulary, array("d", [0, -1, -2, -3e300, -3]), 0), "a GGUF file")
+        features.check_order(ScoredBpe(vocabulary, array("d", [0, -1, -2, -3e300, -3]), 0), "a GGUF file")

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.dialects import to_hugging_face, to_sentencepiece
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.formats.sentencepiece import llama2c, wire
+from bpe_cli.formats.sentencepiece import llama2c
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from tests.counted import at_least, compared

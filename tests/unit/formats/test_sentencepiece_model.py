@@ -11,9 +11,9 @@ import pytest
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import load
+from bpe_cli.formats import sentencepiece as wire
+from bpe_cli.formats.sentencepiece import NORMALIZER, TRAINER
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.settings import NORMALIZER, TRAINER
 from bpe_cli.stages import SpaceMarks, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin

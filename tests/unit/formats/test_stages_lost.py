@@ -8,7 +8,8 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import FORMATS, gguf, tekken
+from bpe_cli.formats import FORMATS, gguf
+from bpe_cli.formats.byte_level import tekken
 from bpe_cli.formats.features import losses
 from bpe_cli.stages import NFC, ByteLevel, Digits, Lowercase, MergeBpe, ReplaceDecoder, SpecialToken, Split
 from bpe_cli.stages.patterns import PATTERNS

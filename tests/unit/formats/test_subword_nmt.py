@@ -11,8 +11,8 @@ from bpe_cli.formats import subword_nmt
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.subword_nmt import Codes, dump, dump_codes, load_codes, load_vocabulary, tokenizer_of
 from bpe_cli.stages import BPEDecoder, CharacterBpe, Lowercase, MergeBpe, SpecialToken, Split
+from bpe_cli.stages.named_stages import VISIBLE_WORDS, WORDS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.stages.word_stages import VISIBLE_WORDS, WORDS
 from bpe_cli.tokenizer import Tokenizer
 
 SMALL = b"#version: 0.2\nt h\nth e</w>\n"

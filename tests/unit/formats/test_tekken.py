@@ -12,7 +12,8 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import detect, tekken
+from bpe_cli.formats import detect
+from bpe_cli.formats.byte_level import tekken
 from bpe_cli.formats.features import LOSSES, left_behind
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split

@@ -11,13 +11,12 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import tiktoken_ranks
+from bpe_cli.formats.byte_level import tiktoken_ranks
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import NFC, Lowercase, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.tokenizer import Tokenizer, named_encodings
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import Tokenizer, fingerprint, named_encodings
 
 O200K = PATTERNS["o200k"].regex
 

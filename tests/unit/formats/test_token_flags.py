@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import gguf, minbpe, token_flags
+from bpe_cli.formats import added_tokens, gguf
+from bpe_cli.formats.byte_level import minbpe
 from bpe_cli.stages import Lowercase, MergeBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -26,15 +27,15 @@ def added(content: bytes, token_id: int, **flags: bool) -> SpecialToken:
 
 def test_normalized_counts_only_where_something_normalizes():
     tokenizer = with_tokens(added(b"zebra", 256, normalized=True), SpecialToken(b"<s>", 257))
-    assert token_flags.effective(tokenizer) == (added(b"zebra", 256), SpecialToken(b"<s>", 257))
+    assert added_tokens.effective_tokens(tokenizer) == (added(b"zebra", 256), SpecialToken(b"<s>", 257))
     lower = replace(tokenizer, normalizer=(Lowercase(),))
-    assert token_flags.effective(lower) == lower.special_tokens
+    assert added_tokens.effective_tokens(lower) == lower.special_tokens
 
 
 @pytest.mark.parametrize("other", [b"bra<", b"ze", b"eb", b"a", b"my zeb", b"a zebra b"])
 def test_normalized_counts_for_tokens_that_overlap(other):
     tokenizer = with_tokens(added(b"zebra", 256, normalized=True), added(other, 257))
-    assert token_flags.effective(tokenizer) == tokenizer.special_tokens
+    assert added_tokens.effective_tokens(tokenizer) == tokenizer.special_tokens
 
 
 def test_what_is_left_out_changes_no_encoding():
@@ -43,7 +44,7 @@ def test_what_is_left_out_changes_no_encoding():
         contents = {bytes(chance.choices(b"abc", k=chance.randint(1, 3))) for _ in range(4)}
         tokens = [added(each, 256 + n, normalized=chance.random() < 0.5) for n, each in enumerate(sorted(contents))]
         tokenizer = with_tokens(*tokens)
-        plain = replace(tokenizer, special_tokens=token_flags.effective(tokenizer))
+        plain = replace(tokenizer, special_tokens=added_tokens.effective_tokens(tokenizer))
         text = "".join(chance.choices("abc", k=20))
         assert plain.encode(text) == tokenizer.encode(text)
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import token_list
+from bpe_cli.formats import added_tokens
 from bpe_cli.stages import SpecialToken
 from bpe_cli.surgery import add_tokens
 from bpe_cli.tokenizer.named_encodings import named
 
 
 def test_lines():
-    given = token_list.loads("\ufefflow\r\n\n  new est \n[x\n".encode(), "list")
+    given = added_tokens.read_token_list("\ufefflow\r\n\n  new est \n[x\n".encode(), "list")
     assert given.tokens == tuple(
         SpecialToken(content, 0, special=False, normalized=True) for content in (b"low", b"  new est ", b"[x")
     )
     assert given.ids == {}
-    braces = token_list.loads(b"{\n{name}\n}\n", "list")
+    braces = added_tokens.read_token_list(b"{\n{name}\n}\n", "list")
     assert [token.content for token in braces.tokens] == [b"{", b"{name}", b"}"]
 
 
 def test_json():
     data = b"""["tok", {"content": "<|user|>", "special": true, "lstrip": true}, {"content": "x"},
                {"content": "y", "normalized": false}]"""
-    assert token_list.loads(data, "list").tokens == (
+    assert added_tokens.read_token_list(data, "list").tokens == (
         SpecialToken(b"tok", 0, special=False, normalized=True),
         SpecialToken(b"<|user|>", 0, special=True, lstrip=True),
         SpecialToken(b"x", 0, special=False, normalized=True),
@@ -33,7 +33,7 @@ def test_json():
 
 
 def test_added_tokens_json():
-    given = token_list.loads('{"<foo>": 8, "\\n": 7, "é": 6}\n'.encode(), "added_tokens.json")
+    given = added_tokens.read_token_list('{"<foo>": 8, "\\n": 7, "é": 6}\n'.encode(), "added_tokens.json")
     assert given.tokens == tuple(
         SpecialToken(content, 0, special=False, normalized=True) for content in ("é".encode(), b"\n", b"<foo>")
     )
@@ -42,7 +42,7 @@ def test_added_tokens_json():
 
 def test_ids_are_held_to_what_the_file_says():
     gpt2 = named("gpt2")
-    good = token_list.loads(b'{"<b>": 50258, "<a>": 50257, "<|endoftext|>": 50256, "a": 64}', "list")
+    good = added_tokens.read_token_list(b'{"<b>": 50258, "<a>": 50257, "<|endoftext|>": 50256, "a": 64}', "list")
     grown = add_tokens(gpt2, good.tokens).tokenizer
     good.check(grown)
     assert [(token.content, token.token_id) for token in grown.special_tokens[1:]] == [(b"<a>", 50257), (b"<b>", 50258)]
@@ -51,7 +51,7 @@ def test_ids_are_held_to_what_the_file_says():
         (b'{"<a>": 50257, "<b>": 50257}', 'the token "<b>" the id 50257, and it would get 50258'),
         (b'{"a": 50257}', 'the token "a" the id 50257, and it would get 64'),
     ]:
-        other = token_list.loads(data, "list")
+        other = added_tokens.read_token_list(data, "list")
         with pytest.raises(FormatError, match=message):
             other.check(add_tokens(gpt2, other.tokens).tokenizer)
 
@@ -81,4 +81,4 @@ def test_ids_are_held_to_what_the_file_says():
 )
 def test_what_is_wrong_is_named(data, message):
     with pytest.raises(FormatError, match=message):
-        token_list.loads(data, "list")
+        added_tokens.read_token_list(data, "list")

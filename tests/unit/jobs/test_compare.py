@@ -11,13 +11,12 @@ import pytest
 from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.compare import PROBES, CompareJob, CompareOptions, compare, compare_and_check
-from bpe_cli.jobs.outputs import Streams
-from bpe_cli.reports.comparison.changes import Limit
-from bpe_cli.reports.comparison.checks import Condition
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.jobs.files import Streams
+from bpe_cli.reports.comparison.checks import Condition, Limit
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.results import ComparisonReport
 from bpe_cli.tokenizer.named_encodings import named
-from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.comparison.files import comparison_json
 from tests.cli_runner import call
 
 TWO = named("gpt2"), named("o200k_base")
@@ -116,7 +115,7 @@ def test_a_comparison_has_not_changed_since_itself(tmp_path):
     ("settings", "message"),
     [
         ({"conditions": (Condition.parse("x.txt: tokens > 4"),)}, "there is no input 'x.txt'"),
-        ({"against": "OUT", "outputs": (("-o", "OUT"),)}, "-o would replace the report of --against"),
+        ({"against": "OUT", "outputs": (("-o", "OUT"),)}, "-o would replace the report of `against`"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_before_the_work(tmp_path, monkeypatch, settings, message):
@@ -127,5 +126,5 @@ def test_what_cannot_be_checked_is_refused_before_the_work(tmp_path, monkeypatch
 
 
 def test_one_tokenizer_named_twice_is_one():
-    with pytest.raises(UsageError, match="--overlap compares tokenizers with the first, and there is one"):
+    with pytest.raises(UsageError, match="`overlap` compares tokenizers with the first, and there is one"):
         compare_and_check(CompareJob(("gpt2",), TEXT, CompareOptions(overlap=True), baseline="GPT2"))

@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli.cli.console import in_options
 from bpe_cli.corpus import Source
 from bpe_cli.errors import BpeError, CheckFailed, OutputError, UsageError
 from bpe_cli.jobs.decode import Decoded, DecodeOptions, decode
-from bpe_cli.jobs.encode import Encoded, EncodeOptions, encode
+from bpe_cli.jobs.documents import Encoded, EncodeOptions
+from bpe_cli.jobs.encode import encode
 from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
-from bpe_cli.jobs.outputs import Streams
-from bpe_cli.jobs.segment import Segmented, SegmentOptions, segment
+from bpe_cli.jobs.files import Streams
+from bpe_cli.jobs.segment import SegmentOptions, segment
 from bpe_cli.jobs.tokenizers import TokenizerChoice, load_tokenizer
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer.engine import Sampling
@@ -57,7 +59,11 @@ def outcome(work):
     try:
         work(out)
     except BpeError as failed:
-        return failed.exit_code, out.getvalue(), error(failed.message, failed.hint)
+        return (
+            failed.exit_code,
+            out.getvalue(),
+            in_options(error(failed.message, failed.hint)),
+        )
     return 0, out.getvalue(), ""
 
 
@@ -162,7 +168,9 @@ def test_segmented_text_is_that_of_the_command_line(words, options):
     expected = call("encode", "words", "-t", "bpe.json", "--to", "segmented", *words)
     assert expected.status == 0
     out = io.BytesIO()
-    assert segment(Source(("words",), documents="lines"), "bpe.json", options, output=out) == Segmented(3)
+    assert encode(
+        Source(("words",), documents="lines"), "bpe.json", words=options or SegmentOptions(), output=out
+    ) == Encoded(3)
     assert out.getvalue() == expected.out
 
 
@@ -172,7 +180,7 @@ def test_the_vocabulary_of_segmented_text(tmp_path):
     how = SegmentOptions(write_vocabulary=str(own))
     done = segment(Source(("words",), documents="lines"), "bpe.json", how, output=io.BytesIO())
     assert own.read_bytes() == cli.read_bytes()
-    assert done == Segmented(3, len(own.read_text().splitlines()))
+    assert done == Encoded(3, subwords=len(own.read_text().splitlines()))
 
 
 # -- conversations ---------------------------------------------------------------------------------
@@ -196,7 +204,10 @@ def test_the_vocabulary_of_segmented_text(tmp_path):
 )
 def test_conversations_are_those_of_the_command_line(words, tokenizer, chat, options):
     expected = call("encode", "--chat", "chat.json", "-t", tokenizer, *words)
-    assert outcome(lambda out: encode_chat(Source(("chat.json",)), tokenizer, chat, options, output=out)) == expected
+    assert (
+        outcome(lambda out: encode(Source(("chat.json",)), tokenizer, options, chat=chat or ChatOptions(), output=out))
+        == expected
+    )
 
 
 # -- decoding --------------------------------------------------------------------------------------
@@ -266,16 +277,19 @@ def test_a_listener_hears_how_it_goes_on(tmp_path):
 @pytest.mark.parametrize(
     ("work", "message"),
     [
-        (lambda: encode(Source(("in",)), "gpt2", output="in"), "-o would replace the input in"),
-        (lambda: encode(Source(("in",)), "bbpe.json", output="./bbpe.json"), "-o ./bbpe.json names a .json file"),
-        (lambda: segment(Source(("in",)), "bpe.json", output="in"), "-o would replace the input in"),
-        (lambda: decode(["in"], "gpt2", output="in"), "-o would replace the input in"),
-        (lambda: encode_chat(Source(("chat.json",)), "gpt-4o", output="chat.json"), "-o chat.json names a .json file"),
+        (lambda: encode(Source(("in",)), "gpt2", output="in"), "`output` would replace the input in"),
+        (lambda: encode(Source(("in",)), "bbpe.json", output="./bbpe.json"), "`output` ./bbpe.json names a .json file"),
+        (lambda: segment(Source(("in",)), "bpe.json", output="in"), "`output` would replace the input in"),
+        (lambda: decode(["in"], "gpt2", output="in"), "`output` would replace the input in"),
+        (
+            lambda: encode_chat(Source(("chat.json",)), "gpt-4o", output="chat.json"),
+            "`output` chat.json names a .json file",
+        ),
         (lambda: encode(Source(("in",)), "gpt2", EncodeOptions("text"), output="x"), "cannot be encoded to 'text'"),
         (lambda: decode(["in"], "gpt2", DecodeOptions("count"), output="x"), "ids cannot be read from 'count'"),
-        (lambda: encode_chat(LINE, "gpt2", output="x"), "--chat reads JSON, not lines of text"),
-        (lambda: SegmentOptions(threshold=1), "--vocabulary-threshold is about --vocabulary"),
-        (lambda: TokenizerChoice("gpt2", frequencies="x"), "--frequencies says"),
+        (lambda: encode_chat(LINE, "gpt2", output="x"), "`chat` reads JSON, not lines of text"),
+        (lambda: SegmentOptions(threshold=1), "`threshold` is about `vocabulary`"),
+        (lambda: TokenizerChoice("gpt2", frequencies="x"), "`frequencies` says"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(work, message, folder):
@@ -321,7 +335,6 @@ def test_a_compressed_output_is_compressed(tmp_path):
         TokenizerChoice("gpt2", inference="longest"),
         Encoded(1, 2, files=("x",)),
         Decoded(1, 2),
-        Segmented(1),
     ],
 )
 def test_parts_of_jobs_travel(value):

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs import inspect as job
-from bpe_cli.jobs.inspect import explain_texts, inspect_texts, inspect_tokenizer, look_up_tokens, rank_texts
+from bpe_cli.jobs.files import Streams
+from bpe_cli.jobs.inspect import InspectOptions, inspect
 from bpe_cli.tokenizer.named_encodings import named
-from bpe_cli.views.tokenizer.as_json import cards_json
+from bpe_cli.views.as_json import cards_json
 from tests.cli_runner import call
 from tests.unit.reports.small_tokenizers import byte_level
 
@@ -23,7 +24,8 @@ SMALL = byte_level([b"lo", b"low", b" low"], name="small")
 
 
 def contents(source, data=b""):
-    return [(found[0].content, found[0].title) for found in inspect_texts(SMALL, source, stdin=io.BytesIO(data))]
+    done = inspect(SMALL, source, streams=Streams(io.BytesIO(data)))
+    return [(document.content, document.title) for document, _ in done.documents]
 
 
 def test_the_only_text_has_no_title(tmp_path):
@@ -52,28 +54,28 @@ def test_a_text_that_is_too_long(monkeypatch):
 def test_what_cannot_be_had_is_refused_before_a_text_is_read():
     source = Source(("missing",))
     with pytest.raises(UsageError, match="only a unigram model ranks"):
-        rank_texts(GPT2, source, 3)
+        inspect(GPT2, source, InspectOptions(best=3))
     with pytest.raises(UsageError, match="only a unigram model ranks"):
-        explain_texts(GPT2, source, best=3)
+        inspect(GPT2, source, InspectOptions(steps=True, best=3))
     with pytest.raises(UsageError, match="tokens have scores in unigram models"):
-        inspect_texts(GPT2, source, scores=True)
+        inspect(GPT2, source, InspectOptions(scores=True))
 
 
 def test_steps_and_stages():
-    ((_, steps),) = explain_texts(SMALL, Source(text="low low"))
+    ((_, steps),) = inspect(SMALL, Source(text="low low"), InspectOptions(steps=True)).documents
     assert [[token.token_id for token in row.tokens] for row in steps.rows] == [[1], [2]]
-    ((_, found),) = inspect_texts(SMALL, Source(text="low low"), stages=True)
+    ((_, found),) = inspect(SMALL, Source(text="low low"), InspectOptions(stages=True)).documents
     assert [piece.content for piece in found.stages.pieces] == [b"low", b" low"]
 
 
 def test_a_tokenizer_with_a_corpus():
-    assert inspect_tokenizer(SMALL).corpus is None
-    report = inspect_tokenizer(SMALL, Source(text="low low"), threads=2)
+    assert inspect(SMALL).corpus is None
+    report = inspect(SMALL, None, InspectOptions(threads=2), corpus=Source(text="low low"))
     assert (report.corpus.token_count, report.corpus.used, report.corpus.byte_count) == (2, 2, 7)
 
 
 def test_tokens_that_are_there_and_those_that_are_not():
-    found = look_up_tokens(GPT2, ["262", " the", "text:no such token"])
+    found = inspect(GPT2, None, InspectOptions(tokens=("262", " the", "text:no such token")))
     assert [card.token.token_id for card in found.cards] == [262]
     with pytest.raises(UsageError, match="no such token"):
         found.unknown.check()

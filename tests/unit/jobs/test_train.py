@@ -12,8 +12,7 @@ import bpe_cli
 from bpe_cli import trainers
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, OutputError, TrainingError, UsageError
-from bpe_cli.jobs.train import TrainJob, train, train_file
-from bpe_cli.jobs.train_options import options_for
+from bpe_cli.jobs.train import TrainJob, options_for, train, train_file
 from bpe_cli.stages import NFC, Lowercase, Split
 from bpe_cli.trainers import ALGORITHMS, bbpe, bpe, sentencepiece, unigram
 from bpe_cli.views.training_steps import training_lines
@@ -120,8 +119,8 @@ def test_what_is_neither_texts_nor_paths(corpus, message):
             {"vocab_size": 300, "initial_alphabet": "some"},
             "initial_alphabet is one of 'all', 'seen', not 'some'",
         ),
-        ("bbpe", {"vocab_size": 300, "compat": "sentencepiece"}, "has no --compat sentencepiece"),
-        ("bbpe", {"vocab_size": 300, "compat": "nobody"}, "has no --compat nobody"),
+        ("bbpe", {"vocab_size": 300, "compat": "sentencepiece"}, 'has no `compat="sentencepiece"`'),
+        ("bbpe", {"vocab_size": 300, "compat": "nobody"}, 'has no `compat="nobody"`'),
         ("bbpe", {"vocab_size": 300, "pattern": "gtp2"}, "unknown pattern 'gtp2'"),
         ("bbpe", {"vocab_size": 300, "pattern": "["}, "does not compile"),
         ("bbpe", {"vocab_size": 300, "max_token_length": 1 << 40}, "max_token_length is a number from 0 to"),
@@ -196,7 +195,7 @@ def test_shortfalls_and_dead_merges_are_notes():
     short = TrainJob(bbpe.Options(9000), Source(text="ab ab"))
     assert train_file(short).notes == ("the vocabulary has 258 tokens, not 9,000: no pair is left to merge",)
     dead = TrainJob(bbpe.Options(260, special_tokens=("ab",)), Source(text="ab ab abc abc"))
-    assert train_file(dead).notes[-1].endswith("dead; --split-special keeps its text out of training")
+    assert train_file(dead).notes[-1].endswith("dead; `split_special` keeps its text out of training")
 
 
 def test_steps_are_a_value_that_a_view_writes_out():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from bpe_cli.stages import LongestMatch
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching.longest_match import Marks, cut, cut_from_left
+from bpe_cli.teaching.longest_match import Marks
 from tests.core_model import CoreModel
+from tests.oracle.longest_match import cut, cut_from_left
 
 UNKNOWN = "<unk>"
 

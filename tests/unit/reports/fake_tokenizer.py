@@ -11,9 +11,9 @@ import regex
 
 from bpe_cli.stages.models import AnyModel
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer.token_spans import Placed
+from bpe_cli.tokenizer.encoded import Placed
+from bpe_cli.tokenizer.special_tokens import NOTHING
 from bpe_cli.tokenizer.usage import NO_USAGE
-from bpe_cli.tokenizer.withholding import NOTHING
 
 
 @dataclass(frozen=True)

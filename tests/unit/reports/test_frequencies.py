@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports import frequencies
-from bpe_cli.reports.frequencies import Frequencies, count_frequencies, count_ids
+from bpe_cli.reports.tokenizer import corpus_report
+from bpe_cli.reports.tokenizer.corpus_report import Frequencies, count_frequencies, count_ids
 from bpe_cli.stages import RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
@@ -22,11 +22,11 @@ from tests.unit.reports.fake_tokenizer import blocks_of
 @given(st.lists(st.integers(0, 12)), st.integers(1, 5))
 def test_ids(ids, chunk):
     counts = array("Q", [1] * 8)
-    size, frequencies._CHUNK = frequencies._CHUNK, chunk
+    size, corpus_report._CHUNK = corpus_report._CHUNK, chunk
     try:
         beyond = count_ids(memoryview(array("I", ids)), counts)
     finally:
-        frequencies._CHUNK = size
+        corpus_report._CHUNK = size
     assert [*counts] == [1 + ids.count(token_id) for token_id in range(8)]
     assert beyond == Counter(token_id for token_id in ids if token_id >= 8)
 

@@ -48,7 +48,7 @@ def test_describe(name, ordinary, special, highest, unused):
 
 @pytest.mark.parametrize("path", CORPORA, ids=lambda path: path.name)
 def test_segmentation_of_the_corpora(path):
-    from bpe_cli.views.text.colored import TokenView
+    from bpe_cli.views.tokens import TokenView
 
     text = path.read_bytes()[:20_000]
     result = segment(named_encodings.named("cl100k_base"), text)

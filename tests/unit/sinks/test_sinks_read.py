@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
-from bpe_cli.sinks.npy import header
+from bpe_cli.sinks.numbers import header
 from bpe_cli.sinks.read import ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import check_length, load_sidecar
 from tests.counted import at_least, compared

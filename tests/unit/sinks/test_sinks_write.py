@@ -13,15 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.corpus import InputHash
 from bpe_cli.errors import OutputError, UsageError
-from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, open_sink
+from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, open_sink, sink_class
 from bpe_cli.sinks.atomic import Output, open_stdout
-from bpe_cli.sinks.bin import choose_dtype, pack
+from bpe_cli.sinks.numbers import choose_dtype, pack
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import load_sidecar
-from bpe_cli.tokenizer.edges import Edges
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint
+from bpe_cli.tokenizer.usage import Edges
 from tests.needs import needs
 
 DOCUMENTS = [[97, 256, 32], [], [10, 13, 0, 200, 259], [258]]
@@ -51,9 +50,9 @@ def read(to, data, **options):
 
 def test_every_sink_says_what_it_is():
     assert [name for name in SINKS if is_binary(name)] == ["npy", "bin"]
-    assert [name for name in SINKS if not SINKS[name].make.needs_ids] == ["count"]
+    assert [name for name in SINKS if not sink_class(name).needs_ids] == ["count"]
     assert set(READERS) == set(SINKS) - {"count"}
-    assert all(issubclass(module.make, base.Sink) for module in SINKS.values())
+    assert all(issubclass(sink_class(name), base.Sink) for name in SINKS)
 
 
 @pytest.mark.parametrize("cuts", [(), (1,), (2, 3, 5), range(1, 10), (1003, 1009), (3, 1003)])
@@ -160,7 +159,7 @@ def test_files_have_a_sidecar(stubs, tmp_path):
     ) as sink:
         for encoded in stubs.encoded_blocks(tokenizer, DOCUMENTS, ()):
             sink.write(encoded.block, encoded.ids, encoded.ends)
-        hashes.append(InputHash("a.txt", "00ff", 12))
+        hashes.append(("a.txt", "00ff", 12))
     assert json.loads((tmp_path / "out.bin.json").read_bytes()) == {
         "schema": "bpe-ids/1",
         "dtype": "u16",
@@ -200,15 +199,15 @@ def test_an_exception_leaves_no_file(stubs, tmp_path):
 def test_npy_needs_a_plain_file(stubs):
     for output in (Output(open("/dev/null", "wb"), "stdout"),):  # noqa: SIM115  # closed below
         with pytest.raises(OutputError, match="cannot write npy to stdout") as caught:
-            SINKS["npy"].make(output, stubs.Tokenizer(), SinkOptions())
-        assert "--to bin" in caught.value.hint
+            sink_class("npy")(output, stubs.Tokenizer(), SinkOptions())
+        assert '`to="bin"`' in caught.value.hint
         output._stream.close()
 
 
 def test_npy_to_a_redirected_stdout(stubs, tmp_path):
     with open(tmp_path / "x.npy", "wb") as file:
         with open_stdout(file) as output:
-            sink = SINKS["npy"].make(output, stubs.Tokenizer(), SinkOptions())
+            sink = sink_class("npy")(output, stubs.Tokenizer(), SinkOptions())
             for encoded in stubs.encoded_blocks(stubs.Tokenizer(), DOCUMENTS, ()):
                 sink.write(encoded.block, encoded.ids, encoded.ends)
             sink.finish()

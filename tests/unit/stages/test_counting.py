@@ -16,7 +16,7 @@ from bpe_cli.stages.counting import SplitText, StagedText, count_blocks, matcher
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers.base import new_counts, pieces_of
+from bpe_cli.trainers.counts import new_counts, pieces_of
 
 PATTERN = PATTERNS["gpt2"].regex
 

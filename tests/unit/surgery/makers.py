@@ -13,7 +13,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.surgery import count_pieces
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers.counts import new_counts
 
 WORDS = st.lists(st.text("abcd", min_size=1, max_size=9), min_size=1, max_size=14)
 """Words of few letters, so that merges meet and overlap."""

@@ -13,7 +13,8 @@ from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
 from bpe_cli.stages import SpecialToken
 from bpe_cli.surgery import Operation, add_tokens
-from bpe_cli.trainers import train, word, wordpiece
+from bpe_cli.trainers import train, wordpiece
+from bpe_cli.trainers.unmerged import WordOptions
 from tests.needs import needs
 
 from .makers import WORDS, byte_level
@@ -65,7 +66,7 @@ def test_ids_end():
 
 
 def test_a_text_that_had_no_tokens():
-    begun = train(["low lower"], word.Options(vocab_size=3, unk_token=None))
+    begun = train(["low lower"], WordOptions(vocab_size=3, unk_token=None))
     operation = add_tokens(begun, [added("newest")])
     assert operation.made_of == {begun.vocab_size: ()}
     assert operation.notes == ("1 of the new tokens have a text that could not be encoded before",)

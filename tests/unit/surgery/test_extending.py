@@ -17,7 +17,7 @@ from bpe_cli.surgery import extend
 from bpe_cli.teaching import bpe as textbook
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers.counts import new_counts
 from tests.counted import at_least, compared
 from tests.needs import needs
 

@@ -17,14 +17,13 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import LongestMatch, MergeBpe, RankBpe, ScoredBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import Operation, prune, skeleton
-from bpe_cli.surgery.corpus import count_tokens
 from bpe_cli.surgery.merge_rules import MergeRules, composite
-from bpe_cli.surgery.operation import renumbered_model, used_ids
+from bpe_cli.surgery.operation import count_tokens, renumbered_model, used_ids
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.model_inputs import Padding
-from bpe_cli.tokenizer.usage import Usage
-from bpe_cli.trainers import bbpe, ngram, sentencepiece, train, unigram, word, wordpiece
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.tokenizer.usage import Padding, Usage
+from bpe_cli.trainers import bbpe, sentencepiece, train, unigram, wordpiece
+from bpe_cli.trainers.counts import new_counts
+from bpe_cli.trainers.unmerged import NgramOptions, WordOptions
 from tests import every_format
 from tests.counted import at_least, compared
 from tests.needs import needs
@@ -209,8 +208,8 @@ TEXT = "low lower lowest newer newest wide wider widest " * 3 + "strong stronger
     [
         unigram.Options(vocab_size=40),
         wordpiece.Options(vocab_size=60),
-        word.Options(vocab_size=12),
-        ngram.Options(vocab_size=40),
+        WordOptions(vocab_size=12),
+        NgramOptions(vocab_size=40),
         sentencepiece.Options(vocab_size=50, model="bpe"),
         sentencepiece.Options(vocab_size=45, model="unigram"),
     ],
@@ -228,14 +227,14 @@ def test_other_models(options):
     assert gone <= removable
     text = "newest lowest strong"
     pruned = operation.tokenizer
-    if not isinstance(options, (word.Options, ngram.Options)):
+    if not isinstance(options, (WordOptions, NgramOptions)):
         assert pruned.decode(pruned.encode(text)) == whole.decode(whole.encode(text))
     everything = prune(whole, counts, len(used_ids(whole)) - len(removable))
     assert is_whole(everything)
 
 
 def test_ids_far_away_cost_nothing():
-    far = train([TEXT], word.Options(vocab_size=12))
+    far = train([TEXT], WordOptions(vocab_size=12))
     model = replace(far.model, unk_id=(1 << 32) - 2)
     far = replace(far, model=model, special_tokens=(SpecialToken(b"<unk>", (1 << 32) - 2),))
     operation = prune(far, counted(far, "low low newest"), 3)
@@ -244,7 +243,7 @@ def test_ids_far_away_cost_nothing():
 
 
 def test_rounds_take_what_is_not_used_first():
-    whole = train([TEXT], word.Options(vocab_size=20))
+    whole = train([TEXT], WordOptions(vocab_size=20))
     counts = counted(whole, "low low newest wider wider wider")
     size = len(whole.special_tokens) + 2
     operation = prune(whole, counts, size)
@@ -327,7 +326,7 @@ def test_what_cannot_be():
     assert raised.value.hint == "ask for 257 or more"
     with pytest.raises(TrainingError, match="no text"):
         prune(whole, new_counts(), 257)
-    sure = train([TEXT], word.Options(vocab_size=13, unk_token=None))
+    sure = train([TEXT], WordOptions(vocab_size=13, unk_token=None))
     with pytest.raises(FormatError, match="word-level without an unknown token"):
         prune(sure, counted(sure, TEXT), 5)
 

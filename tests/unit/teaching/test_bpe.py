@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, to_visible
+from bpe_cli.stages.spelling import ALPHABET_ORDER, to_visible
 from bpe_cli.teaching.bpe import (
     Tie,
     byte_words,

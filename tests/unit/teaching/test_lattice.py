@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.teaching import unigram
-from bpe_cli.teaching.lattice import arrivals, best, best_path, best_segmentations, log_total
+from bpe_cli.teaching.unigram import arrivals, best, best_path, best_segmentations, log_total
+from tests.oracle.segmentations import segmentations
 
 # Eighths, which add up exactly.
 scores = st.dictionaries(st.text("ab", min_size=1, max_size=3), st.integers(-16, 0).map(lambda n: n / 8), max_size=8)
@@ -39,7 +39,7 @@ def test_against_all_segmentations(piece, model, wanted):
     found, edges = lattice(piece, model)
     # An unknown character is a token at the unknown score, where no token is that character.
     every = dict(model) | {character: -10.0 for character in piece if character not in model}
-    ways = dict(unigram.segmentations(piece, every))
+    ways = dict(segmentations(piece, every))
     ranked = best_segmentations(edges, wanted)
     assert [total for total, _ in ranked] == sorted(ways.values(), reverse=True)[:wanted]
     assert len({tuple(edge.token for edge in path) for _, path in ranked}) == len(ranked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.teaching.longest_match import encode, encode_from_left, longest_first, token_length
+from tests.oracle.longest_match import encode, encode_from_left, longest_first, token_length
 
 
 def test_length_counts_the_end_mark_once() -> None:

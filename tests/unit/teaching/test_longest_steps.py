@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.teaching import longest_match, maxmatch, wordpiece
+from bpe_cli.teaching import wordpiece
 from bpe_cli.teaching.longest_match import anywhere, from_left, lengths_of, stretches
+from tests.oracle import longest_match
 
 words = st.text("abc", min_size=1, max_size=10)
 vocabularies = st.sets(st.text("abc", min_size=1, max_size=4), max_size=8)
@@ -39,7 +40,7 @@ def test_word_piece(word, bare, inside, prefix):
 @given(word=words, tokens=vocabularies)
 def test_a_dictionary_and_a_tutorial(word, tokens):
     told = list(from_left(word, tokens, lengths_of(tokens)))
-    assert [word[match.start : match.end] for match in told] == maxmatch.segment(word, tokens)
+    assert [word[match.start : match.end] for match in told] == longest_match.segment(word, tokens)
     found = []
     for match in told:
         if match.fits or found[-1:] != ["<unk>"]:

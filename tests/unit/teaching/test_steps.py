@@ -54,22 +54,6 @@ def test_bytes_are_visible() -> None:
     ]
 
 
-def test_own_display_and_limit() -> None:
-    training = train(byte_words({b"ab": 1, b"abc": 2, b"abd": 3}), num_merges=1)
-    assert list(merge_lines(training, show=repr, limit=1)) == [
-        "start: 4 tokens in use",
-        "       1  b'a' b'b'",
-        "          and 2 words more",
-        "  tokens  b'a':6  and 3 more",
-        "",
-        "step 1: b'a' + b'b' -> b'ab', 6 times",
-        "       1  b'ab'",
-        "          and 2 words more",
-        "  tokens  b'ab':6  and 2 more",
-        "  in use  3 (-1): b'a', b'b' are gone",
-    ]
-
-
 def test_nothing() -> None:
     empty: dict[tuple[bytes, ...], int] = {}
     assert list(merge_lines(train(empty))) == ["start: 0 tokens in use", "  tokens  "]

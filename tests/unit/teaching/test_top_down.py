@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.teaching.steps import ThresholdSearch
-from bpe_cli.teaching.top_down import cuts, keep, learn, tokens_above
+from bpe_cli.teaching.wordpiece import cuts, keep, learn, tokens_above
 from bpe_cli.views.training_steps import threshold_lines
 
 WORDS = st.dictionaries(st.text("ab#", min_size=1, max_size=6), st.integers(1, 9), min_size=1, max_size=8)

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from bpe_cli.teaching.unigram import (
     costs,
     encode,
-    expected_counts,
     initial_tokens,
-    probabilities,
-    segmentations,
     train,
 )
+from tests.oracle.segmentations import expected_counts, probabilities, segmentations
 
 TEXT = (
     "▁This ▁is ▁the ▁Hugging ▁Face ▁Course. ▁This ▁chapter ▁is ▁about ▁tokenization. ▁This ▁section ▁shows "

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.text.steps import scored_merging
-from bpe_cli.reports.text.steps.merging import states
+from bpe_cli.reports.text.steps.merging import order_of_scores, spell, states, take_back
 from bpe_cli.tokenizer.merging import merged, merges
 from tests.oracle import character_bpe, encode
 from tests.oracle import merging as oracle
@@ -46,13 +45,13 @@ def test_both_tell_what_merging_by_a_list_does(word, learnt):
 def test_scores_pieces_of_one_s_own_and_unused_ones(word, scores, own, unused):
     scores = {text: score for text, score in scores.items() if text not in own}
     unused &= scores.keys()
-    symbols = scored_merging.spell(word, own)
-    order = scored_merging.order_of_scores(scores)
+    symbols = spell(word, own)
+    order = order_of_scores(scores)
     told = list(merges(symbols, order))
     assert list(oracle.merges(symbols, order)) == told
     known = scores.keys() | own
     found = []
-    for _, parts in scored_merging.take_back(symbols, told, unused):
+    for _, parts in take_back(symbols, told, unused):
         for part in parts:
             if part in known:
                 found.append(part)
@@ -67,5 +66,5 @@ def test_a_long_piece_and_a_deep_one():
     assert len(told) == 15_000
     # Each merge takes one more: without recursion it is taken back.
     scores = {"a" * length: float(length) for length in range(2, 3000)}
-    done = list(merges("a" * 2999, scored_merging.order_of_scores(scores)))
-    assert list(scored_merging.take_back("a" * 2999, done, scores.keys())) == [("a" * 2999, ("a",) * 2999)]
+    done = list(merges("a" * 2999, order_of_scores(scores)))
+    assert list(take_back("a" * 2999, done, scores.keys())) == [("a" * 2999, ("a",) * 2999)]

@@ -11,18 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
-from bpe_cli.tokenizer.model_inputs import (
-    Encoding,
-    Padding,
-    Truncation,
-    added_tokens,
-    join,
-    pad,
-    prepare,
-    truncate,
-    windows,
-    word_ids,
-)
+from bpe_cli.tokenizer.model_inputs import Encoding, added_tokens, join, pad, prepare, truncate, windows, word_ids
+from bpe_cli.tokenizer.usage import Padding, Truncation
 from tests.counted import at_least, compared
 from tests.needs import needs
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError
-from bpe_cli.stages.byte_alphabet import to_visible
-from bpe_cli.tokenizer.post_processor import Processed, affixes, process, trim, trims
+from bpe_cli.stages.spelling import to_visible
+from bpe_cli.tokenizer.model_inputs import trim, trims
+from bpe_cli.tokenizer.post_processor import Processed, affixes, process
 from tests.needs import needs
 
 LETTERS = "abcdefghijkl"

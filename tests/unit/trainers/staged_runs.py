@@ -9,7 +9,8 @@ from itertools import accumulate
 from bpe_cli import _core
 from bpe_cli.stages.component_json import core_model, core_spec
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, new_counts
+from bpe_cli.trainers.base import Front
+from bpe_cli.trainers.counts import new_counts
 
 
 def bytes_of(text: str | bytes) -> bytes:

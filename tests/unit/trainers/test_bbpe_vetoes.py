@@ -6,10 +6,10 @@ import pytest
 
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.support.blocks import Block
-from bpe_cli.teaching.spelling import count_digits, keeps_characters
+from bpe_cli.teaching.bpe import count_digits, keeps_characters
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
-from bpe_cli.trainers.word_counts import mark_pieces, read_words
+from bpe_cli.trainers.counts import mark_pieces, read_words
 from bpe_cli.views.training_steps import training_lines
 
 

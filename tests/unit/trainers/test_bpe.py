@@ -11,11 +11,12 @@ import pytest
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError, UsageError
 from bpe_cli.stages import BPEDecoder, ByteLevelNormalizer, CharacterBpe, SpecialToken, Split, WordPieceDecoder
-from bpe_cli.stages.byte_alphabet import to_visible
-from bpe_cli.stages.word_stages import VISIBLE_WORDS, WORDS
+from bpe_cli.stages.named_stages import VISIBLE_WORDS, WORDS
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import TRAINERS, bpe
-from bpe_cli.trainers.base import Front, Trained, new_counts
+from bpe_cli.trainers.base import Front, Trained
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.views.training_steps import training_lines
 
 WALK = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
@@ -169,7 +170,7 @@ def test_it_is_registered():
             {"vocab_size": 9, "suffix_form": "0.1", "continuing_subword_prefix": "#"},
             "suffix_form=0.1 .* continuing_subword_prefix",
         ),
-        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "by_byte goes with no --pre-tokenizer"),
+        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "by_byte goes with no `pre_tokenizer`"),
         (
             {"vocab_size": 9, "by_byte": True, "continuing_subword_prefix": "#"},
             "by_byte goes with no continuing_subword_prefix",

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.teaching.bpe import Tie, byte_words, character_words, count_symbols, train
-from bpe_cli.teaching.spelling import count_digits, keeps_characters
+from bpe_cli.teaching.bpe import Tie, byte_words, character_words, count_digits, count_symbols, keeps_characters, train
 from tests.counted import at_least, compared
 from tests.test_worked_examples import ALPHABET, HOLY, MERGES, PRODUCTS, WALK, WALK_STEPS, sentence_counts
 

@@ -14,8 +14,8 @@ from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import ScoredBpe, Unigram
 from bpe_cli.support.blocks import Block
 from bpe_cli.trainers import sentencepiece
-from bpe_cli.trainers.base import Trained, new_counts
-from bpe_cli.trainers.sampling import without
+from bpe_cli.trainers.base import Trained, without
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.sentencepiece import Options, meta_pieces
 from tests.cli_runner import call, error
 

@@ -15,15 +15,12 @@ from hypothesis import strategies as st
 from bpe_cli import formats
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import BertPreTokenizer, FixedLength, Lowercase, Split, Whitespace, WhitespaceSplit
-from bpe_cli.teaching import characters as textbook
-from bpe_cli.trainers import byte, char, ngram, word
-from bpe_cli.trainers.base import new_counts
-from bpe_cli.trainers.byte import ByteOptions
-from bpe_cli.trainers.char import CharOptions
-from bpe_cli.trainers.ngram import NgramOptions
-from bpe_cli.trainers.word import WordOptions
+from bpe_cli.teaching.steps import by_count
+from bpe_cli.trainers.counts import new_counts
+from bpe_cli.trainers.unmerged import Byte, ByteOptions, Char, CharOptions, Ngram, NgramOptions, Word, WordOptions
 from bpe_cli.views.training_steps import training_lines
 from tests.counted import at_least, compared
+from tests.oracle import characters as textbook
 from tests.unit.trainers.staged_runs import counted, counted_by, decode, encode, pipeline_of, spans, tokens
 
 SENTENCE = "我们相信AI可以让世界变得更美好"
@@ -38,7 +35,7 @@ TEXTS = st.text("abc 你é\udcff\n", max_size=30)
 
 def test_characters_of_the_sentence() -> None:
     options = CharOptions(unk_token=None)
-    trained = char.TRAINER.train(counted(SENTENCE), options)
+    trained = Char().train(counted(SENTENCE), options)
     assert sorted(tokens(trained.tokenizer)) == sorted({*SENTENCE})
     assert trained.tokenizer.pre_tokenizer == (FixedLength(1),)
     pipeline = pipeline_of(trained.tokenizer)
@@ -50,7 +47,7 @@ def test_characters_of_the_sentence() -> None:
 
 def test_table_of_the_lecture() -> None:
     assert len(SHAKESPEARE) == 65
-    trained = char.TRAINER.train(counted(SHAKESPEARE[::-1]), CharOptions(order="sorted", unk_token=None))
+    trained = Char().train(counted(SHAKESPEARE[::-1]), CharOptions(order="sorted", unk_token=None))
     ids = tokens(trained.tokenizer)
     assert "".join(ids) == "".join(sorted(SHAKESPEARE))
     assert [ids[each] for each in "hii there"] == [46, 47, 47, 1, 58, 46, 43, 56, 43]
@@ -61,37 +58,37 @@ def test_table_of_the_lecture() -> None:
 
 def test_top_characters_and_the_unknown_one() -> None:
     counts = counted("aaabbc")
-    assert tokens(char.TRAINER.train(counts, CharOptions(vocab_size=3)).tokenizer) == {"a": 1, "b": 2}
-    assert tokens(char.TRAINER.train(counts, CharOptions(vocab_size=3, order="sorted")).tokenizer) == {"a": 1, "b": 2}
-    assert tokens(char.TRAINER.train(counts, CharOptions(min_frequency=3)).tokenizer) == {"a": 1}
+    assert tokens(Char().train(counts, CharOptions(vocab_size=3)).tokenizer) == {"a": 1, "b": 2}
+    assert tokens(Char().train(counts, CharOptions(vocab_size=3, order="sorted")).tokenizer) == {"a": 1, "b": 2}
+    assert tokens(Char().train(counts, CharOptions(min_frequency=3)).tokenizer) == {"a": 1}
     special = CharOptions(special_tokens=("<pad>", "<unk>"))
-    trained = char.TRAINER.train(counts, special)
+    trained = Char().train(counts, special)
     assert trained.tokenizer.model.unk_id == 1
     assert tokens(trained.tokenizer) == {"a": 2, "b": 3, "c": 4}
     assert trained.summary == ("3 characters", "2 special")
-    assert char.TRAINER.train(counts, CharOptions(vocab_size=9)).shortfall is not None
+    assert Char().train(counts, CharOptions(vocab_size=9)).shortfall is not None
 
 
 @pytest.mark.parametrize(("coverage", "expected"), [(1.0, "abc"), (0.9, "ab"), (0.91, "abc"), (0.8, "a"), (0.1, "a")])
 def test_coverage_is_reckoned_without_rounding(coverage, expected) -> None:
-    trained = char.TRAINER.train(counted("aaaaaaaabc"), CharOptions(coverage=coverage))
+    trained = Char().train(counted("aaaaaaaabc"), CharOptions(coverage=coverage))
     assert "".join(tokens(trained.tokenizer)) == expected
     assert textbook.covering(Counter("aaaaaaaabc"), str(coverage)) == [*expected]
 
 
 def test_character_that_is_a_special_token_has_one_id() -> None:
-    trained = char.TRAINER.train(counted("ab_"), CharOptions(special_tokens=("_",)))
+    trained = Char().train(counted("ab_"), CharOptions(special_tokens=("_",)))
     assert tokens(trained.tokenizer) == {"a": 2, "b": 3}
 
 
 def test_stray_byte_is_a_character() -> None:
-    trained = char.TRAINER.train(counted_by(char.TRAINER.front(CharOptions()), [b"a\xff\xe4\xbd"]), CharOptions())
+    trained = Char().train(counted_by(Char().front(CharOptions()), [b"a\xff\xe4\xbd"]), CharOptions())
     assert [*tokens(trained.tokenizer)] == ["a", "\udcbd", "\udce4", "\udcff"]
 
 
 def test_vocabulary_without_unknown_holds_all_characters() -> None:
     with pytest.raises(TrainingError, match="too small for the 3 characters") as caught:
-        char.TRAINER.train(counted("abc"), CharOptions(vocab_size=2, unk_token=None))
+        Char().train(counted("abc"), CharOptions(vocab_size=2, unk_token=None))
     assert caught.value.hint is not None
     assert caught.value.hint.startswith("ask for 3 or more")
 
@@ -111,13 +108,13 @@ def test_vocabulary_without_unknown_holds_all_characters() -> None:
     ],
 )
 def test_rule_is_a_stage(options, stage) -> None:
-    assert word.TRAINER.front(options).pre_tokenizer == (stage,)
-    assert word.TRAINER.untrained(options).pre_tokenizer == (stage,)
+    assert Word().front(options).pre_tokenizer == (stage,)
+    assert Word().untrained(options).pre_tokenizer == (stage,)
 
 
 def test_top_words() -> None:
     counts = counted(["to", "be", "or", "not", "to", "be"])
-    trained = word.TRAINER.train(counts, WordOptions(vocab_size=4))
+    trained = Word().train(counts, WordOptions(vocab_size=4))
     assert tokens(trained.tokenizer) == {"be": 1, "to": 2, "not": 3}
     assert trained.summary == ("3 words", "1 special")
     pipeline = pipeline_of(trained.tokenizer)
@@ -126,8 +123,8 @@ def test_top_words() -> None:
 
 def test_words_are_normalized_if_asked() -> None:
     options = WordOptions(rule="space", normalizer=(Lowercase(),))
-    counts = counted_by(word.TRAINER.front(options), ["To to TO be"])
-    assert tokens(word.TRAINER.train(counts, options).tokenizer) == {"to": 1, "be": 2}
+    counts = counted_by(Word().front(options), ["To to TO be"])
+    assert tokens(Word().train(counts, options).tokenizer) == {"to": 1, "be": 2}
 
 
 def test_words_of_hugging_face(shared) -> None:
@@ -136,7 +133,7 @@ def test_words_of_hugging_face(shared) -> None:
     )
     text = (shared / "corpora/default/en-botchan.txt").read_text(encoding="utf-8")
     counts = counted(regex.findall(r"\w+|[^\w\s]+", text))
-    trained = word.TRAINER.train(counts, WordOptions(vocab_size=1000, unk_token="[UNK]"))
+    trained = Word().train(counts, WordOptions(vocab_size=1000, unk_token="[UNK]"))
     assert {"[UNK]": 0} | tokens(trained.tokenizer) == expected
 
 
@@ -145,8 +142,8 @@ def test_words_of_hugging_face_when_the_core_cuts(shared) -> None:
         (shared / "expected/train/hf-tokenizers/wordlevel.botchan.1000/vocab.json").read_text("utf-8")
     )
     options = WordOptions(vocab_size=1000, unk_token="[UNK]")
-    counts = counted_by(word.TRAINER.front(options), [(shared / "corpora/default/en-botchan.txt").read_bytes()])
-    assert {"[UNK]": 0} | tokens(word.TRAINER.train(counts, options).tokenizer) == expected
+    counts = counted_by(Word().front(options), [(shared / "corpora/default/en-botchan.txt").read_bytes()])
+    assert {"[UNK]": 0} | tokens(Word().train(counts, options).tokenizer) == expected
 
 
 @at_least(40)
@@ -169,9 +166,9 @@ def test_words_of_hugging_face_at_random() -> None:
         options = WordOptions(vocab_size=size, min_frequency=minimum)
         if not expected:
             with pytest.raises(TrainingError, match="frequent enough"):
-                word.TRAINER.train(counted(words), options)
+                Word().train(counted(words), options)
             continue
-        assert tokens(word.TRAINER.train(counted(words), options).tokenizer) == expected
+        assert tokens(Word().train(counted(words), options).tokenizer) == expected
         compared()
 
 
@@ -181,9 +178,9 @@ def test_words_of_hugging_face_at_random() -> None:
 @pytest.mark.parametrize(
     ("trained", "text"),
     [
-        (char.TRAINER.train(counted("hii there"), CharOptions(special_tokens=("<pad>",))), "there, é\n!"),
-        (word.TRAINER.train(counted(["to", "be", ","]), WordOptions()), "to be, or not"),
-        (ngram.TRAINER.train(counted(["ab", "c"]), NgramOptions(strided=True)), "abxbc"),
+        (Char().train(counted("hii there"), CharOptions(special_tokens=("<pad>",))), "there, é\n!"),
+        (Word().train(counted(["to", "be", ","]), WordOptions()), "to be, or not"),
+        (Ngram().train(counted(["ab", "c"]), NgramOptions(strided=True)), "abxbc"),
     ],
 )
 def test_hugging_face_loads_and_agrees(trained, text) -> None:
@@ -201,7 +198,7 @@ def test_hugging_face_loads_and_agrees(trained, text) -> None:
 
 
 def test_bigrams_of_the_sentence() -> None:
-    trained = ngram.TRAINER.train(counted([SENTENCE]), NgramOptions())
+    trained = Ngram().train(counted([SENTENCE]), NgramOptions())
     pipeline = pipeline_of(trained.tokenizer)
     shown = "我们/们相/相信/信A/AI/I可/可以/以让/让世/世界/界变/变得/得更/更美/美好/好"
     assert "/".join(text.decode() for _, text in spans(pipeline, SENTENCE)) == shown
@@ -210,10 +207,10 @@ def test_bigrams_of_the_sentence() -> None:
 
 
 def test_unknown_ngram_has_a_span() -> None:
-    trained = ngram.TRAINER.train(counted(["abc"]), NgramOptions())
+    trained = Ngram().train(counted(["abc"]), NgramOptions())
     assert trained.summary == ("3 2-grams", "1 special")
     assert spans(pipeline_of(trained.tokenizer), "abxc") == [(1, b"ab"), (0, b"bx"), (0, b"xc"), (3, b"c")]
-    strict = ngram.TRAINER.train(counted(["abc"]), NgramOptions(unk_token=None))
+    strict = Ngram().train(counted(["abc"]), NgramOptions(unk_token=None))
     with pytest.raises(ValueError, match="byte 0x62 has no token") as caught:
         encode(pipeline_of(strict.tokenizer), "abxc")
     assert caught.value.args[1] == 1
@@ -221,7 +218,7 @@ def test_unknown_ngram_has_a_span() -> None:
 
 def test_strides() -> None:
     options = NgramOptions(n=3, strided=True)
-    trained = ngram.TRAINER.train(counted(textbook.strides(SENTENCE, 3)), options)
+    trained = Ngram().train(counted(textbook.strides(SENTENCE, 3)), options)
     assert trained.tokenizer.pre_tokenizer == (FixedLength(3),)
     pipeline = pipeline_of(trained.tokenizer)
     assert [text.decode() for _, text in spans(pipeline, SENTENCE)] == textbook.strides(SENTENCE, 3)
@@ -233,8 +230,8 @@ def test_ngrams_are_the_textbook(corpus, text, n) -> None:
     if not any(corpus):
         return
     counts = textbook.count(each for document in corpus for each in textbook.ngrams(document, n))
-    trained = ngram.TRAINER.train(counted(corpus), NgramOptions(n=n))
-    ids = {piece: place for place, (piece, _) in enumerate(textbook.by_count(counts), 1)}
+    trained = Ngram().train(counted(corpus), NgramOptions(n=n))
+    ids = {piece: place for place, (piece, _) in enumerate(by_count(counts), 1)}
     assert tokens(trained.tokenizer) == ids
     pipeline = pipeline_of(trained.tokenizer)
     assert encode(pipeline, text) == textbook.encode(textbook.ngrams(text, n), ids, unknown=0)
@@ -247,7 +244,7 @@ def test_ngrams_are_the_textbook(corpus, text, n) -> None:
 
 def test_ngrams_take_a_bounded_memory() -> None:
     with pytest.raises(TrainingError, match="too many different 2-grams"):
-        ngram.TRAINER.train(counted([string.printable * 10]), NgramOptions(max_memory=1000))
+        Ngram().train(counted([string.printable * 10]), NgramOptions(max_memory=1000))
 
 
 # -- bytes -----------------------------------------------------------------------------------------
@@ -255,18 +252,18 @@ def test_ngrams_take_a_bounded_memory() -> None:
 
 @given(st.binary(max_size=60))
 def test_bytes_have_their_values(data) -> None:
-    plain = byte.TRAINER.train(new_counts(), ByteOptions()).tokenizer
+    plain = Byte().train(new_counts(), ByteOptions()).tokenizer
     assert plain.encode(data) == [*data]
-    offset = byte.TRAINER.untrained(ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True))
+    offset = Byte().untrained(ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True))
     assert offset.encode(data) == [value + 3 for value in data]
     assert offset.decode_bytes(offset.encode(data)) == data
 
 
 def test_special_tokens_before_or_after_the_bytes() -> None:
-    after = byte.TRAINER.untrained(ByteOptions(special_tokens=("<end of patch>",)))
+    after = Byte().untrained(ByteOptions(special_tokens=("<end of patch>",)))
     assert after.special_ids[256].content == b"<end of patch>"
     assert (after.vocab_size, after.encode("a<end of patch>", specials="all")) == (257, [97, 256])
-    before = byte.TRAINER.untrained(
+    before = Byte().untrained(
         ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True, vocab_size=259)
     )
     assert [token.token_id for token in before.special_tokens] == [0, 1, 2]
@@ -304,24 +301,26 @@ def test_wrong_options(options, wrong) -> None:
 
 
 @pytest.mark.parametrize(
-    ("trainer", "options"), [(char, CharOptions()), (word, WordOptions()), (ngram, NgramOptions())]
+    ("trainer", "options"), [(Char(), CharOptions()), (Word(), WordOptions()), (Ngram(), NgramOptions())]
 )
 def test_empty_corpus(trainer, options) -> None:
     with pytest.raises(TrainingError, match="nothing to train on"):
-        trainer.TRAINER.train(new_counts(), options)
+        trainer.train(new_counts(), options)
 
 
-@pytest.mark.parametrize(("trainer", "options"), [(char, CharOptions), (word, WordOptions), (ngram, NgramOptions)])
+@pytest.mark.parametrize(
+    ("trainer", "options"), [(Char(), CharOptions), (Word(), WordOptions), (Ngram(), NgramOptions)]
+)
 def test_no_room(trainer, options) -> None:
     with pytest.raises(TrainingError, match="no room after 1 special token") as caught:
-        trainer.TRAINER.train(counted(["a"]), options(vocab_size=1))
+        trainer.train(counted(["a"]), options(vocab_size=1))
     assert caught.value.hint == "ask for 2 or more"
     with pytest.raises(TrainingError, match="frequent enough"):
-        trainer.TRAINER.train(counted(["a"]), options(min_frequency=2))
+        trainer.train(counted(["a"]), options(min_frequency=2))
 
 
 def test_steps() -> None:
-    assert [*training_lines(char.TRAINER.steps(counted("hii"), CharOptions()))] == [
+    assert [*training_lines(Char().steps(counted("hii"), CharOptions()))] == [
         "start: 2 different pieces, 3 in all",
         "  tokens  i:2  h:1",
         "",
@@ -330,13 +329,11 @@ def test_steps() -> None:
         "       1  i  2 times",
         "       2  h  1 time",
     ]
-    assert [*training_lines(word.TRAINER.steps(counted(["to", "be", "to"]), WordOptions(vocab_size=2)))][-2:] == [
+    assert [*training_lines(Word().steps(counted(["to", "be", "to"]), WordOptions(vocab_size=2)))][-2:] == [
         "       1  to  2 times",
         "  unseen  1 piece is in no token, 1 time",
     ]
-    assert "       2  bc  1 time" in [*training_lines(ngram.TRAINER.steps(counted(["abc"]), NgramOptions()))]
-    table = [
-        *training_lines(byte.TRAINER.steps(new_counts(), ByteOptions(special_tokens=("<pad>",), special_first=True)))
-    ]
+    assert "       2  bc  1 time" in [*training_lines(Ngram().steps(counted(["abc"]), NgramOptions()))]
+    table = [*training_lines(Byte().steps(new_counts(), ByteOptions(special_tokens=("<pad>",), special_first=True)))]
     assert table[5].startswith("      65  @ A B C")
     assert table[-1] == "       0  <pad>"

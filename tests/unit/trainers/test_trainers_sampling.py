@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers.sampling import reservoir, sample
+from bpe_cli.trainers.base import reservoir, sample
 
 
 @given(st.lists(st.binary(max_size=4), max_size=30), st.integers(1, 12), st.integers(0, 2**64 - 1))

@@ -15,7 +15,8 @@ from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.teaching import unigram as teaching
 from bpe_cli.trainers import unigram
-from bpe_cli.trainers.base import Trained, new_counts
+from bpe_cli.trainers.base import Trained
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.unigram import Options
 from bpe_cli.views.training_steps import training_lines
 

@@ -11,10 +11,11 @@ import pytest
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, WordPiece, WordPieceDecoder
-from bpe_cli.teaching import top_down
+from bpe_cli.teaching.wordpiece import learn
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
-from bpe_cli.trainers.base import Trained, new_counts
+from bpe_cli.trainers.base import Trained
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.views.training_steps import training_lines
 from tests.needs import needs
 from tests.word_piece_examples import COUNTS, HUG_COUNTS, SPECIAL, VOCABULARY
@@ -102,7 +103,7 @@ def test_a_special_token_that_is_a_letter_is_one_token(rule) -> None:
 def test_tensorflow() -> None:
     words = {word: count * 10 for word, count in COUNTS.items()}
     trained = train(words, 70, compat="tensorflow")
-    *_, (threshold, expected) = top_down.learn(words, 70, reserved=SPECIAL)
+    *_, (threshold, expected) = learn(words, 70, reserved=SPECIAL)
     assert tokens_of(trained.tokenizer) == expected
     assert trained.summary == (f"threshold {threshold}", "5 special")
     near = "the threshold {} is the first tried that gives as many, or up to 5% fewer"
@@ -144,7 +145,7 @@ def test_steps() -> None:
         ({"special_tokens": ("[UNK]", "[UNK]")}, "given twice"),
         ({"special_tokens": ("[UNK]", "")}, "needs a text"),
         ({"compat": "rustbpe"}, "no rules called 'rustbpe'"),
-        ({"compat": "hf", "rule": "score"}, "rule=score is not the rule of --compat hf"),
+        ({"compat": "hf", "rule": "score"}, 'rule=score is not the rule of `compat="hf"`'),
         ({"limit_alphabet": 0}, "at least 1"),
     ],
 )

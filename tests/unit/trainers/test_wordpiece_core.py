@@ -16,7 +16,7 @@ from bpe_cli import _core
 from bpe_cli.stages import WordLevel, WordPiece
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching import top_down, wordpiece
+from bpe_cli.teaching import wordpiece
 from tests.word_piece_examples import (
     ALPHABET,
     COUNTS,
@@ -184,7 +184,7 @@ def test_top_down_equals_the_textbook() -> None:
             "max_alphabet": random_.choice([2, 1000]),
             "max_words": random_.choice([3, 1000]),
         }
-        *_, (_, expected) = top_down.learn(words, size, prefix=prefix, **settings)
+        *_, (_, expected) = wordpiece.learn(words, size, prefix=prefix, **settings)
         settings["reserved"] = [token.encode() for token in settings["reserved"]]
         found = from_the_top_down(words, size, continuing_subword_prefix=prefix, **settings)
         assert found == expected, (number, words, size, prefix, settings)
@@ -195,7 +195,7 @@ def test_top_down_of_a_larger_corpus_equals_the_textbook(corpora) -> None:
     for word in (corpora / "misc" / "markdown.md").read_text(encoding="utf-8").split()[:300]:
         words[word] = words.get(word, 0) + 1
     for size in (120, 200):
-        *_, (_, expected) = top_down.learn(words, size, min_frequency=1)
+        *_, (_, expected) = wordpiece.learn(words, size, min_frequency=1)
         assert from_the_top_down(words, size, min_frequency=1) == expected
 
 

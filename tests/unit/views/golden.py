@@ -8,6 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bpe_cli.views.on_console import OnConsole
+
 FOLDER = Path(__file__).parents[2] / "golden" / "views"
 
 CONSOLES = {
@@ -31,7 +33,7 @@ def render(renderable, *, color_system=None, width=100, no_color=False):
         legacy_windows=False,
         _environ={},
     )
-    console.print(renderable)
+    console.print(OnConsole(renderable))
     return file.getvalue()
 
 

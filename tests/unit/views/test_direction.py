@@ -7,8 +7,8 @@ from rich.cells import cell_len
 
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.tokenizer.named_encodings import find
-from bpe_cli.views.direction import MARK, Borders, bordered, direction
-from bpe_cli.views.text.colored import Notes, TokenView
+from bpe_cli.views.tokens import Notes, TokenView
+from bpe_cli.views.visible import MARK, Borders, bordered, direction
 from tests.needs import needs
 from tests.unit.reports.fake_tokenizer import FakeTokenizer
 from tests.unit.views.golden import render

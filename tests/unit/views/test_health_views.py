@@ -7,26 +7,22 @@ import re
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Group
 
-from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.contents import NamedToken
-from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
-from bpe_cli.reports.tokenizer.findings import findings
+from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
+from bpe_cli.reports.tokenizer.health import findings
 from bpe_cli.reports.tokenizer.lookup import look_up
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.views.tokenizer.as_json import cards_json, corpus_json, findings_json, structure_json
-from bpe_cli.views.tokenizer.corpus import corpus_view
-from bpe_cli.views.tokenizer.lookup import card_view
-from bpe_cli.views.tokenizer.reachability import reachability_view
-from bpe_cli.views.tokenizer.structure import bracketed, findings_view, structure_view
-from bpe_cli.views.tokenizer.tables import vocabulary_view
+from bpe_cli.views.as_json import cards_json, json_value
+from bpe_cli.views.blocks import Blocks
+from bpe_cli.views.structure import bracketed, findings_view, reachability_view, structure_view
+from bpe_cli.views.vocabulary import card_view, corpus_view, vocabulary_view
 from tests.unit.views.golden import CONSOLES, check, render
 
 BYTES = [bytes([byte]) for byte in range(256)]
@@ -43,7 +39,7 @@ FREQUENCIES = count_frequencies(TINY.tokenizer, [Block.of([b" the The----", " th
 CORPUS = examine_corpus(TINY, FREQUENCIES)
 FOUND = findings(TINY.tokenizer, describe(TINY.tokenizer), STRUCTURE, CORPUS)
 CARDS = [look_up(TINY, token_id, frequencies=FREQUENCIES) for token_id in (ord("t"), 260, 272, 274, 400)]
-EVERYTHING = Group(
+EVERYTHING = Blocks(
     findings_view(FOUND), structure_view(STRUCTURE), corpus_view(CORPUS), *(card_view(card) for card in CARDS)
 )
 
@@ -59,7 +55,7 @@ def test_golden(width):
 def test_golden_report_in_colour(console):
     sections = [structure_view(STRUCTURE), reachability_view(examine(TINY.tokenizer)), corpus_view(CORPUS)]
     report = vocabulary_view(describe(TINY.tokenizer), sections=sections)
-    shown = render(Group(findings_view(FOUND), report), **CONSOLES[console])
+    shown = render(Blocks(findings_view(FOUND), report), **CONSOLES[console])
     check(f"health-report-{console}", shown)
 
 
@@ -69,7 +65,7 @@ def test_golden_look_up_in_colour(console):
     cards = [
         look_up(TINY, token_id, verdict=verdict, frequencies=FREQUENCIES) for token_id, verdict in verdicts.items()
     ]
-    check(f"look-up-{console}", render(Group(*map(card_view, cards)), **CONSOLES[console]))
+    check(f"look-up-{console}", render(Blocks(*map(card_view, cards)), **CONSOLES[console]))
 
 
 def test_nothing_hostile_passes():
@@ -109,7 +105,7 @@ def test_trees_in_brackets():
 
 def test_json():
     report = {
-        "findings": findings_json(FOUND), "structure": structure_json(STRUCTURE), "corpus": corpus_json(CORPUS),
+        "findings": json_value(FOUND), "structure": json_value(STRUCTURE), "corpus": json_value(CORPUS),
         **cards_json(TINY.tokenizer.name, CARDS),
     }  # fmt: skip
     assert report == json.loads(json.dumps(report, allow_nan=False))
@@ -132,4 +128,4 @@ def test_an_empty_tokenizer():
     structure, corpus = examine_structure(anatomy), examine_corpus(anatomy, count_frequencies(anatomy.tokenizer, []))
     assert render(structure_view(structure), width=80) == ""
     assert "it has no token" in render(corpus_view(corpus), width=80)
-    json.dumps([structure_json(structure), corpus_json(corpus)], allow_nan=False)
+    json.dumps([json_value(structure), json_value(corpus)], allow_nan=False)

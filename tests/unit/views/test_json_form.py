@@ -11,12 +11,9 @@ from bpe_cli import reports
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.support.blocks import Block
-from bpe_cli.views.comparison import as_json as comparison_as_json
-from bpe_cli.views.comparison.as_json import comparison_json
-from bpe_cli.views.text import as_json as text_json
-from bpe_cli.views.text.as_json import segmentation_json, texts_json
-from bpe_cli.views.tokenizer import as_json as tokenizer_json
-from bpe_cli.views.tokenizer.as_json import vocabulary_json
+from bpe_cli.views.as_json import SHAPES, json_value, segmentation_json, texts_json
+from bpe_cli.views.comparison import files as comparison_as_json
+from bpe_cli.views.comparison.files import comparison_json
 from tests.unit.reports.comparison.handmade import compared
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
@@ -77,7 +74,7 @@ def test_text_by_hand():
 
 
 def test_tokenizer():
-    report = vocabulary_json(describe(TINY, fingerprint="f"))
+    report = json_value(describe(TINY, fingerprint="f"))
     assert report["schema"] == "bpe.inspect.tokenizer/1"
     assert report["special_tokens"] == [{"id": 300, "token": "<s>", "special": True}]
     assert report["longest"][0] == {"id": 0, "token": {"bytes": "e8b0"}, "byte_count": 2, "character_count": None}
@@ -90,7 +87,7 @@ def test_tokenizer():
 
 def test_what_the_file_states():
     facts = (("byte_fallback", True), ("input", "a\udcff"), ("input", "b"), ("coverage", 0.5))
-    report = vocabulary_json(replace(describe(TINY), facts=facts))
+    report = json_value(replace(describe(TINY), facts=facts))
     assert report["facts"] == {"byte_fallback": True, "input": [{"bytes": "61ff"}, "b"], "coverage": 0.5}
 
 
@@ -131,7 +128,7 @@ def test_several_texts_are_one_object():
 
 @pytest.mark.parametrize(
     ("shapes", "classes"),
-    [(text_json.SHAPES, 11), (tokenizer_json.SHAPES, 18), (comparison_as_json.SHAPES, 11 + 21)],
+    [(SHAPES, 11 + 18), (comparison_as_json.SHAPES, 11 + 18 + 21)],
 )
 def test_every_shape_is_that_of_a_report(shapes, classes):
     """A class that moves to a module of another name takes its shape along."""

@@ -3,8 +3,14 @@
 from itertools import pairwise
 
 import pytest
+from rich.style import Style
 
-from bpe_cli.views.palette import BASIC_COLORS, CUBE_COLORS, TRUE_COLORS, token_style
+from bpe_cli.views import lines
+from bpe_cli.views.lines import token_style
+
+BASIC_COLORS, CUBE_COLORS, TRUE_COLORS = (
+    tuple(map(Style.parse, each)) for each in (lines.BASIC_COLORS, lines.CUBE_COLORS, lines.TRUE_COLORS)
+)
 
 
 def luminance(style):
@@ -40,4 +46,4 @@ def test_the_colours_of_256_are_in_the_cube():
 
 def test_no_colours_without_a_palette():
     assert not token_style((), 3)
-    assert token_style((), 3, special=True).bold
+    assert token_style((), 3, special=True) == "bold"

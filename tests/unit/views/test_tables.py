@@ -4,12 +4,12 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.support.blocks import Block
 from bpe_cli.views.comparison.tables import comparison_view
-from bpe_cli.views.tokenizer.tables import vocabulary_view
+from bpe_cli.views.vocabulary import vocabulary_view
 from tests.unit.reports.comparison.handmade import compared
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.reports.small_tokenizers import byte_level

@@ -7,8 +7,9 @@ from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.steps.limits import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
-from bpe_cli.reports.text.steps.values import (
+from bpe_cli.reports.text.characters import bytes_of, text_of
+from bpe_cli.reports.text.scores import FIXED_UNKNOWN, SMALLEST, UNKNOWN_PENALTY
+from bpe_cli.reports.text.steps import (
     LatticePlace,
     LatticeWalk,
     RankedPath,
@@ -16,7 +17,10 @@ from bpe_cli.reports.text.steps.values import (
     StepToken,
     Way,
 )
-from bpe_cli.teaching.lattice import (
+from bpe_cli.reports.text.steps.pieces import TooMuchToTell, check_length, check_work, collected
+from bpe_cli.stages.spelling import BYTE, NORMAL, USER_DEFINED
+from bpe_cli.teaching.bpe import byte_token
+from bpe_cli.teaching.unigram import (
     Arrival,
     Edge,
     arrivals,
@@ -28,26 +32,17 @@ from bpe_cli.teaching.lattice import (
     onward_path,
     ten_thousandths,
 )
-from bpe_cli.teaching.spelling import byte_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bpe_cli.reports.text.steps.limits import Limits, Names
+    from bpe_cli.reports.text.steps.pieces import Limits, Names
     from bpe_cli.stages import Unigram
 
-UNKNOWN_PENALTY = 10.0
-"""How far the score of an unknown character lies below the lowest one (SentencePiece's ``kUnkPenalty``)."""
-FIXED_UNKNOWN = -1000.0
-"""What an unknown character scores where scores are rounded to ten-thousandths."""
 MOST_WAYS = 1 << 18
 """Tokens of a lattice that is told."""
 MOST_KEPT = 1 << 21
 """The same times the segmentations that are ranked: of so many each is kept, in the worst case."""
-
-NORMAL, USER_DEFINED, BYTE = 1, 4, 6
-_SMALLEST = float.fromhex("0x1p-126")
-"""The smallest normal number of single precision."""
 
 
 class OverLattice:
@@ -69,7 +64,7 @@ class OverLattice:
         normal = [self._rounded(score) for token_id, score in enumerate(model.scores) if self._kind(token_id) == NORMAL]
         lowest = min(normal, default=0.0)
         self._unknown = FIXED_UNKNOWN if model.fixed_point else self._rounded(lowest - UNKNOWN_PENALTY)
-        highest = max(normal, default=_SMALLEST)
+        highest = max(normal, default=SMALLEST)
         for token_id, token in model.vocabulary.items():
             kind = self._kind(token_id)
             if kind == BYTE or not model.kinds:
@@ -89,11 +84,7 @@ class OverLattice:
         self._all_bytes = all(byte_token(byte).encode() in self._byte_ids for byte in range(256))
 
     def walk(self, piece: bytes) -> LatticeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: Too many tokens fit in it.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         text = text_of(piece)
         check_work(len(text), self._lengths)
@@ -149,7 +140,7 @@ class OverLattice:
 
     def _user_defined(self, length: int, highest: float) -> float:
         """Return what a piece of a user's own scores: above all that could stand in its place."""
-        highest = max(highest, _SMALLEST)
+        highest = max(highest, SMALLEST)
         if self._model.single_precision:
             return _single(length * _single(highest)) - 0.1
         return length * highest - 0.1
@@ -172,8 +163,8 @@ class OverLattice:
                 continue
             content = bytes_of(edge.token)
             if self._model.byte_fallback and self._all_bytes:
-                found = tuple(self._names.token(self._byte_ids[byte_token(byte).encode()]) for byte in content)
-                ends.append(Spelling(content, "bytes", found))
+                in_bytes = tuple(self._names.token(self._byte_ids[byte_token(byte).encode()]) for byte in content)
+                ends.append(Spelling(content, "bytes", in_bytes))
             elif after_unknown and self._model.fuse_unk:
                 ends.append(Spelling(content, "fused", ()))
             else:

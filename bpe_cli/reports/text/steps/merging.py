@@ -1,27 +1,102 @@
-"""Record the merges of a piece: by ranks, by a list of pairs, over characters, by scores."""
+"""Record the merges of a piece: by ranks, by a list of pairs, over characters, by scores.
+
+Source of merging by scores, and of taking unused pieces apart again: google/sentencepiece ``bpe_model.cc``.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from bpe_cli.reports.text.steps import scored_merging
-from bpe_cli.reports.text.steps.limits import bytes_of, check_length, collected, text_of, window
-from bpe_cli.reports.text.steps.values import MergeStep, MergeWalk, Spelling, StepToken, Symbols
-from bpe_cli.teaching import spelling
-from bpe_cli.tokenizer.merging import Merge, merges
+from bpe_cli.reports.text.characters import bytes_of, text_of
+from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, StepToken, Symbols
+from bpe_cli.reports.text.steps.pieces import check_length, collected, window
+from bpe_cli.stages.spelling import BYTE, NORMAL, UNUSED, USER_DEFINED
+from bpe_cli.teaching import bpe
+from bpe_cli.tokenizer.merging import Merge, Order, merges
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.steps.limits import Limits, Names
+    from bpe_cli.reports.text.steps.pieces import Limits, Names
     from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
     from bpe_cli.stages.vocabulary import Merges
 
-Symbol = TypeVar("Symbol")
 
-NORMAL, USER_DEFINED, UNUSED, BYTE = 1, 4, 5, 6
-"""SentencePiece's types of pieces."""
+class UserDefined(str):
+    """A piece of a user's own: found before all else, and never merged."""
+
+    __slots__ = ()
+
+
+def spell(piece: str, user_defined: Collection[str] = ()) -> list[str]:
+    """Spell a piece in characters, and in pieces of a user's own, the longest at each place.
+
+    >>> spell("abcd", {"bc", "b"})
+    ['a', 'bc', 'd']
+    """
+    lengths = sorted({len(token) for token in user_defined}, reverse=True)
+    symbols: list[str] = []
+    place = 0
+    while place < len(piece):
+        own = next((piece[place : place + n] for n in lengths if piece[place : place + n] in user_defined), None)
+        symbols.append(piece[place] if own is None else UserDefined(own))
+        place += len(symbols[-1])
+    return symbols
+
+
+def order_of_scores(scores: Mapping[str, float]) -> Order[str]:
+    """Order merges by the score of what they make, the highest first.
+
+    >>> order_of_scores({"ab": -2.0})("a", "b")
+    (2.0, 'ab')
+    """
+
+    def order(left: str, right: str) -> tuple[float, str] | None:
+        score = scores.get(left + right)
+        if score is None or isinstance(left, UserDefined) or isinstance(right, UserDefined):
+            return None
+        return -score, left + right
+
+    return order
+
+
+def take_back(
+    symbols: Sequence[str], done: Iterable[Merge[str]], unused: Collection[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what merging left, each with what it becomes: itself, or the parts of an unused piece, and of theirs.
+
+    >>> from bpe_cli.tokenizer.merging import merges
+    >>> done = merges("abc", order_of_scores({"ab": -1.0, "abc": -2.0}))
+    >>> list(take_back("abc", done, {"abc", "ab"}))
+    [('abc', ('a', 'b', 'c'))]
+    """
+    # By the place where a symbol begins, every merge that made it, the last one at the end.
+    made: dict[int, list[Merge[str]]] = {}
+    gone = set()
+    for merge in done:
+        made.setdefault(merge.place, []).append(merge)
+        gone.add(merge.middle)
+    for place, symbol in enumerate(symbols):
+        if place in gone:
+            continue
+        here = made.get(place, [])
+        whole = here[-1].product if here else symbol
+        leaves: list[str] = []
+        # What is still to be looked at: the symbol, its place, and how many of the merges there made it.
+        waiting = [(whole, place, len(here))]
+        while waiting:
+            text, at, count = waiting.pop()
+            if text not in unused or not count:
+                leaves.append(text)
+                continue
+            last = made[at][count - 1]
+            waiting.append((last.right, last.middle, len(made.get(last.middle, ()))))
+            waiting.append((last.left, at, count - 1))
+        yield whole, tuple(leaves)
+
+
+Symbol = TypeVar("Symbol")
 
 
 class ByRanks:
@@ -33,17 +108,13 @@ class ByRanks:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges(symbols, self._order))
-        told, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
+        steps, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
         ids = [rank for symbol in left if (rank := self._ranks(symbol)) is not None]
-        return _walk(symbols, told, len(done), self._names, ids, self._ranks(piece))
+        return _walk(symbols, steps, len(done), self._names, ids, self._ranks(piece))
 
     def _order(self, left: bytes, right: bytes) -> tuple[float, bytes] | None:
         rank = self._ranks(left + right)
@@ -61,19 +132,15 @@ class ByList:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         whole = self._vocabulary.id_of(piece) if self._whole else None
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
         symbols = [each for each in spelt if each is not None]
         done = list(merges(symbols, self._order))
-        told, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
+        steps, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
         start = [self._vocabulary.token(each) for each in symbols]
-        return _walk(start, told, len(done), self._names, left, whole)
+        return _walk(start, steps, len(done), self._names, left, whole)
 
 
 class OverCharacters:
@@ -87,16 +154,12 @@ class OverCharacters:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         model = self._model
         run = model.whole_runs_of and not text_of(piece).strip(model.whole_runs_of)
         whole = self._ids.get(text_of(piece)) if model.ignore_merges or run else None
-        decorated = spelling.decorate(
+        decorated = bpe.decorate(
             text_of(piece),
             prefix=model.continuing_subword_prefix,
             suffix=model.end_of_word_suffix,
@@ -104,7 +167,7 @@ class OverCharacters:
         )
         symbols: list[int] = []
         spelt = []
-        for each in spelling.spellings(
+        for each in bpe.spellings(
             decorated,
             self._ids,
             unknown="" if model.unk_id is not None else None,
@@ -119,9 +182,9 @@ class OverCharacters:
             if each.way != "token":
                 spelt.append(Spelling(bytes_of(each.symbol), each.way, tuple(map(self._names.token, ids))))
         done = list(merges(symbols, self._order))
-        told, left = _tell(symbols, done, self._limits.steps, self._content)
+        steps, left = _tell(symbols, done, self._limits.steps, self._content)
         start = [self._content(each) for each in symbols]
-        return _walk(start, told, len(done), self._names, left, whole, spelt)
+        return _walk(start, steps, len(done), self._names, left, whole, spelt)
 
     def _content(self, token_id: int) -> bytes:
         return self._names.token(token_id).content
@@ -153,22 +216,18 @@ class ByScores:
                 scores[text] = model.scores[token_id]
             if kind == UNUSED:
                 self._unused.add(text)
-        self._order = scored_merging.order_of_scores(scores)
+        self._order = order_of_scores(scores)
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
-        symbols = scored_merging.spell(text_of(piece), self._user_defined)
+        symbols = spell(text_of(piece), self._user_defined)
         done = list(merges(symbols, self._order))
-        told, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
+        steps, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
         tokens: list[StepToken] = []
         ends = []
         after_unknown = False
-        for whole, parts in scored_merging.take_back(symbols, done, self._unused):
+        for whole, parts in take_back(symbols, done, self._unused):
             if parts != (whole,):
                 known = (self._names.token(self._ids[part]) for part in parts if part in self._ids)
                 ends.append(Spelling(bytes_of(whole), "taken back", tuple(known)))
@@ -182,7 +241,7 @@ class ByScores:
                     tokens += end.tokens
         start = window([bytes_of(each) for each in symbols])
         merged = tuple(tokens)
-        return MergeWalk(None, (), start, told, len(done) - len(told), collected(ends), merged, merged)
+        return MergeWalk(None, (), start, steps, len(done) - len(steps), collected(ends), merged, merged)
 
     def _end(self, part: str, after_unknown: bool) -> Spelling | None:
         """Describe what an unknown part becomes; None for a token."""
@@ -190,7 +249,7 @@ class ByScores:
             return None
         content = bytes_of(part)
         if self._model.byte_fallback:
-            ids = (self._byte_ids[spelling.byte_token(byte).encode()] for byte in content)
+            ids = (self._byte_ids[bpe.byte_token(byte).encode()] for byte in content)
             return Spelling(content, "bytes", tuple(map(self._names.token, ids)))
         if after_unknown:
             return Spelling(content, "fused", ())
@@ -231,13 +290,13 @@ def _tell(
     scored: bool = False,
 ) -> tuple[tuple[MergeStep, ...], list[Symbol]]:
     """Return the first merges, and give what all of them leave."""
-    told = []
+    steps = []
     after = states(symbols, done)
     left = list(symbols)
     for merge, (at, left) in zip(islice(done, limit), after, strict=False):
         low, high = max(0, at - 64), at + 64  # more than are shown are not looked at
         shown = window([content(each) for each in left[low:high]], at - low)
-        told.append(
+        steps.append(
             MergeStep(
                 None if scored else int(merge.number),
                 0.0 - merge.number if scored else None,
@@ -249,12 +308,12 @@ def _tell(
         )
     for _, last in after:
         left = last
-    return tuple(told), left
+    return tuple(steps), left
 
 
 def _walk(
     start: Sequence[bytes],
-    told: tuple[MergeStep, ...],
+    steps: tuple[MergeStep, ...],
     count: int,
     names: Names,
     merged: Iterable[int],
@@ -264,4 +323,4 @@ def _walk(
     ends_at = tuple(map(names.token, merged))
     token = None if whole is None else names.token(whole)
     tokens = ends_at if token is None else (token,)
-    return MergeWalk(token, collected(spelt), window(start), told, count - len(told), (), ends_at, tokens)
+    return MergeWalk(token, collected(spelt), window(start), steps, count - len(steps), (), ends_at, tokens)

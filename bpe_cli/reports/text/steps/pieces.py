@@ -4,25 +4,118 @@ The way is that of the tokenizer: special tokens are found in the text; each str
 normalized; tokens that are looked for in normalized text are found in what came out; the rest is cut.
 Where no token of the model goes over a blank, pieces are cut there too, as the core does: it changes no
 token, and a text without a pre-tokenizer is told word by word.
+
+Here is also what the walks of all models share: their limits, the names of tokens, and the symbols that are shown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli import _core
-from bpe_cli.reports.text.steps.limits import text_of
+from bpe_cli.errors import InputError
+from bpe_cli.reports.text.characters import text_of
+from bpe_cli.reports.text.steps import Spelling, StepToken, Symbols
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.splitters import segments
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.steps import Walk
     from bpe_cli.stages import Model, SpecialToken
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.tokenizer.engine import Engine
+
+
+LONGEST_PIECE = 1 << 14
+"""Bytes of a piece whose steps are told."""
+AROUND = 20
+"""Symbols shown on each side of the one at issue, where there are many."""
+SHOWN = 2 * AROUND + 1
+"""Symbols that are shown without leaving any out."""
+MOST_LOOKED_UP = 1 << 28
+"""Characters that are looked up at most for one piece, all of its beginnings together."""
+LONGEST_REST = 40
+"""Characters of a rest that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many pieces of a text to tell, steps of a piece, and segmentations to rank; None for all."""
+
+    rows: int | None = 20
+    steps: int | None = 40
+    nbest: int = 5
+
+
+class TooMuchToTell(Exception):
+    """State that the steps of a piece are too many; no error, for the sentence is what is told instead."""
+
+
+def check_length(piece: bytes) -> None:
+    """Refuse to tell the steps of a piece that is too long."""
+    if len(piece) > LONGEST_PIECE:
+        raise TooMuchToTell(f"the piece has {len(piece):,} bytes, and those of up to {LONGEST_PIECE:,} are shown")
+
+
+def check_work(characters: int, lengths: Iterable[int]) -> None:
+    """Refuse to look up tokens of so many lengths at so many places."""
+    if characters * sum(length for length in lengths if length <= characters) > MOST_LOOKED_UP:
+        raise TooMuchToTell(f"{characters:,} characters, with tokens of so many lengths, are too many to look up")
+
+
+class Walker(Protocol):
+    """Tells how a model comes to the tokens of a piece."""
+
+    def walk(self, piece: bytes) -> Walk:
+        """Return the steps of one piece, which the model can encode.
+
+        Raises:
+            TooMuchToTell: if there are too many.
+        """
+
+
+class Names:
+    """Gives tokens by their ids."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[int, StepToken] = {}
+
+    def token(self, token_id: int) -> StepToken:
+        """Return a token; one without a text (an unknown one can be so) has none."""
+        token = self._known.get(token_id)
+        if token is None:
+            try:
+                content = self._tokenizer.token_bytes(token_id)
+            except InputError:
+                content = b""
+            token = self._known[token_id] = StepToken(token_id, content)
+        return token
+
+
+def collected(spellings: Iterable[Spelling]) -> tuple[Spelling, ...]:
+    """Put spellings that are the same together, in order of first occurrence."""
+    times = Counter(spellings)
+    return tuple(replace(spelling, times=count) for spelling, count in times.items())
+
+
+def window(symbols: Sequence[bytes], at: int | None = None) -> Symbols:
+    """Return symbols, or those around one of them where there are many.
+
+    >>> window([b"a", b"b"], 1)
+    Symbols(contents=(b'a', b'b'), before=0, after=0, at=1)
+    """
+    if len(symbols) <= SHOWN:
+        return Symbols(tuple(symbols), at=at)
+    start = max(0, min((at or 0) - AROUND, len(symbols) - SHOWN))
+    shown = tuple(symbols[start : start + SHOWN])
+    return Symbols(shown, start, len(symbols) - start - len(shown), None if at is None else at - start)
+
 
 MARK = "\u2581"
 
@@ -33,7 +126,6 @@ class Part:
 
     Attributes:
         text: The piece as the model gets it; the text of a special token.
-        special_id: The id of a special token.
         joins: Whether an unknown token of it becomes one with that of the piece before: they are of the
             same stretch.
         word: Whether it is only a part of a piece, which is cut where no token goes on.
@@ -106,14 +198,16 @@ class Pieces:
 
     def _matcher_of_normalized(self, specials: Specials) -> _core.SpecialMatcher:
         """Compile the tokens that are looked for in normalized text, themselves normalized."""
-        wanted = [token for token in self._tokenizer.special_tokens if token.normalized and _is_wanted(token, specials)]
-        wanted.sort(key=lambda token: (not token.special, token.token_id))
-        contents = ((self._engine.normalize(token.content), token) for token in wanted)
-        found = [(content, token) for content, token in contents if content]
+        tokens = [
+            token for token in self._tokenizer.special_tokens if token.normalized and _is_enabled(token, specials)
+        ]
+        tokens.sort(key=lambda token: (not token.special, token.token_id))
+        contents = ((self._engine.normalize(token.content), token) for token in tokens)
+        patterns = [(content, token) for content, token in contents if content]
         return _core.SpecialMatcher(
-            [content for content, _ in found],
-            [token.token_id for _, token in found],
-            bytes(token.lstrip | token.rstrip << 1 | token.single_word << 2 for _, token in found),
+            [content for content, _ in patterns],
+            [token.token_id for _, token in patterns],
+            bytes(token.lstrip | token.rstrip << 1 | token.single_word << 2 for _, token in patterns),
         )
 
 
@@ -155,5 +249,5 @@ def _border(tokens: Iterable[bytes]) -> re.Pattern[bytes] | None:
     return re.compile(b"(?<=%b)(?!%b)" % (mark, mark) if inside else b"(?<!%b)(?=%b)" % (mark, mark))
 
 
-def _is_wanted(token: SpecialToken, specials: Specials) -> bool:
-    return not token.special or specials == "all" or token.content.decode("utf-8", "surrogateescape") in specials
+def _is_enabled(token: SpecialToken, specials: Specials) -> bool:
+    return not token.special or specials == "all" or text_of(token.content) in specials

@@ -7,36 +7,47 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.contents import meaning_of
-from bpe_cli.reports.tokenizer.reachability.completions import FIRST, MOST, completions, is_text
-from bpe_cli.reports.tokenizer.reachability.contexts import (
+from bpe_cli.reports.tokenizer.reachability import (
     CONTEXTS,
     FIRST_CONTEXTS,
+    LAYERS,
+    LONG_BYTES,
+    LONGEST,
     MOST_IN_PAIRS,
     MOST_TEXTS,
     PAIRS,
+    Layer,
+    Reachability,
+    Search,
+    Verdict,
     beginnings,
     in_contexts,
 )
-from bpe_cli.reports.tokenizer.reachability.fallbacks import (
+from bpe_cli.reports.tokenizer.reachability.model_alone import Alone
+from bpe_cli.reports.tokenizer.reachability.normalizing import (
+    Normal,
     byte_texts,
     names_byte,
+    normalized_text,
     spells_all_bytes,
     unknown_texts,
     why_no_byte,
     why_nothing_unknown,
 )
-from bpe_cli.reports.tokenizer.reachability.model_alone import Alone
-from bpe_cli.reports.tokenizer.reachability.normalizing import Normal
-from bpe_cli.reports.tokenizer.reachability.pieces import Pieces, cuts_between_characters
-from bpe_cli.reports.tokenizer.reachability.searching import LONG_BYTES, LONGEST, Search
-from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, Layer, Reachability, Verdict
-from bpe_cli.stages import ByteLevel, CharacterBpe, Metaspace, Prepend
-from bpe_cli.stages.byte_alphabet import from_visible
-from bpe_cli.stages.codebook import between_tags, words_of
+from bpe_cli.reports.tokenizer.reachability.pieces import (
+    FIRST,
+    MOST,
+    Pieces,
+    completions,
+    cuts_between_characters,
+    is_text,
+)
+from bpe_cli.stages import CharacterBpe, Prepend
+from bpe_cli.stages.models import between_tags, codebook_words
 from bpe_cli.support.messages import plural, quote
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.tokenizer.reachability.searching import Candidate
+    from bpe_cli.reports.tokenizer.reachability import Candidate
     from bpe_cli.tokenizer import Tokenizer
 
 _UNSPELT = "it is not spelt in the byte alphabet, so that no text becomes it: it is only decoded"
@@ -54,7 +65,6 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     """Find out which tokens text can become, with special tokens left alone.
 
     Args:
-        tokenizer: The tokenizer.
         token_ids: The tokens to examine; None for all, special and added ones too.
 
     Returns:
@@ -67,7 +77,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     for 200,000 tokens of which few are in doubt.
     """
     special = {token.token_id: token.content for token in tokenizer.special_tokens}
-    texts = dict(tokenizer.model.texts) | words_of(tokenizer.model)
+    texts = dict(tokenizer.model.texts) | codebook_words(tokenizer.model)
     if token_ids is None:
         tokens = dict(tokenizer.model.vocabulary.items()) | special | texts
     else:
@@ -78,8 +88,8 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     verdicts = examination.verdicts
     verdicts |= {token_id: Verdict(token_id, False, "pieces", None, _UNSPELT) for token_id in unspelt}
     tokens |= unspelt
-    found = examination.search.witnesses(between_tags(tokenizer.model, verdicts.keys()))
-    verdicts |= {each: Verdict(each, True, "context", text) for each, text in found.items()}
+    witnesses = examination.search.witnesses(between_tags(tokenizer.model, verdicts.keys()))
+    verdicts |= {each: Verdict(each, True, "context", text) for each, text in witnesses.items()}
     counts = Counter(verdict.layer for verdict in verdicts.values())
     counts["plain"] += len(tokens) - len(verdicts)
     if token_ids is not None:
@@ -210,9 +220,9 @@ class _Examination:
         for token_id, text in self.search.witnesses(candidates).items():
             self._reached(token_id, text, "fallback")
         if unk_id in suspects:
-            found = self.search.witnesses((unk_id, text) for text in unknown_texts(self.tokenizer))
-            if unk_id in found:
-                self._reached(unk_id, found[unk_id], "fallback")
+            witnesses = self.search.witnesses((unk_id, text) for text in unknown_texts(self.tokenizer))
+            if unk_id in witnesses:
+                self._reached(unk_id, witnesses[unk_id], "fallback")
             else:
                 self.verdicts[unk_id] = why_nothing_unknown(self.tokenizer, unk_id)
         for token_id in self._still(named):
@@ -231,15 +241,15 @@ class _Examination:
         # What merging does not come to is a whole piece or nothing.
         in_pieces = self.unmerged.intersection(partial) if cuts_between_characters(self.tokenizer) else set()
         room, start = _MOST_COMPLETIONS, 0
-        found = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
+        open_ids = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
         for length in (_FEW, FIRST - _FEW, FIRST * 7, MOST):  # most are found among the first few
-            some = self.search.witnesses(self._completions(found, start, start + length, room))
+            some = self.search.witnesses(self._completions(open_ids, start, start + length, room))
             self.verdicts |= {each: Verdict(each, True, "completion", text) for each, text in some.items()}
             room = _MOST_COMPLETIONS - self.tried.total()
             start += length
-            found = self._still(found)
-        if len(found) <= _MOST_COMPLETED_IN_CONTEXTS:
-            self._completed_in_contexts({each: completions(self.texts[each]) for each in found})
+            open_ids = self._still(open_ids)
+        if len(open_ids) <= _MOST_COMPLETED_IN_CONTEXTS:
+            self._completed_in_contexts({each: completions(self.texts[each]) for each in open_ids})
         for token_id in self._still(partial):
             if token_id in self.ill_formed:
                 count = self.tried[token_id]
@@ -335,7 +345,7 @@ class _Examination:
             symbols = self.tokens[token_id]
             if len(symbols) > LONGEST or self.alone.holds_name(symbols):
                 continue
-            text = self._normalized(token_id)
+            text = normalized_text(self.tokenizer, symbols)
             if self.leaves_out and is_text(text) and len(text.decode()) > 1:
                 # What has no token is left out, so the token's text need not stand in one part.
                 reasons = (self.normal.why_none(character.encode()) for character in text.decode())
@@ -361,20 +371,6 @@ class _Examination:
             if reason := pieces.why_not_kept(token_id, holding[token_id]):
                 self._unreachable(token_id, "pieces", reason)
         return self._still(suspects)
-
-    def _normalized(self, token_id: int) -> bytes:
-        """Return what of normalized text a token stands for, without what the pre-tokenizer writes."""
-        model, text = self.tokenizer.model, self.tokens[token_id]
-        if self.tokenizer.has_bytes:
-            return text
-        text = text.removeprefix(model.continuing_subword_prefix.encode())
-        text = text.removesuffix(model.end_of_word_suffix.encode())
-        for stage in self.tokenizer.pre_tokenizer:
-            if isinstance(stage, Metaspace):
-                return text.replace(stage.replacement.encode(), b"")
-            if isinstance(stage, ByteLevel) and is_text(text):
-                return from_visible(text.decode()) or text
-        return text
 
     def _added_within(self, token_id: int, text: bytes) -> str | None:
         """Name an added token that is found wherever a token's text stands.

@@ -143,43 +143,43 @@ class Factors:
         return end
 
     def _one(self, fold: bool) -> tuple[int, int]:
-        found = _PART.match(self._pattern, self._at)
-        if found is None:
+        part = _PART.match(self._pattern, self._at)
+        if part is None:
             raise _Unknown
-        self._at = found.end()
+        self._at = part.end()
         start, end = self._new(), self._new()
-        if found["open"] or found["look"]:
-            if found["open"] and "?>" in found["open"]:
+        if part["open"] or part["look"]:
+            if part["open"] and "?>" in part["open"]:
                 raise _Unknown
-            inner = self._alternatives(fold or bool(found["fold"]))
+            inner = self._alternatives(fold or bool(part["fold"]))
             if self._pattern[self._at : self._at + 1] != ")":
                 raise _Unknown
             self._at += 1
-            if found["look"]:
+            if part["look"]:
                 self._jump(start, end, looks=True)
             else:
                 self._jump(start, inner[0])
                 self._jump(inner[1], end)
-        elif found["end"]:
+        elif part["end"]:
             self._jump(start, end, looks=True)
-        elif found["close"] or found["or"]:
+        elif part["close"] or part["or"]:
             raise _Unknown
         else:
-            self._states[start].reads.append((("(?i)" if fold else "") + found[0], end))
+            self._states[start].reads.append((("(?i)" if fold else "") + part[0], end))
         return start, end
 
     # -- running it
 
     def _closure(self, number: int) -> frozenset[int]:
         """Return the states reached without reading."""
-        seen = {number}
+        reached = {number}
         waiting = [number]
         while waiting:
             for target, _, _ in self._states[waiting.pop()].jumps:
-                if target not in seen:
-                    seen.add(target)
+                if target not in reached:
+                    reached.add(target)
                     waiting.append(target)
-        return frozenset(seen)
+        return frozenset(reached)
 
     def _after(self, states: frozenset[int], character: str) -> frozenset[int]:
         step = states, character
@@ -221,10 +221,10 @@ class Factors:
             states = self._after(states, character)
         return states
 
-    def _continued(self, states: frozenset[int], text: str, found: list[str]) -> list[str] | None:
+    def _continued(self, states: frozenset[int], text: str, matches: list[str]) -> list[str] | None:
         """Add all matches that go on from some states to those that are found."""
         if self._accept in states:
-            found.append(text)
+            matches.append(text)
         sources = dict.fromkeys(source for state in sorted(states) for source, _ in self._states[state].reads)
         following: dict[str, None] = {}
         for source in sources:
@@ -233,11 +233,11 @@ class Factors:
                 return None
             following.update(dict.fromkeys(members))
         for character in following:
-            if len(found) > _MOST_MATCHES or len(text) > _LONGEST_MATCH:
+            if len(matches) > _MOST_MATCHES or len(text) > _LONGEST_MATCH:
                 return None
-            if self._continued(self._after(states, character), text + character, found) is None:
+            if self._continued(self._after(states, character), text + character, matches) is None:
                 return None
-        return found
+        return matches
 
     def always_begins(self, character: str) -> bool:
         """Return whether, wherever a character stands, a match can begin with it: it stands between no matches.
@@ -255,16 +255,16 @@ class Factors:
 
     def _unconditional(self, states: set[int], character: str | None) -> set[int]:
         """Follow the jumps that depend on no more than the character that comes next; None: on nothing."""
-        seen = set(states)
+        reached = set(states)
         waiting = list(states)
         while waiting:
             for target, unless, looks in self._states[waiting.pop()].jumps:
                 # Behind the character a repeat may take more, but need not find any to end.
                 free = unless is None or character is None or not _is_in(unless, character)
-                if free and not looks and target not in seen:
-                    seen.add(target)
+                if free and not looks and target not in reached:
+                    reached.add(target)
                     waiting.append(target)
-        return seen
+        return reached
 
 
 @cache

@@ -23,14 +23,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
-from bpe_cli.reports.tokenizer.reachability.searching import LONGEST, Search
-from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
+from bpe_cli.reports.tokenizer.reachability import LONGEST, Search, Verdict
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE_TEXT, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, of_ranks
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model
@@ -101,8 +100,8 @@ class Alone:
                 return set()
         if not isinstance(model, MergeBpe):
             return set()
-        found = zip(tokens, self.comes_to(list(tokens.values())), strict=True)
-        return {token_id for token_id, ids in found if ids is not None and ids != [token_id]}
+        results = zip(tokens, self.comes_to(list(tokens.values())), strict=True)
+        return {token_id for token_id, ids in results if ids is not None and ids != [token_id]}
 
     def refuted(self, token_ids: Sequence[int]) -> dict[int, Verdict]:
         """Return verdicts on those of some ordinary tokens that the model can make in no piece, looked up or not."""
@@ -251,12 +250,12 @@ def _spellings(model: CharacterBpe, text: str) -> Iterator[list[int]]:
 def _merged(symbols: list[int], merges: dict[tuple[int, int], tuple[int, int]]) -> list[int]:
     """Merge symbols until nothing is left to merge."""
     while True:
-        found = [
+        ranked = [
             (merges[pair][0], place)
             for place in range(len(symbols) - 1)
             if (pair := (symbols[place], symbols[place + 1])) in merges
         ]
-        if not found:
+        if not ranked:
             return symbols
-        _, place = min(found)
+        _, place = min(ranked)
         symbols = [*symbols[:place], merges[symbols[place], symbols[place + 1]][1], *symbols[place + 2 :]]

@@ -1,11 +1,11 @@
 //! What a model that merges by scores works out of its tables when it is made.
 
-use bpe_tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use hashbrown::HashSet;
 
 use crate::error::{Error, Result};
 use crate::models::bpe::LONGEST_TOKEN;
 use crate::models::characters::byte_tokens;
+use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 
 /// Types of pieces, by their numbers in model files.
@@ -84,7 +84,7 @@ pub(super) fn symbols(
             ends.len()
         )));
     }
-    Ok(TokenTable::new(blob.into(), ends.into())?)
+    TokenTable::new(blob.into(), ends.into())
 }
 
 pub(super) fn all_byte_tokens(

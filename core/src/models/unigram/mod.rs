@@ -20,7 +20,6 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use bpe_tables::TokenTable;
 use serde::Deserialize;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
@@ -29,6 +28,7 @@ use super::seams::Joints;
 use super::staged::{Border, Found, Tables};
 use super::trie::Trie;
 use crate::error::{Error, Result};
+use crate::tables::TokenTable;
 use crate::text::character_len;
 
 /// How far the score of an unknown character lies below the lowest score of all tokens.

@@ -1,12 +1,11 @@
 //! A unigram model among other models: what the stages' pipeline asks of it.
 
-use bpe_tables::TokenTable;
-
 use super::{Scratch, Unigram, sample};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 use crate::models::seams::{Joints, Seams};
 use crate::models::staged::{self, Border, Carrying, Found};
+use crate::tables::TokenTable;
 
 impl staged::Model for Unigram {
     fn tokens(&self) -> &TokenTable<'static> {

@@ -1,11 +1,10 @@
 //! What a unigram model works out of its tables when it is made.
 
-use bpe_tables::TokenTable;
-
 use super::lattice::UNKNOWN;
 use super::{MARK, Settings, kind};
 use crate::error::{Error, Result};
 use crate::models::staged::Border;
+use crate::tables::TokenTable;
 
 /// Checks that the tables have the same length and the numbers are numbers.
 pub(super) fn check(

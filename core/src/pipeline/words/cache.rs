@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn recalls_exactly_what_it_was_told() {
         let mut cache = WordCache::default();
-        let highest = bpe_tables::MAX_TOKENS as u32 - 1;
+        let highest = crate::tables::MAX_TOKENS as u32 - 1;
         for count in 0..=MAX_IDS {
             let key = key(b"words", 0, count + 1);
             assert_eq!(cache.recall(key), None);

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use bpe_tables::TokenTable;
 use proptest::prelude::*;
 
 use crate::models::staged::{self, Tables};
@@ -10,6 +9,7 @@ use crate::normalize::charsmap;
 use crate::parallel::Documents;
 use crate::pipeline::Pipeline;
 use crate::stages::Stages;
+use crate::tables::TokenTable;
 
 /// One of each kind of character that a normalizer, a pre-tokenizer or a model tells apart.
 const CHARACTERS: [&[u8]; 25] = [

@@ -127,11 +127,11 @@ fn check(options: &Options) -> Result<()> {
     if options.sub_iterations == 0 {
         return invalid("expectation maximisation needs 1 step or more".to_owned());
     }
-    if options.vocab_size > bpe_tables::MAX_TOKENS {
+    if options.vocab_size > crate::tables::MAX_TOKENS {
         return invalid(format!(
             "a vocabulary of {} is larger than the {} that fit",
             options.vocab_size,
-            bpe_tables::MAX_TOKENS
+            crate::tables::MAX_TOKENS
         ));
     }
     Ok(())

@@ -14,7 +14,7 @@ from bpe_cli.formats import FORMATS, dump, gguf, load, proof, rehearse, subword_
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U32, encode, write
 from bpe_cli.formats.huggingface import own_json
-from bpe_cli.formats.proof import comparing, texts
+from bpe_cli.formats.proof import comparing
 from bpe_cli.stages import CharacterBpe, MergeBpe, ScoredBpe, SpaceMarks, SpecialToken, Split, Unigram, WordLevel
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -244,7 +244,7 @@ def test_agreed_losses_are_written_where_they_were_without_a_proof(kind):
 
 def test_a_loss_excuses_itself_and_nothing_else(monkeypatch):
     tokenizer = trained("bbpe")
-    from bpe_cli.formats import tiktoken_ranks
+    from bpe_cli.formats.byte_level import tiktoken_ranks
 
     honest = tiktoken_ranks.dump
     dump(tokenizer, "tiktoken", ["pattern"])
@@ -257,8 +257,8 @@ def test_a_loss_excuses_itself_and_nothing_else(monkeypatch):
 def test_ids_that_may_be_others_are_still_one_for_each_token():
     law = comparing.Law(renumbered=True)
     tokenizer = trained("bbpe")
-    assert comparing.difference(tokenizer, two_ids_swapped(tokenizer), texts.of_samples(), (), law) is None
-    found = comparing.difference(tokenizer, other_order(tokenizer), texts.of_tokens(tokenizer)[2], (), law)
+    assert comparing.difference(tokenizer, two_ids_swapped(tokenizer), comparing.of_samples(), (), law) is None
+    found = comparing.difference(tokenizer, other_order(tokenizer), comparing.of_tokens(tokenizer)[2], (), law)
     assert found is not None
     assert " becomes " in found
 
@@ -280,7 +280,7 @@ def test_codes_do_not_hold_the_characters_that_no_merge_takes(tmp_path, monkeypa
 
 def test_the_texts_grow_with_the_vocabulary_and_no_faster():
     def held(tokenizer: Tokenizer) -> int:
-        return sum(len(text) for some in texts.of_tokens(tokenizer) for text in some)
+        return sum(len(text) for some in comparing.of_tokens(tokenizer) for text in some)
 
     def of_size(count: int) -> Tokenizer:
         return Tokenizer(MergeBpe(Vocabulary.from_tokens([b"%08d" % n for n in range(count)]), Merges(array("I"))))
@@ -291,9 +291,9 @@ def test_the_texts_grow_with_the_vocabulary_and_no_faster():
 
 
 def test_long_tokens_are_sampled(monkeypatch):
-    monkeypatch.setattr(texts, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(comparing, "MAX_BYTES", 10_000)
     tokenizer = Tokenizer(MergeBpe(Vocabulary.from_tokens([b"%0100d" % n for n in range(5000)]), Merges(array("I"))))
-    for some in texts.of_tokens(tokenizer):
+    for some in comparing.of_tokens(tokenizer):
         assert 0 < sum(map(len, some)) < 25_000
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row, Settings
+from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Metric, Passage, Row, Settings
 from bpe_cli.reports.comparison.measures import Difference
-from bpe_cli.reports.comparison.metrics import METRICS, Metric
 from bpe_cli.reports.text.segmentation import segment
 
 HOSTILE = "=cmd|'/C calc'!A0 `x` <script>@you [l](http://e.vil) \x1b[2J\u202e\n\udcff\\|#1 *b* &lt; "

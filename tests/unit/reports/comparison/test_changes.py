@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports.comparison.changes import Change, Limit, changes_from_baseline, changes_since, sentence
-from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.reports.comparison.stored import StoredComparison
+from bpe_cli.reports.comparison.changes import Change, StoredComparison, changes_from_baseline, changes_since
+from bpe_cli.reports.comparison.checks import Limit, sentence
+from bpe_cli.reports.comparison.comparison import METRICS, Settings
 from tests.counted import at_least, compared
 from tests.unit.reports.comparison.handmade import ALL, SIZE, UNKNOWN, comparison, difference, row
 
@@ -193,7 +192,7 @@ def test_sentences():
 
 
 def test_fields_are_named_when_they_lie():
-    from bpe_cli.views.comparison.as_json import comparison_json
+    from bpe_cli.views.comparison.files import comparison_json
 
     good = json.dumps(comparison_json(comparison()))
     assert StoredComparison.parse(good.encode(), "r.json") == StoredComparison.of(comparison())
@@ -253,7 +252,7 @@ def test_what_is_no_report(data):
 
 @given(st.data())
 def test_nothing_that_json_holds_crashes(data):
-    from bpe_cli.views.comparison.as_json import comparison_json
+    from bpe_cli.views.comparison.files import comparison_json
 
     junk = st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
-from bpe_cli.reports.comparison import metrics
 from bpe_cli.reports.comparison.checks import Condition, amount, check_scope
-from bpe_cli.reports.comparison.comparison import Comparison, Row
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS, Comparison, Row, best_of, metrics_named
 from tests.counted import at_least, compared
 from tests.unit.reports.comparison.handmade import ALL, comparison, row
 
@@ -166,18 +164,18 @@ def test_amounts():
 
 
 def test_metrics_by_name():
-    assert [metric.name for metric in metrics.metrics_named(["ratio", "tokens", "ratio"])] == ["ratio", "tokens"]
-    assert metrics.metrics_named(["all"]) == tuple(each for each in METRICS.values() if each.kind != "speed")
-    assert metrics.metrics_named(["ratio", "all"])[0].name == "ratio"
+    assert [metric.name for metric in metrics_named(["ratio", "tokens", "ratio"])] == ["ratio", "tokens"]
+    assert metrics_named(["all"]) == tuple(each for each in METRICS.values() if each.kind != "speed")
+    assert metrics_named(["ratio", "all"])[0].name == "ratio"
     with pytest.raises(UsageError, match="no metric 'speed'"):
-        metrics.metrics_named(["speed"])
+        metrics_named(["speed"])
 
 
 def test_best():
     tied = row("x", [5, 3, 3], word_count=[0, 0, 3], unknown_tokens=[0, 0, 0])
-    assert metrics.best_of(tied, METRICS["tokens"]) == (1, 2)
-    assert metrics.best_of(tied, METRICS["bytes_per_token"]) == (1, 2)
-    assert metrics.best_of(tied, ALL["unknown_share"]) == ()  # all the same
-    assert metrics.best_of(tied, ALL["tokens_per_word"]) == ()  # one value
-    assert metrics.best_of(tied, ALL["vocabulary"]) == ()  # no way is better
-    assert metrics.best_of(row("x", [5]), METRICS["tokens"]) == ()
+    assert best_of(tied, METRICS["tokens"]) == (1, 2)
+    assert best_of(tied, METRICS["bytes_per_token"]) == (1, 2)
+    assert best_of(tied, ALL["unknown_share"]) == ()  # all the same
+    assert best_of(tied, ALL["tokens_per_word"]) == ()  # one value
+    assert best_of(tied, ALL["vocabulary"]) == ()  # no way is better
+    assert best_of(row("x", [5]), METRICS["tokens"]) == ()

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.tokenizer import named_encodings
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint, named_encodings
 from tests.unit.reports.fake_tokenizer import blocks_of
 
 

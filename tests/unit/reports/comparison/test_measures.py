@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.formats import load
-from bpe_cli.reports.comparison import input_accounts, tallying
+from bpe_cli.reports.comparison import input_accounts
 from bpe_cli.reports.comparison.compare import compare
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.reports.comparison.measures import Measure
-from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.stages import Prepend, Replace, SpaceMarks, SpecialToken, Unigram
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
@@ -231,7 +231,7 @@ def test_what_does_not_come_back():
 
 
 def test_long_documents_are_checked_while_they_can_be_held(monkeypatch):
-    monkeypatch.setattr(tallying, "CHECKED_BYTES", 100)
+    monkeypatch.setattr("bpe_cli.reports.comparison.compare.CHECKED_BYTES", 100)
     # With a special token to look for, the space before each stretch of text makes it go through all stages.
     tokenizer = replace(MADE["spaced, fast pattern"], special_tokens=(SpecialToken(b"<e>", 300, special=False),))
     for length, checked in ((6, 3), (60, 2)):

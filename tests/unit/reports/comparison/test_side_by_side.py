@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.comparison.side_by_side import STRETCH_BYTES, deviation, stretches
+from bpe_cli.reports.comparison.boundaries import STRETCH_BYTES, deviation, stretches
 from bpe_cli.reports.text.segmentation import segment
 from tests.unit.reports.fake_tokenizer import FakeTokenizer
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe_cli import _core
 from bpe_cli.reports.comparison.compare import compare
-from bpe_cli.reports.comparison.statistics import LEAST_UNITS, MOST_UNITS, adjust, difference, holm
+from bpe_cli.reports.comparison.measures import LEAST_UNITS, MOST_UNITS, adjust, difference, holm
 from bpe_cli.support.blocks import Block
 from tests.needs import needs
 from tests.unit.reports.small_tokenizers import byte_level

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports.text import nbest
-from bpe_cli.reports.text.nbest import best_sums, rank
+from bpe_cli.reports.text.scores import RankedToken, best_sums, rank
 from bpe_cli.stages import SpecialToken
-from bpe_cli.trainers import train, unigram, word
+from bpe_cli.trainers import train, unigram
+from bpe_cli.trainers.unmerged import WordOptions
 
 CORPUS = ["low lower lowest newest widest hug hugs pug pun bun", "new newer wide low lows"] * 10
 
@@ -93,7 +93,7 @@ def test_rankings_are_those_of_brute_force(model, words, wanted):
         assert b"".join(token.content for token in each.tokens).decode() == "".join(pieces)
     assert len({each.tokens for each in found.segmentations}) == len(found.segmentations)
     assert found.segmentations[0].tokens == tuple(
-        nbest.RankedToken(token_id, model.token_bytes(token_id)) for token_id in model.encode(text)
+        RankedToken(token_id, model.token_bytes(token_id)) for token_id in model.encode(text)
     )
 
 
@@ -101,7 +101,7 @@ def test_special_tokens_stand_for_themselves(model):
     text = b"<s>low new<s>"
     found = rank(model, text, 3, "all")
     for each in found.segmentations:
-        assert (each.tokens[0], each.tokens[-1]) == (nbest.RankedToken(1, b"<s>", special=True),) * 2
+        assert (each.tokens[0], each.tokens[-1]) == (RankedToken(1, b"<s>", special=True),) * 2
         assert b"<s>" not in [token.content for token in each.tokens[1:-1]]
     assert [token.token_id for token in found.segmentations[0].tokens] == model.encode(text, specials="all")
     plain = rank(model, text, 1)
@@ -119,13 +119,13 @@ def test_what_cannot_be_ranked(model, monkeypatch):
         with pytest.raises(UsageError, match="from 1 to 1,024 segmentations can be ranked"):
             rank(model, b"low", wanted)
     with pytest.raises(UsageError, match="only a unigram model ranks segmentations, and this is word-level"):
-        rank(train(["low"], word.Options()), b"low", 1)
+        rank(train(["low"], WordOptions()), b"low", 1)
     with pytest.raises(UsageError, match="'<nosuch>' is not a special token"):
         rank(model, b"low", 1, ["<nosuch>"])
     added = model.with_special_tokens([SpecialToken(b"<a>", 999, special=False, normalized=True)])
     with pytest.raises(UsageError, match="added tokens are looked for in normalized text"):
         rank(added, b"low", 1)
-    monkeypatch.setattr(nbest, "LARGEST_TEXT", 3)
+    monkeypatch.setattr("bpe_cli.reports.text.scores.LARGEST_TEXT", 3)
     assert rank(model, b"low", 1).byte_count == 3
     with pytest.raises(InputError, match="the text is longer than"):
         rank(model, b"lows", 1)

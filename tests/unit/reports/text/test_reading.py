@@ -5,8 +5,8 @@ from array import array
 import pytest
 
 from bpe_cli.formats import find_tokenizer
+from bpe_cli.reports.text.characters import reading_of
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.reports.text.token_text import reading_of
 from bpe_cli.stages import ByteLevel, CharacterBpe, NGram, SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer

@@ -7,8 +7,7 @@ import pytest
 
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.text.nbest import rank
-from bpe_cli.reports.text.scores import check_scores, scores_of
+from bpe_cli.reports.text.scores import check_scores, rank, scores_of
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.stages import ScoredBpe, SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary

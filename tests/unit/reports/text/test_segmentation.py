@@ -3,7 +3,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.text.graphemes import split_graphemes
+from bpe_cli.reports.text.characters import split_graphemes
 from bpe_cli.reports.text.segmentation import Part, TextReader, first_difference, segment
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 

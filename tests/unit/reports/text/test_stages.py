@@ -172,7 +172,7 @@ def test_pieces_are_those_of_an_independent_library(shared, path):
         pieces = [piece for piece, _ in theirs.pre_tokenizer.pre_tokenize_str(normal)]
         ours = [each.content for each in report.pieces]
         spelt = path.startswith("hf-qwen")  # there bytes are the model's, and theirs are spelt
-        from bpe_cli.stages.byte_alphabet import from_visible
+        from bpe_cli.stages.spelling import from_visible
 
         assert [piece if not spelt else from_visible(piece).decode() for piece in pieces] == [
             each.decode() for each in ours

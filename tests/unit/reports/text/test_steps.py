@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import BpeError, InputError, UsageError
 from bpe_cli.formats import load, subword_nmt
-from bpe_cli.reports.text.steps import Limits, lattice, limits, steps, tell, teller_of
+from bpe_cli.reports.text.steps import lattice, pieces, record
+from bpe_cli.reports.text.steps.pieces import Limits
+from bpe_cli.reports.text.steps.record import tell, teller_of
 from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
@@ -209,7 +211,7 @@ def test_random_bytes_of_every_algorithm(kind, data):
 
 
 def test_every_model_has_its_steps():
-    assert steps.WALKERS.keys() == ALGORITHMS.keys()
+    assert record.WALKERS.keys() == ALGORITHMS.keys()
 
 
 @at_least(13)
@@ -310,7 +312,7 @@ def test_what_is_left_out_is_counted():
 @at_least(1)
 @pytest.mark.parametrize("kind", ["bbpe", "bpe", "bpe sentencepiece", "unigram sentencepiece", "maxmatch", "ngram"])
 def test_a_piece_that_is_too_long(kind, monkeypatch):
-    monkeypatch.setattr(limits, "LONGEST_PIECE", 8)
+    monkeypatch.setattr(pieces, "LONGEST_PIECE", 8)
     tokenizer = trained(kind)
     arrives(tokenizer, "lowlowlowlow low")
     walks = [row.walk for row in tell(tokenizer, b"lowlowlowlow low").rows if row.walk]
@@ -320,7 +322,7 @@ def test_a_piece_that_is_too_long(kind, monkeypatch):
 
 @at_least(3)
 def test_too_many_look_ups(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_LOOKED_UP", 10)
+    monkeypatch.setattr(pieces, "MOST_LOOKED_UP", 10)
     monkeypatch.setattr(lattice, "MOST_WAYS", 4)
     for kind in ("wordpiece", "unigram", "maxmatch", "ngram"):
         arrives(trained(kind), "lowest lowest newest")
@@ -333,7 +335,7 @@ def test_a_million_letters():
         assert row.walk.family == "left-out"
     walk = tell(named("gpt2"), b"a" * 16_000).rows[0].walk
     assert (len(walk.steps), walk.more) == (40, 11_960)
-    assert all(len(step.symbols.contents) <= limits.SHOWN for step in walk.steps)
+    assert all(len(step.symbols.contents) <= pieces.SHOWN for step in walk.steps)
     last = walk.steps[-1].symbols
     assert last.before + len(last.contents) + last.after == 16_000 - 40
     assert last.contents[last.at] == b"aa"
@@ -341,7 +343,7 @@ def test_a_million_letters():
 
 def test_refusals(monkeypatch):
     gpt2 = named("gpt2")
-    monkeypatch.setattr(steps, "LARGEST_TEXT", 4)
+    monkeypatch.setattr(record, "LARGEST_TEXT", 4)
     assert tell(gpt2, b"hello").row_count == 1
     with pytest.raises(InputError, match="of which all steps can be shown"):
         tell(gpt2, b"hello", (), Limits(rows=None))

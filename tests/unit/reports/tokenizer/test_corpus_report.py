@@ -6,8 +6,13 @@ from array import array
 
 import pytest
 
-from bpe_cli.reports.frequencies import Frequencies, count_frequencies
-from bpe_cli.reports.tokenizer.corpus_report import RESIDUE, RESIDUE_MADE, examine_corpus
+from bpe_cli.reports.tokenizer.corpus_report import (
+    RESIDUE,
+    RESIDUE_MADE,
+    Frequencies,
+    count_frequencies,
+    examine_corpus,
+)
 from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
 from bpe_cli.stages.vocabulary import Vocabulary

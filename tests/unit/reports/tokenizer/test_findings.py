@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.frequencies import count_frequencies
-from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
-from bpe_cli.reports.tokenizer.findings import findings
-from bpe_cli.reports.tokenizer.reachability.verdicts import Reachability
+from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
+from bpe_cli.reports.tokenizer.health import findings
+from bpe_cli.reports.tokenizer.reachability import Reachability
 from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import CharacterBpe, RankBpe, WordPiece

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Group
 
-from bpe_cli.reports.frequencies import Frequencies
-from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
+from bpe_cli.reports.tokenizer.corpus_report import Frequencies, examine_corpus
 from bpe_cli.reports.tokenizer.lookup import look_up
 from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.stages import (
@@ -31,10 +30,9 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.views.tokenizer.as_json import cards_json, corpus_json, structure_json
-from bpe_cli.views.tokenizer.corpus import corpus_view
-from bpe_cli.views.tokenizer.lookup import card_view
-from bpe_cli.views.tokenizer.structure import structure_view
+from bpe_cli.views.as_json import cards_json, json_value
+from bpe_cli.views.structure import structure_view
+from bpe_cli.views.vocabulary import card_view, corpus_view
 from tests.unit.views.golden import render
 
 TEXTS = st.text(alphabet="ab▁ #<0x4>\x00\x1b\u202eé谁\ud7ff1\n", max_size=6).map(str.encode)
@@ -76,7 +74,7 @@ def test_any_vocabulary(tokenizer, data):
     frequencies = Frequencies(counts, {}, 1, 1, sum(counts))
     corpus = examine_corpus(anatomy, frequencies)
     cards = [look_up(anatomy, token_id, frequencies=frequencies) for token_id in sorted(known)]
-    json.dumps([structure_json(structure), corpus_json(corpus), cards_json(None, cards)], allow_nan=False)
+    json.dumps([json_value(structure), json_value(corpus), cards_json(None, cards)], allow_nan=False)
     views = [structure_view(structure), corpus_view(corpus), *(card_view(card, full=True) for card in cards)]
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", render(Group(*views), width=60))
     scripts = structure.scripts

@@ -8,9 +8,8 @@ import pytest
 
 from bpe_cli import stages
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports.frequencies import count_frequencies
-from bpe_cli.reports.tokenizer.lookup import look_up
-from bpe_cli.reports.tokenizer.naming import find_tokens
+from bpe_cli.reports.tokenizer.corpus_report import count_frequencies
+from bpe_cli.reports.tokenizer.lookup import find_tokens, look_up
 from bpe_cli.reports.tokenizer.reachability import Verdict
 from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import CharacterBpe, RankBpe, ScoredBpe, SpecialToken, WordPiece

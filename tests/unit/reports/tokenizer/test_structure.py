@@ -11,12 +11,18 @@ from hypothesis import strategies as st
 
 from bpe_cli import stages
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.tokenizer.contents import read_contents
-from bpe_cli.reports.tokenizer.duplicates import count_duplicates, variants_of
-from bpe_cli.reports.tokenizer.odd_characters import IMPOSSIBLE, count_cuts, count_unseen, kind_of_cut
-from bpe_cli.reports.tokenizer.runs import digit_runs, long_repeats, stretches_of, white_space_runs
-from bpe_cli.reports.tokenizer.scripts import count_scripts, scripts_of
-from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
+from bpe_cli.reports.tokenizer.contents import count_duplicates, read_contents, variants_of
+from bpe_cli.reports.tokenizer.odd_tokens import (
+    IMPOSSIBLE,
+    count_cuts,
+    count_unseen,
+    digit_runs,
+    kind_of_cut,
+    long_repeats,
+    stretches_of,
+    white_space_runs,
+)
+from bpe_cli.reports.tokenizer.structure import Anatomy, count_scripts, examine_structure, scripts_of
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
 from bpe_cli.stages.vocabulary import Vocabulary

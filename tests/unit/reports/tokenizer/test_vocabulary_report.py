@@ -1,5 +1,5 @@
+from bpe_cli.reports.tokenizer.contents import WHITE_SPACE
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
-from bpe_cli.reports.white_space import WHITE_SPACE
 from bpe_cli.stages.patterns import PATTERNS
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.work import assert_little_work

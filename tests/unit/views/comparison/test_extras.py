@@ -11,22 +11,21 @@ from hypothesis import given, settings
 from rich.cells import cell_len
 
 from bpe_cli.reports.comparison.compare import compare
+from bpe_cli.reports.comparison.comparison import Probes
 from bpe_cli.reports.comparison.disagreements import disagreements
 from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.reports.comparison.overlap import overlaps
-from bpe_cli.reports.comparison.probes import Probes
-from bpe_cli.reports.comparison.probes.code import probe_code
-from bpe_cli.reports.comparison.probes.data import Pair, probe_data
-from bpe_cli.reports.comparison.probes.languages import probe_languages
-from bpe_cli.reports.comparison.probes.numbers import probe_numbers
+from bpe_cli.reports.comparison.probe_code import probe_code
+from bpe_cli.reports.comparison.probe_data import Pair, probe_data
+from bpe_cli.reports.comparison.probe_languages import probe_languages
+from bpe_cli.reports.comparison.probe_numbers import probe_numbers
 from bpe_cli.support.blocks import Block
 from bpe_cli.views.blocks import Blocks, Heading
 from bpe_cli.views.comparison.additions import additions_view
-from bpe_cli.views.comparison.as_json import comparison_json
-from bpe_cli.views.comparison.as_markdown import comparison_markdown
-from bpe_cli.views.comparison.grid import Grid
+from bpe_cli.views.comparison.files import comparison_json, comparison_markdown
 from bpe_cli.views.page.comparison import comparison_page
-from bpe_cli.views.page.html import rendered
+from bpe_cli.views.page.markup import rendered
+from bpe_cli.views.sheets import Grid
 from tests.unit.reports.comparison.tiny import tiny
 from tests.unit.views.comparison.test_files import HOSTILE_NAMES, tokens_of
 from tests.unit.views.golden import CONSOLES, check, render

@@ -13,15 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
+from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 from bpe_cli.reports.comparison.checks import Condition
-from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.reports.comparison.stored import StoredComparison
-from bpe_cli.views.comparison.as_csv import comparison_csv
-from bpe_cli.views.comparison.as_json import comparison_json
-from bpe_cli.views.comparison.as_markdown import code, comparison_markdown
-from bpe_cli.views.names import short_names
+from bpe_cli.reports.comparison.comparison import METRICS, Settings
+from bpe_cli.views.comparison.files import code, comparison_csv, comparison_json, comparison_markdown
+from bpe_cli.views.labels import short_names
 from bpe_cli.views.visible import harmless
 from tests.counted import at_least, compared
 from tests.unit.reports.comparison.handmade import HOSTILE, comparison, hostile, row

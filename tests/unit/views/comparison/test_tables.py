@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
+from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.stored import StoredComparison
 from bpe_cli.views.comparison.tables import comparison_view
 from tests.unit.reports.comparison.handmade import ALL, USUAL, comparison, difference, hostile, row
 from tests.unit.views.golden import check, render

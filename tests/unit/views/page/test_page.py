@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
 from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT
+from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.page import DARK, LIGHT, texts_page
 from bpe_cli.views.page.tokens import section

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT
+from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.svg import COLUMNS, picture
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import check

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.views.text.colored import Notes, TokenView, totals_lines
+from bpe_cli.views.tokens import Notes, TokenView, totals_line
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import CONSOLES, check, render
 from tests.unit.views.read_back import UNIT, read_tokens
@@ -105,12 +105,12 @@ def test_a_huge_cluster_is_cut():
 
 
 def test_totals_by_hand():
-    assert totals_lines(segment(TINY, "Hello 谁".encode())).plain == (
+    assert str(totals_line(segment(TINY, "Hello 谁".encode()))) == (
         "4 tokens, 7 characters\n9 bytes, 2.25 bytes/token, 1.75 characters/token, round trip ok"
     )
-    assert totals_lines(segment(TINY, b"")).plain == "0 tokens, 0 characters\n0 bytes, round trip ok"
+    assert str(totals_line(segment(TINY, b""))) == "0 tokens, 0 characters\n0 bytes, round trip ok"
     spaced = FakeTokenizer(prefix_space=True)
-    assert totals_lines(segment(spaced, b"a")).plain.endswith("round trip differs from byte 0 on")
+    assert str(totals_line(segment(spaced, b"a"))).endswith("round trip differs from byte 0 on")
 
 
 HOSTILE = [b"\x1b]0;title\x07", b"\x1b[2J", b"\xc2\x9b31m", "\u202e\u2066".encode(), b"\0\0", b"\xff\xfe", b"\r\x08"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.views.text.colored import Notes, TokenView
+from bpe_cli.views.tokens import Notes, TokenView
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import render
 from tests.unit.views.read_back import read_tokens

@@ -18,9 +18,9 @@ from bpe_cli.stages import (
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import find
-from bpe_cli.views.text.as_json import segmentation_json
-from bpe_cli.views.text.colored import Notes, TokenView
-from bpe_cli.views.text.stages import StagesView
+from bpe_cli.views.as_json import segmentation_json
+from bpe_cli.views.stages import StagesView
+from bpe_cli.views.tokens import Notes, TokenView
 from tests.unit.views.golden import CONSOLES, check, render
 
 BERT = Tokenizer(

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.formats import subword_nmt
-from bpe_cli.reports.text.steps import Limits, tell
+from bpe_cli.reports.text.steps.pieces import Limits
+from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
@@ -28,12 +29,12 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
-from bpe_cli.views.text.as_json import all_steps_json
-from bpe_cli.views.text.steps import RULES, StepsView
+from bpe_cli.views.as_json import all_steps_json
+from bpe_cli.views.steps import RULES, StepsView
 from tests.unit.views.golden import CONSOLES, check, render
 
 SPLIT = (WhitespaceSplit(),)

@@ -7,7 +7,7 @@ from array import array
 
 import pytest
 
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import MergeBpe, RankBpe, Split, Unigram, WordLevel
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer

@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from bpe_cli._core import charsmap
-from bpe_cli.reports.tokenizer.reachability import REACHABLE, examine
+from bpe_cli.reports.tokenizer.reachability import REACHABLE
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import (
     NFC,
     NFD,

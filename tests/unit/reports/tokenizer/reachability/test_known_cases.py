@@ -6,7 +6,8 @@ import pytest
 
 from bpe_cli import _core, load
 from bpe_cli.errors import InputError
-from bpe_cli.reports.tokenizer.reachability import REACHABLE, examine
+from bpe_cli.reports.tokenizer.reachability import REACHABLE
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.reachability.pieces import cuts_between_characters
 from bpe_cli.stages import (
     NFC,

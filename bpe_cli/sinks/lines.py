@@ -1,0 +1,116 @@
+"""Write a line per document: decimal ids or tokens with spaces between, or the number of tokens.
+
+An empty document is an empty line. Tokens that are bytes are written in the visible byte alphabet, tokens that are text
+as they are, with white space, controls and backslashes escaped: reversible.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from bpe_cli import _core
+from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
+
+if TYPE_CHECKING:
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Tokenizer
+
+
+def rows(
+    block: Block, ids: memoryview, ends: memoryview, around: tuple[bytes, bytes, bytes], *, begun: bool
+) -> tuple[bytes, bool]:
+    """Write the ids of each document of a block.
+
+    Returns:
+        The text, and whether the document that goes on in the block after has an id.
+    """
+    return _core.write_rows(ids, ends, *around, continued=block.continued, begun=begun, unfinished=block.unfinished)
+
+
+class IdsSink(Sink):
+    """Write ids as text."""
+
+    _begun = False  # whether the line at hand has an id
+
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        lines, self._begun = rows(block, ids, ends, (b"", b" ", b"\n"), begun=self._begun)
+        self.output.write(lines)
+
+
+class TokensSink(Sink):
+    """Write tokens as text. No character of the alphabet is white space, so spaces separate them."""
+
+    _begun = False  # whether the line at hand has a token
+
+    def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
+        super().__init__(output, tokenizer, options)
+        self._table = visible_table(tokenizer)
+
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        pieces: list[str] = []
+        for part, _, finishes in parts(block, ids, ends):
+            if len(part):
+                if self._begun:
+                    pieces.append(" ")
+                pieces.append(" ".join(map(self._table.__getitem__, part)))
+                self._begun = True
+            if finishes:
+                pieces.append("\n")
+                self._begun = False
+        self.output.write("".join(pieces).encode())
+
+
+def visible_table(tokenizer: Tokenizer) -> Table[int, str]:
+    """Look up how tokens are written by id."""
+    from bpe_cli.stages.spelling import to_visible
+
+    write = to_visible if tokenizer.has_bytes else escaped
+    return Table(lambda token_id: write(tokenizer.token_bytes(token_id)))
+
+
+def escaped(token: bytes) -> str:
+    r"""Write the text of a token without white space, so that it can be told apart and read back.
+
+    >>> escaped("▁a b\\".encode()), escaped(b"\xff\n")
+    ('▁a\\x20b\\\\', '\\xff\\n')
+    """
+    text = token.decode("utf-8", "surrogateescape")
+    if text.isprintable() and " " not in text and "\\" not in text:
+        return text
+    return "".join(map(_escape, text))
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"  # a byte that is no part of UTF-8
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable() and character != " ":
+        return character
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class CountSink(Sink):
+    """Write counts as text; ``Tokenizer.count_block`` gives them without any ids."""
+
+    needs_ids = False
+    _so_far = 0  # tokens of the document that goes on from the block before
+
+    def write_counts(self, block: Block, counts: memoryview) -> None:
+        """Write how many tokens each document of a block has (u64), and flush."""
+        lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
+        self.tokens += tokens
+        self.documents += block.ended
+        self.output.write(lines)
+        self.output.flush()
+
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        counts = array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False)))
+        lines, _, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
+        self.output.write(lines)

@@ -1,0 +1,356 @@
+"""Write ids as raw little-endian u16 or u32, or as one 1-D NumPy array, and read both back: without NumPy.
+
+The header of an array (format version 1.0) comes first with room to spare, and is written again when the length is
+known. The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from bpe_cli import _core
+from bpe_cli.errors import InputError, OutputError, UsageError
+from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Batch, Dtype, ReadOptions, Sink, SinkOptions, chunks_of
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import quote
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Tokenizer
+
+
+class BinSink(Sink):
+    """Write ids as numbers of a fixed width, with an eot after each document if wanted.
+
+    Attributes:
+        dtype: How a number lies there.
+        byte_count: How many bytes were written.
+        divided: How many eots lie inside documents, whose text asked for them as special tokens.
+    """
+
+    is_binary = True
+
+    def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
+        super().__init__(output, tokenizer, options)
+        self.dtype = choose_dtype(tokenizer, options)
+        from hashlib import sha256
+
+        self._hash = sha256() if output.path is not None else None  # of a pipe nothing is described
+        self.byte_count = 0
+        self.divided = 0
+        self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of all numbers as they lie in the file; empty for what is not a file."""
+        return self._hash.hexdigest() if self._hash is not None else ""
+
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        eot = self.options.edges.eot
+        if eot is None and self.dtype == "u32" and sys.byteorder == "little":
+            self._write_numbers(ids)  # they lie there as they are to be
+            return
+        closed = ends[: block.ended]
+        if eot is not None:
+            self.tokens += len(closed)
+            if self._may_divide and (places := _places_of(ids, eot)):
+                before = self.documents - len(closed)
+                self._meet(places, before, ends, eot)
+        self._write_numbers(pack(ids, self.dtype, closed, eot))
+
+    def _meet(self, places: list[int], before: int, ends: memoryview, eot: int) -> None:
+        """Count the eots inside documents, at these places in the ids of a block; the text has asked for them.
+
+        Raises:
+            InputError: if it is an ordinary token: whoever divides by it would find other documents.
+        """
+        token = self.tokenizer.special_ids.get(eot)
+        if token is not None and token.special:
+            self.divided += len(places)
+            return
+        from bisect import bisect_right
+
+        raise InputError(
+            f"document {before + bisect_right(ends, places[0]) + 1:,} holds the token "
+            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which `eot` ends documents",
+            hint="name a special token, which text never becomes; --add-special TEXT=ID adds one",
+        )
+
+    def _write_numbers(self, data: Buffer) -> None:
+        view = memoryview(data).cast("B")
+        self.output.write(view)
+        if self._hash is not None:
+            self._hash.update(view)
+        self.byte_count += len(view)
+
+
+def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOptions) -> bool:
+    """Return whether text may become a token: any but a special one that nobody has asked for."""
+    token = None if token_id is None else tokenizer.special_ids.get(token_id)
+    if token is None or not token.special or options.specials == "all":
+        return True
+    return any(name.encode("utf-8", "surrogateescape") == token.content for name in options.specials)
+
+
+def _places_of(ids: memoryview, token_id: int) -> list[int]:
+    """Find an id among others (u32); a search in bytes, since it runs over all that is written."""
+    data, pattern = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
+    places = []
+    place = data.find(pattern)
+    while place >= 0:
+        if place % 4 == 0:
+            places.append(place // 4)
+        place = data.find(pattern, place + 1)
+    return places
+
+
+def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
+    """Choose u16 when every id of the tokenizer fits, else u32; check what was chosen already.
+
+    Raises:
+        UsageError: if an id does not fit into what was asked for, or is no u32.
+    """
+    highest = max(tokenizer.vocab_size - 1, options.edges.eot or 0, options.edges.bos or 0)
+    if highest > HIGHEST_ID:
+        raise UsageError(f"{highest} cannot be an id")
+    if options.dtype == "u16" and highest > 0xFFFF:
+        raise UsageError(f"u16 cannot hold the tokenizer's ids, which run to {highest}", hint="use u32")
+    return options.dtype or ("u16" if highest <= 0xFFFF else "u32")
+
+
+def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = None, eot: int | None = None) -> bytes:
+    r"""Pack ids (u32) as little-endian numbers, with an eot behind each of the rows that end at ``ends`` (u64).
+
+    >>> pack(memoryview(array("I", [1, 515])), "u16")
+    b'\x01\x00\x03\x02'
+
+    Raises:
+        OutputError: if an id does not fit into u16.
+    """
+    try:
+        return _core.pack_numbers(ids, array("Q") if ends is None else ends, eot, dtype == "u16")
+    except ValueError as error:
+        raise OutputError(str(error), hint="use u32") from error
+
+
+HEADER_BYTES = 128
+"""Length of the header: a multiple of 64 with room for any length of array."""
+
+_DESCRIPTIONS: dict[Dtype, str] = {"u16": "<u2", "u32": "<u4"}
+
+
+class NpySink(BinSink):
+    """Write ids as one array.
+
+    Raises:
+        OutputError: if the output is a pipe or the like, whose header could not be completed.
+    """
+
+    def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
+        super().__init__(output, tokenizer, options)
+        if not output.rewritable:
+            raise OutputError(
+                f"cannot write npy to {output.name}: its header is completed at the end, and this is not a plain file",
+                hint='give a file with `output=OUT`, or use `to="bin"`',
+            )
+        output.write(header(self.dtype, 0))
+
+    def finish(self) -> None:
+        """Complete the header, and flush."""
+        self.output.rewrite_start(header(self.dtype, self.tokens))
+        super().finish()
+
+
+def header(dtype: Dtype, length: int) -> bytes:
+    """Make the header of an array of ``length`` numbers.
+
+    >>> header("u16", 3)[10:].decode().rstrip()
+    "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }"
+    """
+    text = f"{{'descr': '{_DESCRIPTIONS[dtype]}', 'fortran_order': False, 'shape': ({length},), }}"
+    size = HEADER_BYTES - 10
+    return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + text.ljust(size - 1).encode() + b"\n"
+
+
+NPY_MAGIC = b"\x93NUMPY"
+"""How .npy files begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """How a number lies in a file."""
+
+    width: int
+    signed: bool = False
+    big_endian: bool = False
+
+
+def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
+    """Read raw little-endian numbers.
+
+    Raises:
+        InputError: if their width is not known, or the data ends inside one.
+    """
+    if options.dtype is None:
+        raise InputError(
+            f"cannot read {name}: nothing says whether its numbers are u16 or u32",
+            hint=f'its sidecar {name}.json says so, or `dtype="u16"`',
+        )
+    number = _Number(2 if options.dtype == "u16" else 4)
+    size = _size_left(stream)
+    if size is not None and size % number.width:
+        raise InputError(f"{name}: {size:,} bytes are no whole number of {options.dtype} ids")
+    return _split(_numbers(stream, name, number, None, options.sha256), options.eot)
+
+
+def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
+    """Read a 1-D NumPy array of integers (format versions 1 to 3).
+
+    Raises:
+        InputError: if it is no such array, its data has another length than its header says, or a
+            number is not an id.
+    """
+    number, length = _npy_header(stream, name)
+    size = _size_left(stream)
+    if size is not None and size != length * number.width:
+        raise InputError(f"{name}: {length:,} numbers of {number.width} bytes are promised, {size:,} bytes are there")
+    return _split(_numbers(stream, name, number, length, options.sha256), options.eot)
+
+
+def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
+    """Read the header of an array: how its numbers lie, and how many there are."""
+    import ast
+
+    start = _exactly(stream, 8, name)
+    if start[:6] != NPY_MAGIC:
+        raise InputError(f"{name}: this is no .npy file")
+    if start[6] not in (1, 2, 3):
+        raise InputError(f"{name}: version {start[6]}.{start[7]} of the .npy format is not known")
+    length = int.from_bytes(_exactly(stream, 2 if start[6] == 1 else 4, name), "little")
+    if length > 1 << 16:
+        raise InputError(f"{name}: its header has {length:,} bytes, which no 1-D array needs")
+    text = _exactly(stream, length, name)
+    header: Any
+    try:
+        header = ast.literal_eval(text.decode("utf-8" if start[6] == 3 else "latin-1").strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise InputError(f"{name}: its header is damaged") from error
+    shape = header.get("shape") if isinstance(header, dict) else None
+    if not isinstance(shape, tuple) or any(type(side) is not int or side < 0 for side in shape):
+        raise InputError(f"{name}: its header is damaged")
+    if len(shape) != 1:
+        raise InputError(f"{name}: the array has {len(shape)} dimensions, ids have 1")
+    kind = header.get("descr")
+    match = re.fullmatch(r"([<>|])([ui])([1248])", kind) if isinstance(kind, str) else None
+    if match is None:
+        raise InputError(f"{name}: the array holds {str(kind)[:40]!r}, ids are integers ('<u2', '<u4' and the like)")
+    return _Number(int(match[3]), match[2] == "i", match[1] == ">"), shape[0]
+
+
+def _exactly(stream: IO[bytes], size: int, name: str) -> bytes:
+    data = b""
+    while len(data) < size and (chunk := stream.read(size - len(data))):
+        data += chunk
+    if len(data) < size:
+        raise InputError(f"{name}: it ends inside its header" if data else f"{name}: it is empty, or ends too early")
+    return data
+
+
+def _numbers(
+    stream: IO[bytes], name: str, number: _Number, length: int | None, sha256: str | None
+) -> Iterator[array[int]]:
+    """Yield numbers to the end of the stream, of which there must be ``length`` (None: any number)."""
+    held, place = b"", 0
+    digest = None
+    if sha256 is not None:
+        import hashlib
+
+        digest = hashlib.sha256()
+    for chunk in chunks_of(stream):
+        if digest is not None:
+            digest.update(chunk)
+        data = held + chunk if held else chunk
+        whole = len(data) // number.width * number.width
+        data, held = data[:whole], data[whole:]
+        if length is not None and place + whole // number.width > length:
+            raise InputError(f"{name}: more follows the {length:,} numbers that its header promises")
+        if data:
+            yield widen(data, number, place, name)
+        place += whole // number.width
+    if held:
+        raise InputError(f"{name}: it ends inside a number of {number.width} bytes, after {place:,} whole ones")
+    if length is not None and place < length:
+        raise InputError(f"{name}: it ends after {place:,} of the {length:,} numbers that its header promises")
+    if digest is not None and digest.hexdigest() != sha256:
+        raise InputError(f"{name} has other numbers than {name}.json describes", hint=ANOTHER_RUN)
+
+
+def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
+    """Turn the bytes of numbers into u32.
+
+    Raises:
+        InputError: if a number is negative or too large.
+    """
+    if not (number.signed or number.big_endian) and sys.byteorder == "little":
+        if number.width == 4:
+            return array("I", data)
+        if number.width == 2:
+            wide = array("I")
+            wide.frombytes(memoryview(_core.widen_numbers(data)).cast("B"))
+            return wide
+    code = {1: "B", 2: "H", 4: "I", 8: "Q"}[number.width]
+    numbers = array(code.lower() if number.signed else code, data)
+    if number.big_endian != (sys.byteorder == "big"):
+        numbers.byteswap()
+    low, high = (0, 1) if sys.byteorder == "little" else (1, 0)
+    view = memoryview(numbers).cast("B")
+    # Strided copies keep the usual widths out of Python's hands; the odd ones go number by number.
+    if number.width == 4 and (not number.signed or view[3 * high :: 4].tobytes().isascii()):
+        return array("I", view.tobytes())
+    if number.width == 2 and not number.signed:
+        wide = array("I", bytes(2 * len(data)))
+        memoryview(wide).cast("B").cast("H")[low::2] = view.cast("H")
+        return wide
+    if number.width == 8 and not view.cast("I")[high::2].tobytes().strip(b"\0"):
+        return array("I", view.cast("I")[low::2].tobytes())
+    try:
+        return array("I", numbers)
+    except OverflowError:
+        at = next(at for at, value in enumerate(numbers) if not 0 <= value <= HIGHEST_ID)
+        raise InputError(f"{name}: {numbers[at]} at place {place + at:,} is not a token id") from None
+
+
+def _split(batches: Iterable[array[int]], eot: int | None) -> Iterator[Batch]:
+    """Cut numbers into documents at each eot, which is left out."""
+    is_open = eot is None
+    for ids in batches:
+        start = 0
+        while eot is not None:
+            try:
+                end = ids.index(eot, start)
+            except ValueError:
+                break
+            yield Batch(ids[start:end], True, 1)
+            start, is_open = end + 1, False
+        if start < len(ids):
+            yield Batch(ids[start:], False)
+            is_open = True
+    if is_open:
+        yield Batch(array("I"), True)
+
+
+def _size_left(stream: IO[bytes]) -> int | None:
+    """Return how many bytes are left, when that can be known."""
+    if not stream.seekable():
+        return None
+    here = stream.tell()
+    size = stream.seek(0, 2) - here
+    stream.seek(here)
+    return size

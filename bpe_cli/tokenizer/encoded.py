@@ -1,0 +1,379 @@
+"""What encoding returns besides lists of ids, in columns and without an object for each token.
+
+The ids of many texts in one buffer; where the tokens and the pieces of one text lie in it, and where it can be cut in
+parts; and the vocabulary as a mapping.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, overload
+
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.core_arguments import bytes_of
+from bpe_cli.support.fast_dataclass import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ids = npt.NDArray[np.uint32]
+    Offsets = npt.NDArray[np.uint64]
+
+
+class EncodedBatch:
+    """The ids of several texts, one after the other, in buffers that NumPy, Arrow and ``array`` read without a copy.
+
+    It is a sequence of lists of ids: ``len``, iteration, indexing and slices work as on a list of lists, and it
+    equals one. Lists are made when they are asked for; ``ids`` and ``offsets`` cost nothing.
+
+    Attributes:
+        ids: The ids of all texts (u32), not to be written to.
+        offsets: Where they lie (u64): text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``; one more than there are texts.
+
+    >>> import bpe_cli
+    >>> batch = bpe_cli.load("gpt2").encode_batch(["hello world", "", "hello"])
+    >>> len(batch), batch[0], batch.to_lists()
+    (3, [31373, 995], [[31373, 995], [], [31373]])
+    >>> batch.ids.tolist(), batch.offsets.tolist()
+    ([31373, 995, 31373], [0, 2, 2, 3])
+    """
+
+    __slots__ = ("ids", "offsets")
+
+    def __init__(self, ids: memoryview, offsets: memoryview) -> None:
+        self.ids = ids
+        self.offsets = offsets
+
+    @classmethod
+    def of(cls, ids: memoryview, ends: memoryview | array[int]) -> EncodedBatch:
+        """Make a batch of ids and of where each text's ids end."""
+        return cls(ids.toreadonly(), memoryview(array("Q", [0]) + array("Q", ends)).toreadonly())
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[list[int]]:
+        start = 0
+        for end in self.offsets[1:]:
+            yield self.ids[start:end].tolist()
+            start = end
+
+    @overload
+    def __getitem__(self, place: int) -> list[int]: ...
+    @overload
+    def __getitem__(self, place: slice) -> EncodedBatch: ...
+    def __getitem__(self, place: int | slice) -> list[int] | EncodedBatch:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            if step != 1:
+                raise UsageError(f"a batch has no slices of step {step}", hint="to_lists() gives a list, which has")
+            stop = max(start, stop)
+            first, last = self.offsets[start], self.offsets[stop]
+            moved = memoryview(array("Q", [each - first for each in self.offsets[start : stop + 1]])).toreadonly()
+            return EncodedBatch(self.ids[first:last], moved)
+        number = range(len(self))[place]
+        return self.ids[self.offsets[number] : self.offsets[number + 1]].tolist()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, EncodedBatch):
+            return self.ids == other.ids and self.offsets == other.offsets
+        return self.to_lists() == other if isinstance(other, list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} texts, {len(self.ids):,} ids>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (bytes(self.ids), bytes(self.offsets))
+
+    def to_lists(self) -> list[list[int]]:
+        """Return the ids of each text as a list of its own."""
+        return list(self)
+
+    def numpy(self) -> tuple[Ids, Offsets]:
+        """Return ``ids`` and ``offsets`` as NumPy arrays, which share their memory.
+
+        >>> import bpe_cli
+        >>> ids, offsets = bpe_cli.load("gpt2").encode_batch(["hello world", "hello"]).numpy()
+        >>> ids.dtype, ids.tolist(), offsets.tolist()
+        (dtype('uint32'), [31373, 995, 31373], [0, 2, 3])
+        """
+        import numpy as np
+
+        return np.frombuffer(self.ids, np.uint32), np.frombuffer(self.offsets, np.uint64)
+
+    def pad(
+        self,
+        pad_id: int,
+        *,
+        length: int | None = None,
+        side: Literal["left", "right"] = "right",
+        multiple_of: int = 1,
+    ) -> PaddedBatch:
+        """Return the batch as a rectangle, every text filled up to one length, with a mask of what is real.
+
+        Args:
+            pad_id: What it is filled with.
+            length: How long each text becomes; that of the longest if None.
+            side: The end at which it is filled.
+            multiple_of: The length is rounded up to a multiple of this.
+
+        >>> import bpe_cli
+        >>> padded = bpe_cli.load("gpt2").encode_batch(["hello world", "hello"]).pad(0)
+        >>> padded.ids.tolist(), padded.mask.tolist()
+        ([[31373, 995], [31373, 0]], [[1, 1], [1, 0]])
+
+        Raises:
+            UsageError: if a text is longer than ``length``.
+        """
+        from bpe_cli.support.core_arguments import one_of, whole_number
+
+        one_of("side", side, ("left", "right"))
+        pad_id = whole_number("pad_id", pad_id, most=(1 << 32) - 1)
+        sizes = [end - start for start, end in zip(self.offsets, self.offsets[1:], strict=False)]
+        longest = max(sizes, default=0)
+        width = longest if length is None else whole_number("length", length)
+        width += -width % whole_number("multiple_of", multiple_of, 1)
+        if longest > width:
+            raise UsageError(
+                f"a text has {longest:,} tokens, which is more than the length {width:,}",
+                hint="encode_batch(texts, max_tokens=...) cuts them",
+            )
+        ids, mask, start = array("I"), bytearray(), 0
+        for size in sizes:
+            fill = width - size
+            own = self.ids[start : start + size]
+            for part in (own, None) if side == "right" else (None, own):
+                if part is None:
+                    ids.extend(array("I", [pad_id]) * fill)
+                    mask += bytes(fill)
+                else:
+                    ids.frombytes(part.cast("B"))
+                    mask += b"\1" * size
+            start += size
+        return PaddedBatch(ids, mask, len(sizes), width)
+
+
+class PaddedBatch:
+    """Texts of one length, as a model takes them.
+
+    Attributes:
+        ids: The ids (u32), a row for each text.
+        mask: 1 for each id of the text, 0 for what fills it up (u8), in the same shape.
+        shape: The number of texts, and the length of each.
+    """
+
+    __slots__ = ("ids", "mask", "shape")
+
+    def __init__(self, ids: array[int], mask: bytearray, rows: int, length: int) -> None:
+        self.shape = rows, length
+        if rows and length:
+            self.ids = memoryview(ids).cast("B").cast("I", (rows, length))
+            self.mask = memoryview(mask).cast("B", (rows, length))
+        else:  # a shape with a zero is none to memoryview
+            self.ids, self.mask = memoryview(ids), memoryview(mask)
+
+    def numpy(self) -> tuple[Ids, npt.NDArray[np.uint8]]:
+        """Return ``ids`` and ``mask`` as NumPy arrays of two dimensions, which share their memory."""
+        import numpy as np
+
+        return np.asarray(self.ids).reshape(self.shape), np.asarray(self.mask).reshape(self.shape)
+
+    def __repr__(self) -> str:
+        return f"<{self.shape[0]:,} x {self.shape[1]:,} ids with their mask>"
+
+
+def _rebuilt(ids: bytes, offsets: bytes) -> EncodedBatch:
+    return EncodedBatch(memoryview(ids).cast("I"), memoryview(offsets).cast("Q"))
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The tokens of a text in order, one column for each thing to know.
+
+    Attributes:
+        ids: Their ids (u32).
+        starts: Byte offset in the text of the first byte of each (u64).
+        ends: Byte offset after its last byte (u64).
+        special: For each one byte: 1 for a special or added token that was found in the text, else 0.
+    """
+
+    ids: memoryview
+    starts: Sequence[int]
+    ends: Sequence[int]
+    special: bytes
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSpans:
+    """The pieces of a text in order.
+
+    Attributes:
+        text: The text as the stages before the model made it.
+        starts: Where each piece begins in that.
+        ends: Where it ends in that.
+        source_starts: Where what it stands for begins in the text as it was given.
+        source_ends: Where that ends.
+    """
+
+    text: bytes
+    starts: Sequence[int]
+    ends: Sequence[int]
+    source_starts: Sequence[int]
+    source_ends: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def contents(self) -> list[bytes]:
+        """Return the bytes of each piece."""
+        return [self.text[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
+
+
+def well_formed(text: bytes) -> bytes:
+    r"""Put question marks for the bytes of a text that are not part of well-formed UTF-8.
+
+    Then exactly the bytes inside a character (not its first) look like continuation bytes.
+
+    >>> well_formed(b"a\xffb")
+    b'a?b'
+    """
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "surrogateescape").encode("utf-8", "replace")
+    return text
+
+
+class CharacterOffsets:
+    """Turn byte spans of a text, ascending but for short steps back, into spans of characters.
+
+    Characters are those of the text as decoded with ``surrogateescape``: a byte that is not part of well-formed UTF-8
+    is one of its own. A character that is spread over several spans belongs to each of them.
+
+    >>> offsets = CharacterOffsets("é你!".encode())
+    >>> [offsets.span(start, end) for start, end in ((0, 2), (2, 4), (4, 5), (5, 6))], offsets.total()
+    ([(0, 1), (1, 2), (1, 2), (2, 3)], 3)
+    """
+
+    _CONTINUATION = bytes(range(0x80, 0xC0))
+
+    def __init__(self, text: bytes) -> None:
+        self._data = well_formed(text)
+        self._ascii = self._data.isascii()
+        self._position = self._begun = 0
+
+    def _begun_before(self, offset: int) -> int:
+        """Count the characters that begin before an offset."""
+        if offset < self._position:  # tokens that stand for one character have the same span
+            return self._begun - len(self._data[offset : self._position].translate(None, self._CONTINUATION))
+        stretch = self._data[self._position : offset]
+        self._begun += len(stretch.translate(None, self._CONTINUATION))
+        self._position = offset
+        return self._begun
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters that bytes ``start`` to ``end`` are of; without bytes, it is between two characters."""
+        if self._ascii:
+            return start, end
+        begun = self._begun_before(start)
+        inside = start < end and 0x80 <= self._data[start] < 0xC0
+        return begun - inside, self._begun_before(end)
+
+    def total(self) -> int:
+        """Count all characters."""
+        return self._begun_before(len(self._data))
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a text.
+
+    Attributes:
+        text: The part; bytes that are no UTF-8 are lone surrogates, as ``surrogateescape`` makes them.
+        ids: The ids of its tokens.
+        start: Its first byte in the whole text.
+        end: The byte after its last one.
+    """
+
+    text: str
+    ids: list[int]
+    start: int
+    end: int
+
+
+def cuts(data: bytes, placed: Placed) -> list[tuple[int, int]]:
+    """Return where a text can be cut between tokens without cutting a character: (tokens before, offset in bytes).
+
+    What lies between two tokens and belongs to none, as white space may, goes with the first of them.
+    """
+    count = len(placed)
+    text = well_formed(data)
+    places = [(0, 0)]
+    highest = 0
+    for place in range(1, count):
+        highest = max(highest, placed.ends[place - 1])
+        start = placed.starts[place]
+        if start >= highest and (start == len(text) or not 0x80 <= text[start] < 0xC0):
+            places.append((place, start))
+    if count:
+        places.append((count, len(data)))
+    return places
+
+
+def chunks(data: bytes, placed: Placed, max_tokens: int, overlap: int) -> Iterator[Chunk]:
+    """Yield parts of a text of at most so many tokens each; ``Tokenizer.chunks`` says how.
+
+    Raises:
+        InputError: if one character alone has more tokens than that.
+    """
+    places = cuts(data, placed)
+    numbers = [number for number, _ in places]
+    first = 0
+    while first < len(places) - 1:
+        start, offset = places[first]
+        last = bisect_right(numbers, start + max_tokens) - 1
+        if last == first:
+            number, end = places[first + 1]
+            shown = data[offset:end].decode("utf-8", "replace")
+            raise InputError(
+                f"{shown!r} at byte {offset:,} has {number - start} tokens, and a part may have {max_tokens}",
+                hint="a character is not cut in two: give a greater max_tokens",
+            )
+        stop, end = places[last]
+        text = data[offset:end].decode("utf-8", "surrogateescape")
+        yield Chunk(text, placed.ids[start:stop].tolist(), offset, end)
+        if last == len(places) - 1:
+            return
+        # What is repeated leaves room for what comes next, so that every part goes further.
+        repeated = max(stop - overlap, numbers[last + 1] - max_tokens)
+        first = min(max(first + 1, bisect_left(numbers, repeated)), last)
+
+
+class Vocab(Mapping[str, int]):
+    """Tokens by their text; bytes are looked up as well."""
+
+    def __init__(self, ids: Mapping[bytes, int]) -> None:
+        self._ids = ids
+
+    def __getitem__(self, token: str | bytes) -> int:
+        try:
+            return self._ids[bytes_of(token, "token")]
+        except (TypeError, InputError):
+            raise KeyError(token) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return (token.decode("utf-8", "surrogateescape") for token in self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} tokens>"

@@ -1,1 +1,0 @@
-"""Show a text and its tokens."""

@@ -1,1 +1,0 @@
-"""Show the report on a tokenizer."""

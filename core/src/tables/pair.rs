@@ -1,0 +1,185 @@
+//! From a pair of neighbouring ids to the number of the merge that joins them.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::tables::MAX_TOKENS;
+
+/// An open-addressing table with everything of an entry in one u64:
+/// left id, right id and number, 21 bits each, and a top bit that says the slot is taken.
+///
+/// Most pairs that are asked for have no merge. A filter, an array of bits, says so for nearly all of
+/// them; it is a tenth of the table, and stays in a near cache where the table does not.
+#[derive(Clone, Debug)]
+pub struct PairTable<'a> {
+    slots: Cow<'a, [u64]>,
+    /// Eight bits or more for each entry, of which one is set.
+    filter: Cow<'a, [u64]>,
+}
+
+const BITS: u32 = 21;
+const MASK: u64 = MAX_TOKENS as u64 - 1;
+const TAKEN: u64 = 1 << 63;
+/// See [`crate::tables::PieceTable`].
+const MAX_PROBES: usize = 4096;
+
+impl<'a> PairTable<'a> {
+    /// Builds the table of (left, right, number) entries; of entries with equal pairs the first counts.
+    ///
+    /// # Errors
+    /// Names an id or number of 2,097,152 or more, or says that the pairs were made to collide.
+    pub fn build(entries: impl ExactSizeIterator<Item = (u32, u32, u32)>) -> Result<Self> {
+        let mut slots = vec![0_u64; (entries.len() * 5 / 4).next_power_of_two().max(16)];
+        let mut filter = vec![0_u64; (entries.len() / 8).next_power_of_two().max(2)];
+        let mask = slots.len() - 1;
+        for (left, right, number) in entries {
+            if let Some(large) = [left, right, number]
+                .into_iter()
+                .find(|&n| n as usize >= MAX_TOKENS)
+            {
+                return Err(Error::Invalid(format!("{large} is not below {MAX_TOKENS}")));
+            }
+            let key = key(left, right);
+            let mut slot = home(key, mask);
+            let mut probes = 0;
+            while slots[slot] != 0 && slots[slot] & !MASK != key {
+                slot = (slot + 1) & mask;
+                probes += 1;
+                if probes > MAX_PROBES {
+                    return Err(Error::Invalid(
+                        "the vocabulary's merges collide beyond all chance".to_owned(),
+                    ));
+                }
+            }
+            if slots[slot] == 0 {
+                slots[slot] = key | u64::from(number);
+                let (word, bit) = place_of_bit(key, filter.len());
+                filter[word] |= 1 << bit;
+            }
+        }
+        Ok(Self {
+            slots: Cow::Owned(slots),
+            filter: Cow::Owned(filter),
+        })
+    }
+
+    /// Trusts arrays that [`PairTable::slots`] and [`PairTable::filter`] gave.
+    #[must_use]
+    pub const fn from_static(slots: &'a [u64], filter: &'a [u64]) -> Self {
+        Self {
+            slots: Cow::Borrowed(slots),
+            filter: Cow::Borrowed(filter),
+        }
+    }
+
+    /// The array itself, for a build script to write down.
+    #[must_use]
+    pub fn slots(&self) -> &[u64] {
+        &self.slots
+    }
+
+    /// The bits of the filter, for a build script to write down.
+    #[must_use]
+    pub fn filter(&self) -> &[u64] {
+        &self.filter
+    }
+
+    /// The number of the merge of a pair of ids below [`MAX_TOKENS`], or [`crate::tables::NONE`].
+    #[inline]
+    #[must_use]
+    pub fn get(&self, left: u32, right: u32) -> u32 {
+        if self.may_have(left, right) {
+            self.find(left, right)
+        } else {
+            crate::tables::NONE
+        }
+    }
+
+    /// Whether there can be a merge of a pair of ids below [`MAX_TOKENS`]: false is certain, and true is
+    /// wrong for one pair of eight at most. A caller with many pairs asks this of all of them first, so
+    /// that no look-up waits for another.
+    #[inline]
+    #[must_use]
+    pub fn may_have(&self, left: u32, right: u32) -> bool {
+        let (word, bit) = place_of_bit(key(left, right), self.filter.len());
+        self.filter[word] >> bit & 1 != 0
+    }
+
+    /// The same as [`PairTable::get`], for a pair of which [`PairTable::may_have`] is known.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, left: u32, right: u32) -> u32 {
+        let key = key(left, right);
+        let mask = self.slots.len() - 1;
+        let mut slot = home(key, mask);
+        loop {
+            let entry = self.slots[slot];
+            if entry & !MASK == key {
+                return (entry & MASK) as u32;
+            }
+            if entry == 0 {
+                return crate::tables::NONE;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+/// Packs a pair of ids below [`MAX_TOKENS`]; larger ones would alias other pairs.
+#[inline]
+fn key(left: u32, right: u32) -> u64 {
+    debug_assert!(left < MAX_TOKENS as u32 && right < MAX_TOKENS as u32);
+    TAKEN | (u64::from(left) << (2 * BITS)) | (u64::from(right) << BITS)
+}
+
+/// A number that is spread by all of a key.
+#[inline]
+fn spread(key: u64) -> u64 {
+    (key >> BITS).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The slot where the search begins.
+#[inline]
+fn home(key: u64, mask: usize) -> usize {
+    let spread = spread(key);
+    ((spread >> 32) ^ spread) as usize & mask
+}
+
+/// The word of a filter of so many, a power of two, and the bit in it that stand for a pair.
+#[inline]
+fn place_of_bit(key: u64, words: usize) -> (usize, u32) {
+    // The upper bits of the product; the slot is found by the lower ones.
+    let spread = spread(key).rotate_left(32) as usize;
+    (spread >> 6 & (words - 1), spread as u32 % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_each_pair_and_nothing_else() {
+        let largest = MAX_TOKENS as u32 - 1;
+        let mut entries: Vec<(u32, u32, u32)> =
+            (0..3000).map(|n| (n * 7 % 1009, n, n + 1)).collect();
+        entries.push((largest, largest, largest));
+        let table = PairTable::build(entries.iter().copied()).unwrap();
+        for &(left, right, number) in &entries {
+            assert_eq!(table.get(left, right), number);
+        }
+        assert_eq!(table.get(1, 0), crate::tables::NONE);
+        assert_eq!(table.get(largest, 0), crate::tables::NONE);
+    }
+
+    #[test]
+    fn keeps_the_first_of_equal_pairs() {
+        let table = PairTable::build([(1, 2, 5), (1, 2, 3)].into_iter()).unwrap();
+        assert_eq!(table.get(1, 2), 5);
+    }
+
+    #[test]
+    fn refuses_numbers_that_do_not_fit() {
+        let error = PairTable::build([(0, MAX_TOKENS as u32, 1)].into_iter()).unwrap_err();
+        assert_eq!(error.to_string(), "2097152 is not below 2097152");
+    }
+}

@@ -1,0 +1,188 @@
+//! From the bytes of a token to its id.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::tables::{MAX_TOKENS, NONE, TokenTable};
+
+/// An open-addressing table of ids; the bytes stay in the [`TokenTable`]. A slot holds some bits of
+/// the hash above the id, so that bytes are hardly ever compared in vain.
+///
+/// The hash is fixed, so that a build script and the module agree. Somebody who writes a vocabulary
+/// to collide can make it slow, hence the limit on probes in [`PieceTable::build`].
+#[derive(Clone, Debug)]
+pub struct PieceTable<'a> {
+    slots: Cow<'a, [u32]>,
+}
+
+/// More steps than a table at half load ever needs; a vocabulary that does was written to collide.
+const MAX_PROBES: usize = 4096;
+
+const ID: u32 = MAX_TOKENS as u32 - 1;
+/// The top bit stays free, so that no entry is [`NONE`].
+const TAG: u32 = !ID >> 1 & !ID;
+
+/// The bits of a hash that stand above an id: its upper ones, as the lower ones choose the slot.
+#[inline]
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32 & TAG
+}
+
+impl<'a> PieceTable<'a> {
+    /// Builds the table of all tokens.
+    ///
+    /// # Errors
+    /// Names two ids with the same bytes, or a vocabulary made to collide.
+    pub fn build(tokens: &TokenTable<'_>) -> Result<Self> {
+        Self::build_of(tokens, tokens.iter().map(|(id, _)| id))
+    }
+
+    /// Builds the table of some of the tokens.
+    ///
+    /// # Errors
+    /// As [`PieceTable::build`].
+    pub fn build_of(
+        tokens: &TokenTable<'_>,
+        ids: impl Iterator<Item = u32> + Clone,
+    ) -> Result<Self> {
+        let count = ids.clone().count();
+        let mut slots = vec![NONE; (count * 2).next_power_of_two().max(16)];
+        let mask = slots.len() - 1;
+        for id in ids {
+            let bytes = tokens.get(id);
+            let hash = hash(bytes);
+            let mut slot = hash as usize & mask;
+            let mut probes = 0;
+            while slots[slot] != NONE {
+                let other = slots[slot] & ID;
+                if slots[slot] & TAG == tag(hash) && tokens.get(other) == bytes {
+                    return Err(Error::Invalid(format!(
+                        "ids {other} and {id} are the same bytes"
+                    )));
+                }
+                slot = (slot + 1) & mask;
+                probes += 1;
+                if probes > MAX_PROBES {
+                    return Err(Error::Invalid(
+                        "the vocabulary's tokens collide beyond all chance".to_owned(),
+                    ));
+                }
+            }
+            slots[slot] = tag(hash) | id;
+        }
+        Ok(Self {
+            slots: Cow::Owned(slots),
+        })
+    }
+
+    /// Trusts an array that [`PieceTable::slots`] gave.
+    #[must_use]
+    pub const fn from_static(slots: &'a [u32]) -> Self {
+        Self {
+            slots: Cow::Borrowed(slots),
+        }
+    }
+
+    /// The array itself, for a build script to write down.
+    #[must_use]
+    pub fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    /// The id of a token, or None.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, bytes: &[u8], tokens: &TokenTable<'_>) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let hash = hash(bytes);
+        let mut slot = hash as usize & mask;
+        loop {
+            let entry = self.slots[slot];
+            if entry == NONE {
+                return None;
+            }
+            if entry & TAG == tag(hash) && tokens.get(entry & ID) == bytes {
+                return Some(entry & ID);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+/// Hashes bytes eight at a time, multiplying and folding; the length is part of it.
+#[inline]
+#[must_use]
+fn hash(bytes: &[u8]) -> u64 {
+    const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut state = bytes.len() as u64;
+    if bytes.len() < 8 {
+        return fold(state ^ short_word(bytes), MULTIPLIER);
+    }
+    let word = |at: usize| {
+        let word = bytes.get(at..at + 8).and_then(|word| word.try_into().ok());
+        u64::from_le_bytes(word.unwrap_or_default())
+    };
+    let last = bytes.len() - 8;
+    for at in (0..last).step_by(8) {
+        state = fold(state ^ word(at), MULTIPLIER);
+    }
+    // Overlaps what came before, which is faster than to fill up.
+    fold(state ^ word(last), MULTIPLIER)
+}
+
+/// Up to seven bytes as one word; with the length, no two inputs give the same.
+#[inline]
+fn short_word(bytes: &[u8]) -> u64 {
+    let u32_at = |at: usize| {
+        let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
+        u64::from(u32::from_le_bytes(word.unwrap_or_default()))
+    };
+    match *bytes {
+        [] => 0,
+        [one] => u64::from(one),
+        [one, two] => u64::from(one) | u64::from(two) << 8,
+        [one, two, three] => u64::from(one) | u64::from(two) << 8 | u64::from(three) << 16,
+        _ => u32_at(0) | u32_at(bytes.len() - 4) << 32,
+    }
+}
+
+/// The two halves of a 128-bit product, xored.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_each_token_and_nothing_else() {
+        let tokens: Vec<Vec<u8>> = (0..2000_u32).map(|n| n.to_string().into_bytes()).collect();
+        let ends = tokens
+            .iter()
+            .scan(0, |end, token| {
+                *end += token.len() as u32;
+                Some(*end)
+            })
+            .collect::<Vec<u32>>();
+        let table = TokenTable::new(tokens.concat().into(), ends.into()).unwrap();
+        let pieces = PieceTable::build(&table).unwrap();
+        for (id, token) in tokens.iter().enumerate() {
+            assert_eq!(pieces.get(token, &table), Some(id as u32));
+        }
+        for absent in ["", "2000", "x", "00", "123456789012345678901234567890"] {
+            assert_eq!(pieces.get(absent.as_bytes(), &table), None);
+        }
+    }
+
+    #[test]
+    fn refuses_the_same_token_twice() {
+        let table = TokenTable::new(b"abab"[..].into(), vec![2, 4].into()).unwrap();
+        assert_eq!(
+            PieceTable::build(&table).unwrap_err().to_string(),
+            "ids 0 and 1 are the same bytes"
+        );
+    }
+}

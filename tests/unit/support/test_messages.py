@@ -1,0 +1,51 @@
+"""Errors of several attempts: all of them are named, at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_cli.errors import BpeError, InputError, UsageError
+from bpe_cli.support.messages import Failures, every
+
+
+def positive(number: int) -> int:
+    if number < 0:
+        raise UsageError(f"{number} is negative", hint=f"did you mean {-number}?")
+    if number == 0:
+        raise InputError("0 is nothing")
+    return number
+
+
+def caught(numbers):
+    with pytest.raises(BpeError) as raised:
+        every(positive, numbers)
+    return type(raised.value), raised.value.message, raised.value.hint
+
+
+def test_results_come_in_order():
+    assert every(positive, [3, 1, 2]) == [3, 1, 2]
+    assert every(positive, []) == []
+    failures = Failures()
+    assert failures.of(positive, [3, -1, 2, 0]) == [3, 2]
+    assert failures.of(positive, [5]) == [5]
+    with pytest.raises(UsageError, match="-1 is negative; 0 is nothing"):
+        failures.check()
+    Failures().check()
+
+
+def test_one_error_is_itself():
+    assert caught([1, -2]) == (UsageError, "-2 is negative", "did you mean 2?")
+    assert caught([1, 0]) == (InputError, "0 is nothing", None)
+
+
+def test_several_are_one_that_names_them():
+    assert caught([0, -2, 1]) == (InputError, "0 is nothing; -2 is negative", "did you mean 2?")
+    message = "-2 is negative; -3 is negative"
+    assert caught([-2, -3]) == (UsageError, message, "-2: did you mean 2?; -3: did you mean 3?")
+    assert caught([0, 0]) == (InputError, "0 is nothing", None)
+
+
+def test_many_are_named_in_part():
+    kind, message, hint = caught(range(-100, 0))
+    assert (kind, message.count("negative"), message[-13:]) == (UsageError, 10, "; and 90 more")
+    assert hint == "-100: did you mean 100?; -99: did you mean 99?; -98: did you mean 98?; and 97 more"
