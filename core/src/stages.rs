@@ -173,9 +173,10 @@ impl Stages {
     /// # Errors
     /// As [`Normalizer::normalize`].
     pub fn normalize(&self, text: &mut Text, context: Context) -> Result<()> {
-        self.normalizers
-            .iter()
-            .try_for_each(|normalizer| normalizer.normalize(text, context))
+        self.normalizers.iter().try_for_each(|normalizer| {
+            normalizer.normalize(text, context)?;
+            text.check()
+        })
     }
 
     /// Runs the pre-tokenizers over a normalized text: `pieces.text`, with any ranges, which are set
@@ -190,9 +191,10 @@ impl Stages {
         if !whole.is_empty() {
             pieces.ranges.push(whole);
         }
-        self.pre_tokenizers
-            .iter()
-            .try_for_each(|pre_tokenizer| pre_tokenizer.split(pieces, context))
+        self.pre_tokenizers.iter().try_for_each(|pre_tokenizer| {
+            pre_tokenizer.split(pieces, context)?;
+            pieces.text.check()
+        })
     }
 
     /// Gives the blanks before each of which a text can be cut, whatever stands around, and the parts go

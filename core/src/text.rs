@@ -6,9 +6,14 @@
 //! encoding, nobody does.
 
 pub mod pattern;
+mod rewrite;
 pub mod subject;
 
 use std::ops::Range;
+
+use crate::error::{Error, Result};
+pub use rewrite::Rewriter;
+use rewrite::Trouble;
 
 /// The first of the letters that stand for stray bytes: U+14400 and the byte make a letter without
 /// case, of a script (Anatolian hieroglyphs) that no pattern singles out.
@@ -42,7 +47,15 @@ pub struct Text {
     origins: Option<Vec<Origin>>,
     /// How long the original is.
     original: u32,
+    /// Why the text was not written to its end, if it was not.
+    trouble: Option<Trouble>,
 }
+
+/// How many times longer than its original a text may become, and how long in any case. What normalizers are for makes
+/// text some 18 times longer at worst (NFKD of U+FDFA); a rule that puts a thousand letters in the place of one would take
+/// all memory.
+const MOST_GROWTH: usize = 64;
+const LONG_IN_ANY_CASE: usize = 1 << 24;
 
 impl Text {
     /// Begins with an original text. With `origins`, each character stands for itself: every byte of
@@ -64,6 +77,7 @@ impl Text {
     pub fn reset(&mut self, original: &[u8], origins: bool) {
         let length = u32::try_from(original.len()).expect("callers pass less than 4 GiB");
         self.original = length;
+        self.trouble = None;
         self.bytes.clear();
         self.bytes.extend_from_slice(original);
         if !origins {
@@ -127,6 +141,33 @@ impl Text {
             bytes: self.bytes[range.clone()].to_vec(),
             origins: self.origins.as_ref().map(|list| list[range].to_vec()),
             original: self.original,
+            trouble: self.trouble,
+        }
+    }
+
+    /// How long the text may become: so long that offsets in it fit into u32.
+    fn limit(&self) -> usize {
+        (self.original_len().saturating_mul(MOST_GROWTH))
+            .max(LONG_IN_ANY_CASE)
+            .min(u32::MAX as usize)
+    }
+
+    /// Makes sure that the text was always written to its end.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when it grew beyond its limit, [`Error::Memory`] when there was no memory for it.
+    pub fn check(&self) -> Result<()> {
+        match self.trouble {
+            None => Ok(()),
+            Some(Trouble::Grown) => Err(Error::Invalid(format!(
+                "a text of {} bytes becomes longer than {} bytes by its normalization, which is the limit",
+                self.original,
+                self.limit()
+            ))),
+            Some(Trouble::Memory) => Err(Error::Memory(format!(
+                "there is no memory for what normalization makes of a text of {} bytes",
+                self.original
+            ))),
         }
     }
 
@@ -144,86 +185,31 @@ impl Text {
     }
 
     /// Writes the text anew: `write` goes through the present bytes and says, from left to right, what
-    /// becomes of them. What it does not mention is left out.
+    /// becomes of them. What it does not mention is left out. What would be too long is not written: see
+    /// [`Text::check`].
     pub fn rewrite(&mut self, write: impl FnOnce(&[u8], &mut Rewriter<'_>)) {
         let mut rewriter = Rewriter {
             old: self.origins.as_deref(),
-            bytes: Vec::with_capacity(self.bytes.len() + 8),
-            origins: Vec::with_capacity(self.origins.as_ref().map_or(0, Vec::len)),
+            bytes: Vec::new(),
+            origins: Vec::new(),
             source: &self.bytes,
+            limit: self.limit(),
+            trouble: self.trouble,
         };
+        rewriter.reserve(self.bytes.len());
         write(&self.bytes, &mut rewriter);
-        let Rewriter { bytes, origins, .. } = rewriter;
+        let Rewriter {
+            bytes,
+            origins,
+            trouble,
+            ..
+        } = rewriter;
+        self.trouble = trouble;
         debug_assert!(self.origins.is_none() || origins.len() == bytes.len());
         self.bytes = bytes;
         if let Some(list) = &mut self.origins {
             *list = origins;
         }
-    }
-}
-
-/// Writes the new form of a text.
-#[derive(Debug)]
-pub struct Rewriter<'a> {
-    source: &'a [u8],
-    old: Option<&'a [Origin]>,
-    bytes: Vec<u8>,
-    origins: Vec<Origin>,
-}
-
-impl Rewriter<'_> {
-    /// Where the next byte will stand in the new text.
-    #[must_use]
-    pub fn position(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// What has been written so far.
-    #[must_use]
-    pub fn written(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Keeps a range of the present text as it is.
-    pub fn keep(&mut self, range: Range<usize>) {
-        self.bytes.extend_from_slice(&self.source[range.clone()]);
-        if let Some(old) = self.old {
-            self.origins.extend_from_slice(&old[range]);
-        }
-    }
-
-    /// Puts bytes in the place of a range of the present text; each stands for all of the range.
-    pub fn replace(&mut self, range: Range<usize>, with: &[u8]) {
-        self.bytes.extend_from_slice(with);
-        if let Some(old) = self.old {
-            let origin = if range.is_empty() {
-                let at = old
-                    .get(range.start)
-                    .map_or_else(|| old.last().map_or(0, |last| last.end), |next| next.start);
-                Origin { start: at, end: at }
-            } else {
-                old[range]
-                    .iter()
-                    .copied()
-                    .reduce(Origin::join)
-                    .unwrap_or_default()
-            };
-            self.origins.extend(std::iter::repeat_n(origin, with.len()));
-        }
-    }
-
-    /// Puts bytes in that stand for a given part of the original.
-    pub fn insert(&mut self, with: &[u8], origin: Origin) {
-        self.bytes.extend_from_slice(with);
-        if self.old.is_some() {
-            self.origins.extend(std::iter::repeat_n(origin, with.len()));
-        }
-    }
-
-    /// The origin of a byte of the present text; nothing in particular if origins are not kept.
-    #[must_use]
-    pub fn origin_at(&self, at: usize) -> Origin {
-        self.old.map_or_else(Origin::default, |old| old[at])
     }
 }
 
@@ -310,6 +296,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_text_that_grows_without_end_is_stopped() {
+        let mut text = Text::new(&vec![b'a'; 1 << 20], false);
+        for _ in 0..3 {
+            text.rewrite(|old, new| {
+                for at in 0..old.len() {
+                    new.replace(at..at + 1, b"0123456789");
+                }
+            });
+        }
+        assert!(text.bytes().len() <= 64 << 20);
+        assert_eq!(
+            text.check().unwrap_err().to_string(),
+            "a text of 1048576 bytes becomes longer than 67108864 bytes by its normalization, which is the limit"
+        );
+        text.reset(b"a", false);
+        assert_eq!(text.check(), Ok(()));
     }
 
     #[test]

@@ -1,0 +1,78 @@
+"""A long text is cut to be handled in parts: it becomes what its parts become, whatever the stages are."""
+
+import json
+import time
+from array import array
+
+import pytest
+
+from bpe_cli import _core
+
+WHITE_SPACE = {"type": "WhitespaceSplit"}
+TO_UNDERSCORE = {"type": "Replace", "pattern": {"String": " "}, "content": "_"}
+
+
+def stages(normalizers, pre_tokenizers):
+    return _core.Stages(json.dumps({"normalizers": normalizers, "pre_tokenizers": pre_tokenizers}))
+
+
+def words(normalizers, pre_tokenizers):
+    """Return a tokenizer that knows ``a_a`` as one word, and every other one as unknown."""
+    model = json.dumps({"type": "WordLevel", "unk_id": 0, "fuse_unk": False})
+    return _core.Pipeline(stages(normalizers, pre_tokenizers), model, blob=b"?a_a", ends=array("I", [1, 4]))
+
+
+def test_a_long_text_without_spaces_left_is_one_word():
+    text = b"aaa " * 300_000
+    pipeline = words([TO_UNDERSCORE], [WHITE_SPACE])
+    for threads in (1, 4):
+        ids, _ = pipeline.encode(text, array("Q", [len(text)]), None, threads)
+        assert memoryview(ids).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("normalizers", "cut"),
+    [
+        ([], 7),
+        ([{"type": "NFC"}, {"type": "Lowercase"}], 7),
+        ([TO_UNDERSCORE], 0),
+        ([{"type": "ByteLevel"}], 0),
+        ([{"type": "Replace", "pattern": {"String": "b"}, "content": " "}], 0),
+        ([{"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "_"}], 7),
+    ],
+)
+def test_cuts_are_made_where_a_space_stays(normalizers, cut):
+    assert stages(normalizers, [WHITE_SPACE]).safe_cut(b"aaa bbb ccc") == cut
+
+
+def test_many_texts_that_a_table_leaves_cost_little():
+    from base64 import b64encode
+
+    table = b64encode(_core.charsmap("nmt_nfkc")).decode()
+    kept = [f"a{number:06}" for number in range(100_000)]
+    charsmap = {"type": "Charsmap", "precompiled_charsmap": table, "user_defined": kept}
+    normalizer = stages([charsmap], [])
+    begun = time.perf_counter()
+    assert normalizer.normalize(b"a" * 100_000 + b"a000007")[0] == b"a" * 100_000 + b"a000007"
+    assert time.perf_counter() - begun < 5, "each text was tried at each place"
+
+
+def test_many_special_tokens_cost_little_at_a_cut():
+    tokens = [b"<|%06d|>" % number for number in range(50_000)]
+    matcher = _core.SpecialMatcher(tokens, range(50_000))
+    begun = time.perf_counter()
+    for cut in range(1, 2000):
+        assert matcher.moves_cut(b"a b" * 700, cut) is None
+    assert matcher.moves_cut(b"a <|000777|> b", 5) == 4
+    assert time.perf_counter() - begun < 5, "each token was tried at each cut"
+
+
+def test_a_text_that_grows_a_thousandfold_is_refused():
+    replace = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 999}
+    limit = r"^a text of 300000 bytes becomes longer than 19200000 bytes by its normalization, which is the limit$"
+    text = b"a" * 300_000
+    with pytest.raises(ValueError, match=limit):
+        stages([replace], []).normalize(text)
+    with pytest.raises(ValueError, match=limit):
+        words([replace], [WHITE_SPACE]).encode(text, array("Q", [len(text)]), None, 2)
+    assert len(stages([replace], []).normalize(b"a" * 1_000)[0]) == 999_000
