@@ -65,7 +65,9 @@ def with_short_scores(document: str) -> str:
 
 def prepare(name: str, folder: Path, repository: Path) -> Vocabulary | None:
     """Write a tokenizer's files; None if the machine has not what it is made from."""
-    from bpe_cli import PATTERNS, dump, load
+    from bpe_cli import load
+    from bpe_cli.formats import dump
+    from bpe_cli.stages.patterns import PATTERNS
 
     vocabularies = repository.parent / "shared" / "vocabs"
     ranks, hf_json = folder / f"{name}.tiktoken", folder / f"{name}.json"

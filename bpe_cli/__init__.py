@@ -25,13 +25,11 @@ if TYPE_CHECKING:
         segment_files,
     )  # fmt: skip
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
-    from bpe_cli.formats import dump
     from bpe_cli.jobs.convert import convert
     from bpe_cli.jobs.tokenizers import load
     from bpe_cli.jobs.train import train
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.stages import SpecialToken
-    from bpe_cli.stages.patterns import PATTERNS
     from bpe_cli.support import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
     from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, PaddedBatch
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer.streaming import StreamDecoder
 
 __all__ = [
-    "PATTERNS",
     "BpeError",
     "Chunk",
     "ComparisonReport",
@@ -63,7 +60,6 @@ __all__ = [
     "compare",
     "convert",
     "decode_files",
-    "dump",
     "encode_files",
     "extend",
     "inspect",
@@ -83,7 +79,6 @@ _HOMES = {
     "FormatError": "errors",
     "InputError": "errors",
     "OutputError": "errors",
-    "PATTERNS": "stages.patterns",
     "PaddedBatch": "tokenizer.encoded",
     "Sampling": "tokenizer.engine",
     "SpecialToken": "stages",
@@ -99,7 +94,6 @@ _HOMES = {
     "compare": "calls",
     "convert": "jobs.convert",
     "decode_files": "calls",
-    "dump": "formats",
     "encode_files": "calls",
     "extend": "calls",
     "inspect": "calls",

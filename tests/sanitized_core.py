@@ -1,6 +1,6 @@
 """A plugin for pytest: the tests run with the core that ``BPE_CORE`` names, which `make sanitize` has built.
 
-`python -m pytest -p tests.sanitized_core ...`
+`BPE_CORE=PATH python -m pytest -p tests.sanitized_core ...`
 """
 
 from __future__ import annotations
@@ -11,9 +11,18 @@ import sys
 from importlib.machinery import ExtensionFileLoader
 
 NAME = "bpe_cli._core"
-LOADER = ExtensionFileLoader(NAME, os.environ["BPE_CORE"])
-SPEC = importlib.util.spec_from_file_location(NAME, os.environ["BPE_CORE"], loader=LOADER)
-assert SPEC is not None
-MODULE = importlib.util.module_from_spec(SPEC)
-LOADER.exec_module(MODULE)
-sys.modules[NAME] = MODULE
+
+
+def take_the_place_of_the_core(path: str) -> None:
+    """Load the extension module at a path as the package's core, before anything imports the ordinary one."""
+    loader = ExtensionFileLoader(NAME, path)
+    spec = importlib.util.spec_from_file_location(NAME, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    sys.modules[NAME] = module
+
+
+# Pytest also imports this file when it looks for doctests; then nothing is named, and the ordinary core stays.
+if core := os.environ.get("BPE_CORE"):
+    take_the_place_of_the_core(core)

@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 import bpe_cli
+from bpe_cli.stages.patterns import PATTERNS
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -275,7 +276,7 @@ def test_every_crate_in_the_module_is_credited():
 
 def test_patterns_page_gives_every_pattern_with_its_source():
     page = (ROOT / "docs" / "patterns.md").read_text(encoding="utf-8")
-    for pattern in bpe_cli.PATTERNS.values():
+    for pattern in PATTERNS.values():
         section = page.partition(f"\n### {pattern.name}\n")[2].partition("\n### ")[0]
         assert f"Source: {pattern.source}." in section
         assert [regex for regex in (pattern.regex, *pattern.spellings) if f"\n{regex}\n" not in section] == []

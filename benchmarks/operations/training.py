@@ -58,7 +58,7 @@ class Train:
 
     def job(self, plan: Any, training: Training, **what: Any) -> Job:
         """Return a job that trains."""
-        from bpe_cli import PATTERNS
+        from bpe_cli.stages.patterns import PATTERNS
 
         return Job(
             operation="train", text=str(plan.texts[training.text].path), stride=training.stride,

@@ -12,6 +12,7 @@ import pytest
 import bpe_cli
 from bpe_cli import surgery
 from bpe_cli.errors import UsageError
+from bpe_cli.formats import dump
 from bpe_cli.stages import SpecialToken
 from tests.cli_runner import call
 
@@ -108,7 +109,7 @@ def test_changes_are_those_of_surgery(text):
         "bpe.json",
     )
     extended = bpe_cli.extend(GPT2, text, 50258)
-    assert bpe_cli.dump(extended.tokenizer, "bpe.json")[""] == Path("longer.bpe.json").read_bytes()
+    assert dump(extended.tokenizer, "bpe.json")[""] == Path("longer.bpe.json").read_bytes()
     assert json.loads(extended.id_map()) == json.loads(Path("longer.bpe.json.ids.json").read_bytes())
 
 

@@ -17,7 +17,8 @@ from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
 from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
-from bpe_cli import PATTERNS, load
+from bpe_cli import load
+from bpe_cli.stages.patterns import PATTERNS
 from tests.counted import at_least, compared
 from tests.needs import skip
 from tests.unit.benchmarks.rounds import cell

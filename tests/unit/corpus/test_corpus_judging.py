@@ -89,7 +89,7 @@ def test_a_text_is_never_judged():
 
 
 @pytest.mark.parametrize("block_bytes", [1, 7, 1 << 20])
-@pytest.mark.parametrize("data", [LINES, gzip.compress(LINES), b"\n" + LINES.rstrip()])
+@pytest.mark.parametrize("data", [LINES, gzip.compress(LINES, mtime=0), b"\n" + LINES.rstrip()])
 def test_stdin_is_judged_too(data, block_bytes):
     error = refused(stdin=data, block_bytes=block_bytes)
     assert (type(error), error.message, error.hint) == (UsageError, f"stdin holds {AS_TEXT}", WAY_OUT)

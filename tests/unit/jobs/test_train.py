@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import bpe_cli
 from bpe_cli import trainers
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, OutputError, TrainingError, UsageError
+from bpe_cli.formats import dump
 from bpe_cli.jobs.train import TrainJob, options_for, train, train_file
 from bpe_cli.stages import NFC, Lowercase, Split
+from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.trainers import ALGORITHMS, bbpe, bpe, sentencepiece, unigram
 from bpe_cli.views.training_steps import training_lines
 from tests.cli_runner import call
@@ -54,7 +55,7 @@ def test_texts_files_and_the_command_give_the_same(algorithm, tmp_path):
     size = ("-s", SIZES[algorithm]) if algorithm in SIZES else ()
     out = tmp_path / "t.json"
     assert call("train", path, "-a", algorithm, *size, "-q", "-o", out).status == 0
-    assert out.read_bytes() == bpe_cli.dump(made, "bpe.json", ["ids"])[""]
+    assert out.read_bytes() == dump(made, "bpe.json", ["ids"])[""]
 
 
 def test_many_texts_are_counted_in_blocks(monkeypatch):
@@ -76,7 +77,7 @@ def test_stages_and_patterns_may_be_named():
     given = {"vocab_size": 30, "normalizer": "nfc,lowercase", "pattern": "a+"}
     assert options_for("bpe", given) == bpe.Options(30, normalizer=(NFC(), Lowercase()), pre_tokenizer=(Split("a+"),))
     assert options_for("bpe", {"vocab_size": 30, "pattern": "none"}).pre_tokenizer == ()
-    assert options_for("bbpe", {"vocab_size": 300, "pattern": "cl100k"}).patterns == (bpe_cli.PATTERNS["cl100k"].regex,)
+    assert options_for("bbpe", {"vocab_size": 300, "pattern": "cl100k"}).patterns == (PATTERNS["cl100k"].regex,)
     assert options_for("bbpe", {"vocab_size": 300, "special_tokens": ["<s>"]}).special_tokens == ("<s>",)
     assert options_for("maxmatch", {"factors": [1, 0.5]}).factors == (1, 0.5)
 
@@ -173,7 +174,7 @@ def test_a_job_is_a_value_and_says_how_it_goes(tmp_path):
     assert pickle.loads(pickle.dumps(job)) == job
     done = train_file(job, str(out), listener=heard)
     assert (done.pieces, done.different, done.wanted, done.notes) == (24, 7, 262, ())
-    assert out.read_bytes() == bpe_cli.dump(done.trained.tokenizer, "bpe.json", ["ids"])[""]
+    assert out.read_bytes() == dump(done.trained.tokenizer, "bpe.json", ["ids"])[""]
     assert [task[:3] for task in heard.tasks] == [("counting", 0, "B"), ("training", 262, "token")]
     assert sum(heard.tasks[1][3]) == 262
     stream = io.BytesIO()

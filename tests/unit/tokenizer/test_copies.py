@@ -12,7 +12,8 @@ import pytest
 
 import bpe_cli
 from bpe_cli.errors import BpeError
-from bpe_cli.formats import FORMATS, load
+from bpe_cli.formats import FORMATS, dump, load
+from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import ENCODINGS
 from bpe_cli.trainers import ALGORITHMS
@@ -103,7 +104,7 @@ def test_a_stream_in_the_middle_of_a_character(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_the_other_public_values(way):
     token = bpe_cli.load("gpt2").tokens("hi")[0]
-    patterns = bpe_cli.PATTERNS
+    patterns = PATTERNS
     vocabulary = bpe_cli.load("gpt2").model.vocabulary
     for value in (token, bpe_cli.SpecialToken(b"<s>", 7), patterns, *patterns.values(), vocabulary):
         assert WAYS[way](value) == value
@@ -111,5 +112,5 @@ def test_the_other_public_values(way):
     for error in errors:
         other = WAYS[way](error)
         assert (type(other), other.message, other.hint) == (type(error), error.message, error.hint)
-    for function in (bpe_cli.load, bpe_cli.dump, bpe_cli.train, bpe_cli.convert):
+    for function in (bpe_cli.load, dump, bpe_cli.train, bpe_cli.convert):
         assert WAYS[way](function) is function
