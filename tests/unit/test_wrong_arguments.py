@@ -9,7 +9,6 @@ import pytest
 
 import bpe_cli
 from bpe_cli.errors import BpeError, InputError, UsageError
-from bpe_cli.formats import dump
 from tests.counted import at_least, compared
 
 GPT2 = bpe_cli.load("gpt2")
@@ -54,7 +53,6 @@ CALLS = {
     "convert": (bpe_cli.convert, {"source": GPT2, "output": "x", "format": "no such"}),
     "compare": (bpe_cli.compare, {"tokenizers": [GPT2], "texts": "a"}),
     "inspect": (bpe_cli.inspect, {"tokenizer": GPT2, "texts": "a"}),
-    "dump": (dump, {"tokenizer": GPT2, "format": "tiktoken"}),
     "encode_files": (bpe_cli.encode_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),
     "decode_files": (bpe_cli.decode_files, {"tokenizer": GPT2, "files": "1.txt", "output": "x"}),
     "segment_files": (bpe_cli.segment_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),

@@ -10,7 +10,7 @@ import random
 import shlex
 from dataclasses import dataclass, fields
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 from bpe_cli.cli import app
 from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
@@ -224,7 +224,7 @@ def pool_of(name: str, declared: Option | Argument, command: str) -> tuple[str, 
 
 def single(kind: Any) -> Any:
     """The type of one value: of ``list[str] | None`` it is str."""
-    if isinstance(kind, UnionType):
+    if get_origin(kind) in (Union, UnionType):  # a Literal or None is one of the first, str or None of the second
         kind = next(each for each in get_args(kind) if each is not NoneType)
     return get_args(kind)[0] if get_origin(kind) is list else kind
 
@@ -321,7 +321,8 @@ def undescribed() -> list[str]:
     found = []
     for command in app.NAMES:
         for name, (kind, declared) in parameters_of(app.load(command).run).items():
-            if single(kind) is str and choices_of(str, declared) is None:
+            each = single(kind)
+            if each not in (bool, int, float) and choices_of(each, declared) is None:
                 try:
                     pool_of(name, declared, command)
                 except KeyError:

@@ -58,8 +58,11 @@ def test_overlapping_tokens_decode_to_their_first_characters() -> None:
     ("model", "sentence"),
     [
         (NGram(Vocabulary.from_tokens([b"a"]), n=0), "at least one character"),
-        (NGram(Vocabulary.from_tokens([b"a"]), unk_id=1 << 21), "unknown token is not below"),
-        (MaxMatch(Vocabulary.from_tokens([b"a"]), unk_id=1 << 21), "unknown token is not below"),
+        (NGram(Vocabulary.from_tokens([b"a"]), unk_id=1 << 21), "unknown token's id 2097152 is not below 2097152"),
+        (
+            MaxMatch(Vocabulary.from_tokens([b"a"]), unk_id=1 << 21),
+            "unknown token's id 2097152 is not below 2097152",
+        ),
     ],
 )
 def test_what_cannot_be(model, sentence) -> None:
