@@ -1,10 +1,11 @@
-"""The Makefile says what is missing before it builds anything."""
+"""The Makefile says what is missing before it builds anything, and its demo runs."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -56,3 +57,15 @@ def test_a_new_rust_goes_to_work(tmp_path, lowest, more):
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md", "CONTRIBUTING.md", "core/README.md"])
 def test_pages_state_the_same_version(lowest, page):
     assert f"Rust {lowest} or newer" in (ROOT / page).read_text(encoding="utf-8").replace("\n", " ")
+
+
+def test_the_demo_runs_to_its_end(tmp_path):
+    """What ``make demo`` runs once all is built, in a folder of its own."""
+    for folder in ("tools", "corpora"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    command = ["sh", "tools/demo.sh"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "\nidentical\n" in done.stdout
+    assert (tmp_path / "demo" / "en.txt").read_bytes() == (ROOT / "corpora" / "languages" / "en.txt").read_bytes()

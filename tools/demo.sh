@@ -21,7 +21,7 @@ mkdir -p demo
 
 echo "1. Train on the texts in corpora/ and the top-level modules of Python's standard library."
 # The glob is the library's to expand, so that the line above stays readable.
-run bpe train corpora "$stdlib/*.py" -s 8192 -o demo/tokenizer.json
+run bpe train 'corpora/**/*.txt' 'corpora/code/*' "$stdlib/*.py" -s 8192 -o demo/tokenizer.json
 
 printf '\n2. Encode a text into ids and decode them again: the same bytes.\n'
 run bpe encode corpora/languages/en.txt -t demo/tokenizer.json -o demo/en.ids
@@ -33,4 +33,4 @@ printf '\n3. Look at the tokens of a text.\n'
 run bpe inspect -T 'def naïve(x): return "Straße 東京 🙂"  # 3.14159' -t demo/tokenizer.json
 
 printf '\n4. Compare with the tokenizers of GPT-2, GPT-4 and GPT-4o on texts in many scripts.\n'
-run bpe compare corpora/languages -t demo/tokenizer.json -t gpt2 -t cl100k_base -t o200k_base
+run bpe compare 'corpora/languages/*.txt' -t demo/tokenizer.json -t gpt2 -t cl100k_base -t o200k_base
