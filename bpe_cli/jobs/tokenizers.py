@@ -42,7 +42,7 @@ def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> To
     ('o200k_base', [31373, 995])
 
     Raises:
-        UsageError: if there is no tokenizer of this name; the hint says which are meant.
+        UsageError: if there is no tokenizer of this name; the hint suggests the nearest names.
         InputError: if the file cannot be read.
         FormatError: if no format fits, or the file is broken.
         TypeError: if an argument is of a wrong type.

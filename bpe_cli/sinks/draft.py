@@ -80,7 +80,7 @@ class Draft:
         sync_folder(self._folder)
 
     def publish(self) -> None:
-        """Give a prepared file its name.
+        """Rename a prepared file to its own name.
 
         Raises:
             ValueError: if the file is not prepared.
