@@ -156,5 +156,4 @@ fn add_found(counts: &mut Counts, found: &[(Counts, Vec<usize>)]) -> Result<()> 
 }
 
 #[cfg(test)]
-#[path = "chunks_tests.rs"]
 mod tests;

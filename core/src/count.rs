@@ -372,5 +372,4 @@ fn slice<'a>(arena: &'a [u8], entry: &Entry) -> &'a [u8] {
 }
 
 #[cfg(test)]
-#[path = "count_tests.rs"]
 mod tests;

@@ -253,5 +253,4 @@ fn normalized(stages: &Stages, text: &[u8], context: Context) -> Result<Vec<u8>>
 }
 
 #[cfg(test)]
-#[path = "special_tests.rs"]
 mod tests;

@@ -269,5 +269,4 @@ fn between_letters(text: &[u8]) -> usize {
 }
 
 #[cfg(test)]
-#[path = "stages_tests.rs"]
 mod tests;

@@ -361,5 +361,4 @@ pub fn count(
 }
 
 #[cfg(test)]
-#[path = "tally_tests.rs"]
 mod tests;

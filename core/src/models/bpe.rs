@@ -328,12 +328,9 @@ fn check_lengths(tokens: &TokenTable<'_>) -> Result<()> {
     }
 }
 
-#[path = "bpe_long.rs"]
 mod long;
 #[cfg(test)]
-#[path = "bpe_tests.rs"]
 mod tests;
 
 #[cfg(all(test, feature = "embedded"))]
-#[path = "bpe_embedded_tests.rs"]
 mod embedded_tests;

@@ -191,5 +191,4 @@ impl PieceCache {
 }
 
 #[cfg(test)]
-#[path = "cache_tests.rs"]
 mod tests;

@@ -269,5 +269,4 @@ impl From<Symbol> for Found {
 }
 
 #[cfg(test)]
-#[path = "character_pairs_tests.rs"]
 mod tests;

@@ -56,5 +56,4 @@ impl Dropout {
 }
 
 #[cfg(test)]
-#[path = "dropout_tests.rs"]
 mod tests;

@@ -283,5 +283,4 @@ impl Model for WordPiece {
 }
 
 #[cfg(test)]
-#[path = "word_piece_tests.rs"]
 mod tests;

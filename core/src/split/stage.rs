@@ -396,5 +396,4 @@ fn cut(pieces: &mut Pieces, parts: impl Fn(&[u8], Range<usize>, &mut Vec<Range<u
 }
 
 #[cfg(test)]
-#[path = "stage_tests.rs"]
 mod tests;

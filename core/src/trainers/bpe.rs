@@ -162,5 +162,4 @@ impl Trainer {
 }
 
 #[cfg(test)]
-#[path = "bpe_tests.rs"]
 mod tests;

@@ -344,5 +344,4 @@ fn merged(all: Vec<Counts>) -> Result<Counts> {
 }
 
 #[cfg(test)]
-#[path = "joining_tests.rs"]
 mod tests;

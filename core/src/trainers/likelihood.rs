@@ -391,5 +391,4 @@ impl Trainer {
 }
 
 #[cfg(test)]
-#[path = "likelihood_tests.rs"]
 mod tests;

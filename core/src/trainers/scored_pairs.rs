@@ -364,5 +364,4 @@ impl Trainer {
 }
 
 #[cfg(test)]
-#[path = "scored_pairs_tests.rs"]
 mod tests;

@@ -278,5 +278,4 @@ fn allowed_characters<'a>(words: &[(&'a [u8], u64)], most: usize) -> HashSet<&'a
 }
 
 #[cfg(test)]
-#[path = "top_down_tests.rs"]
 mod tests;

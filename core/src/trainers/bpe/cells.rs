@@ -222,5 +222,4 @@ impl Cells {
 }
 
 #[cfg(test)]
-#[path = "cells_tests.rs"]
 mod tests;

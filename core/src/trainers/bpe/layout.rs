@@ -103,5 +103,4 @@ fn in_order<'a, T>(pieces: impl Iterator<Item = (&'a [T], u64)>, tie: Tie) -> Ve
 }
 
 #[cfg(test)]
-#[path = "resume_tests.rs"]
 mod tests;
