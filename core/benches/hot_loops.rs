@@ -6,8 +6,8 @@
 use std::sync::LazyLock;
 
 use bpe_core::count::Counts;
-use bpe_core::models::staged::{self, Spec, Tables};
-use bpe_core::pipeline::Pipeline;
+use bpe_core::encode::staged::Pipeline;
+use bpe_core::models::model::{self, Spec, Tables};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
 use bpe_core::trainers::bpe::{Options, Trainer};
@@ -181,7 +181,7 @@ fn word_piece(bencher: Bencher) {
         continuing_subword_prefix: "##".to_owned(),
         max_input_chars_per_word: 100,
     };
-    let model = staged::build(spec, tables).expect("a model");
+    let model = model::build(spec, tables).expect("a model");
     let stages = Stages::from_json(stages).expect("stages");
     let pipeline = Pipeline::new(std::sync::Arc::new(stages), model);
     let ends = [TEXT.len() as u64];

@@ -3,9 +3,12 @@
 //! Invariant: the order and the counts depend on the documents alone, not on threads or blocks. So
 //! counting on many machines and merging in order gives what one machine gives.
 
+mod by_stretch;
+mod cutters;
 mod places;
 mod recent;
 mod saved;
+mod table;
 
 use std::hash::BuildHasher as _;
 use std::ops::Range;
@@ -13,12 +16,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 
-use crate::chunks::Chunks;
-use crate::cutting::{ByScanner, ByStages, Cutter};
+use crate::count::by_stretch::Chunks;
+use crate::count::cutters::{ByScanner, ByStages, Cutter};
+use crate::documents::{self, Documents, Task};
 use crate::error::{Error, Result};
-use crate::models::cache;
-use crate::parallel::{self, Documents, Task};
-use crate::prefetch::prefetch;
+use crate::memory::piece_cache;
+use crate::memory::prefetch::prefetch;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::stages::Stages;
@@ -116,7 +119,7 @@ impl Counts {
 
     #[inline]
     fn hash(&self, piece: &[u8]) -> u64 {
-        match cache::key(piece, 0, piece.len()) {
+        match piece_cache::key(piece, 0, piece.len()) {
             Some(key) => self.hash_short(key),
             None => self.hasher.hash_one(piece),
         }
@@ -210,7 +213,7 @@ impl Counts {
         threads: usize,
     ) -> Result<()> {
         documents.check()?;
-        let tasks = parallel::tasks(documents, |text| scanner.safe_cut(text), matcher);
+        let tasks = documents::tasks(documents, |text| scanner.safe_cut(text), matcher);
         let cutter = ByScanner {
             documents,
             scanner,
@@ -232,7 +235,7 @@ impl Counts {
         threads: usize,
     ) -> Result<()> {
         documents.check()?;
-        let tasks = parallel::tasks(documents, |text| stages.safe_cut(text), matcher);
+        let tasks = documents::tasks(documents, |text| stages.safe_cut(text), matcher);
         if let Some(blanks) = stages.blanks() {
             let chunks = Chunks {
                 documents,
@@ -273,7 +276,7 @@ impl Counts {
             let number = numbers.fetch_add(1, Ordering::Relaxed);
             (number, Counter::new(Self::new(self.max_bytes)))
         };
-        let news = parallel::run(
+        let news = documents::run(
             tasks,
             threads,
             worker,

@@ -2,7 +2,6 @@
 
 pub mod automaton;
 pub mod bpe;
-pub mod cache;
 pub mod chain;
 pub mod character_pairs;
 pub mod characters;
@@ -10,14 +9,12 @@ pub mod dropout;
 pub mod longest_match;
 pub mod max_match;
 pub mod merging;
+pub mod model;
 pub mod ngram;
 pub mod queue;
-mod ring;
 pub mod scored_pairs;
 pub mod seams;
 mod short;
-mod slots;
-pub mod staged;
 pub mod trie;
 pub mod unigram;
 pub mod word_level;

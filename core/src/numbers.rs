@@ -1,7 +1,7 @@
 //! Numbers as bytes: packed for a binary file, in decimal for text.
 
 use crate::error::{Error, Result};
-use crate::room::Room;
+use crate::memory::room::Room;
 
 /// The most bytes that a number has in decimal.
 const LONGEST: usize = 20;
@@ -232,7 +232,7 @@ pub fn widen(bytes: &[u8]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room;
+    use crate::memory::room;
     use proptest::prelude::*;
 
     const JSON: RowStyle<'_> = RowStyle {

@@ -6,15 +6,20 @@
 //! only where no word character stands beside it; an occurrence that is turned down for that has
 //! nevertheless used up its text, so that no shorter token is found inside it.
 
+#[doc(hidden)]
+pub mod codebook;
+pub(crate) mod prefixes;
+mod token_set;
+
 use std::sync::Arc;
 
-use crate::codebook::Codebook;
+use crate::documents::Segment;
 use crate::error::{Error, Result};
 use crate::normalize::Context;
-use crate::parallel::Segment;
+use crate::special::codebook::Codebook;
+use crate::special::token_set::{Token, TokenSet};
 use crate::stages::Stages;
 use crate::text::Text;
-use crate::token_set::{Token, TokenSet};
 
 /// The token takes the white space before it along.
 pub const LSTRIP: u8 = 1;

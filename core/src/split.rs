@@ -14,8 +14,6 @@ mod cut;
 mod cutters;
 mod joining;
 mod lanes;
-#[cfg(test)]
-mod lanes_tests;
 mod linear;
 #[cfg(any(test, fuzzing))]
 mod oracle;

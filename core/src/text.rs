@@ -5,6 +5,7 @@
 //! the text as it was given, and are only kept when somebody will ask for them: on the way of bulk
 //! encoding, nobody does.
 
+pub mod lines;
 pub mod pattern;
 mod rewrite;
 pub mod subject;

@@ -1,15 +1,15 @@
 //! A byte-level BPE tokenizer as one value: the short way into this crate.
 //!
 //! It is an [`Engine`] with its special tokens. What has other stages or another model is a
-//! [`Pipeline`](crate::pipeline::Pipeline).
+//! [`Pipeline`](crate::encode::staged::Pipeline).
 
 use crate::count::Counts;
 use crate::decode::{self, SpecialTable};
+use crate::documents::Documents;
 use crate::embedded;
-use crate::engine::Engine;
+use crate::encode::plain::Engine;
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
-use crate::parallel::Documents;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::tables::TokenTable;

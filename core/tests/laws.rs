@@ -3,12 +3,12 @@
 //! Texts are long enough that threads share a single one of them (256 KiB and more), and made of few parts,
 //! so that caches have something to remember.
 //!
-//! What threads share is a counter of tasks and a list of results behind a lock (`src/parallel.rs`). A model of them under
+//! What threads share is a counter of tasks and a list of results behind a lock (`src/documents.rs`). A model of them under
 //! loom or shuttle would be of other code than what runs: loom has no scoped threads, and none of shuttle's can be refused,
 //! as the system may refuse one (`src/threads.rs`).
 
 use bpe_core::count::Counts;
-use bpe_core::pipeline::Pipeline;
+use bpe_core::encode::staged::Pipeline;
 use bpe_core::{Documents, Error, Scanner, Tokenizer};
 use proptest::prelude::*;
 

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use bpe_core::pipeline::Pipeline;
+use bpe_core::encode::staged::Pipeline;
 use bpe_core::{Documents, Scanner};
 use libfuzzer_sys::fuzz_target;
 

@@ -81,7 +81,7 @@ impl Places {
     /// Asks for the slot that a hash leads to.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
-        crate::prefetch::prefetch(&self.slots, self.home(hash));
+        crate::memory::prefetch::prefetch(&self.slots, self.home(hash));
     }
 }
 

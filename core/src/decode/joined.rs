@@ -9,7 +9,7 @@
 
 use super::SpecialTable;
 use crate::error::{Error, Result};
-use crate::room::{self, Room};
+use crate::memory::room::{self, Room};
 use crate::tables::TokenTable;
 
 /// How many bytes are copied for a token that has no more.

@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 
 use super::tally::{self, Block, Counter, Part, Tally, Tokens};
-use crate::engine::Engine;
+use crate::documents::{self, Documents, Task};
+use crate::encode::encoded::Encoded;
+use crate::encode::plain::Engine;
+use crate::encode::staged::{Pipeline, Span};
 use crate::error::Result;
-use crate::parallel::{self, Documents, Task};
-use crate::parts::Encoded;
-use crate::pipeline::{Pipeline, Span};
 use crate::special::SpecialMatcher;
 
 impl Engine {
@@ -28,7 +28,7 @@ impl Engine {
         let tasks = self.tasks(&documents, matcher);
         let tables = std::sync::Arc::clone(tally.tables());
         let counters = Mutex::new(Vec::new());
-        let found = parallel::run(
+        let found = documents::run(
             &tasks,
             threads,
             || (self.worker(), tally.counter()),
@@ -80,7 +80,7 @@ impl Pipeline {
         let tasks = self.tasks(&documents, matcher);
         let tables = std::sync::Arc::clone(tally.tables());
         let counters = Mutex::new(Vec::new());
-        let found = parallel::run(
+        let found = documents::run(
             &tasks,
             threads,
             || (self.worker(), tally.counter(), Vec::new()),

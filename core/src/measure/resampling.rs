@@ -12,8 +12,8 @@ use std::cmp::Ordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering as Memory};
 
-use crate::draw::{Draw, Place};
 use crate::error::{Error, Result};
+use crate::random::{Draw, Place};
 use crate::threads::share;
 
 /// What draws are for, so that the two kinds of them are independent.

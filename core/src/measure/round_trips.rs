@@ -1,8 +1,8 @@
 //! Documents whose ids do not decode to them.
 
 use crate::decode::{self, Decoder, Reading, SpecialTable, Strings};
+use crate::documents::{self, Documents, Task};
 use crate::error::{Error, Result};
-use crate::parallel::{self, Documents, Task};
 use crate::tables::TokenTable;
 
 /// What makes text of ids again.
@@ -129,8 +129,8 @@ pub fn failures(
         return Err(Error::Invalid(sentence.to_owned()));
     }
     // Whole documents only: nothing is cut.
-    let tasks = parallel::tasks(documents, |_| 0, None);
-    let found = parallel::run(
+    let tasks = documents::tasks(documents, |_| 0, None);
+    let found = documents::run(
         &tasks,
         threads,
         || (),

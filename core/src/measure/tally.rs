@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::frequencies::Frequencies;
 use super::tables::{Kind, Tables};
 use super::words::{Stretch, Words};
+use crate::documents::Documents;
+use crate::encode::staged::Span;
 use crate::error::{Error, Result};
-use crate::parallel::Documents;
-use crate::pipeline::Span;
 
 /// A block of documents, and whether the last one goes on in the next.
 #[derive(Clone, Copy, Debug)]

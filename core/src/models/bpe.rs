@@ -17,8 +17,8 @@ use super::chain::Chain;
 use super::dropout::Dropout;
 use super::merging::{MergeTable, merge_varied};
 use super::short::ShortPiece;
-use crate::draw::Draw;
 use crate::error::{Error, Result};
+use crate::random::Draw;
 use crate::tables::{
     CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
 };

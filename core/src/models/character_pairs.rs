@@ -9,10 +9,10 @@
 use super::characters::{self, Symbol, border, byte_tokens};
 use super::dropout::Dropout;
 use super::merging::MergeTable;
+use super::model::{Border, Found, Model, Scratch, check_unknown};
 use super::seams::{Joints, Seams};
-use super::staged::{Border, Found, Model, Scratch, check_unknown};
-use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 

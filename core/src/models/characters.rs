@@ -5,10 +5,10 @@ use super::dropout::Dropout;
 use super::merging::{
     Merges, Placed, SHORT, Variant, merge_by_steps, merge_long, merge_short, merge_varied,
 };
+use super::model::Border;
 use super::queue::{BucketQueue, HeapQueue};
-use super::staged::Border;
-use crate::draw::Draw;
 use crate::error::Result;
+use crate::random::Draw;
 use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::read_char;
 

@@ -5,8 +5,8 @@
 //! candidate that was dropped once stays dropped, while in the paper it may come up in the next step.
 
 use super::merging::Variant;
-use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::random::{Draw, Sampling};
 
 /// A probability of leaving a merge out, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq)]

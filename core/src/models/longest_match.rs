@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use hashbrown::HashMap;
 
-use super::staged::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
 use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::read_char;

@@ -9,7 +9,7 @@
 //! long as the longest word, and are read with so much of what follows: twice the work at most.
 
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
-use super::staged::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
 

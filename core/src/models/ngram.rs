@@ -8,7 +8,7 @@
 //! character, and the n-gram that does is a token if that one is as long.
 
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
-use super::staged::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
 use crate::text::character_len;

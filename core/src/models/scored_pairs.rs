@@ -15,10 +15,10 @@ use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
 use super::characters::{self, Symbol, border};
 use super::dropout::Dropout;
 use super::merging::Merges;
+use super::model::{Border, Found, Model, Scratch, Tables, check_unknown};
 use super::seams::{Joints, Seams};
-use super::staged::{Border, Found, Model, Scratch, Tables, check_unknown};
-use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 

@@ -1,6 +1,6 @@
 //! Where a text can be cut before a model sees it without changing any token.
 
-use super::staged::Border;
+use super::model::Border;
 use crate::text::{characters, read_char};
 
 /// How many code points a [`Joints`] tells apart: those that most text is made of.

@@ -24,8 +24,8 @@ use serde::Deserialize;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
+use super::model::{Border, Found, Tables};
 use super::seams::Joints;
-use super::staged::{Border, Found, Tables};
 use super::trie::Trie;
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;

@@ -1,6 +1,6 @@
 //! Each piece is looked up as a whole.
 
-use super::staged::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
 use crate::tables::{PieceTable, TokenTable};
 use crate::text;

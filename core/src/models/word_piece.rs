@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use super::staged::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, Scratch, check_unknown};
 use crate::error::{Error, Result};
 use crate::tables::{NONE, TokenTable};
 use crate::text;

@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyMemoryView};
 
 use super::to_python;
 use crate::decode::SpecialTable;
-use crate::parallel::Documents;
+use crate::documents::Documents;
 use crate::tables::TokenTable;
 
 /// What a caller lent: its memory if nothing can ever write to it, else a copy made while the GIL was held.

@@ -10,8 +10,8 @@ use super::engine::Engine;
 use super::pipeline::Pipeline;
 use super::split::SpecialMatcher;
 use super::to_python;
+use crate::encode::staged::Span;
 use crate::measure::{self, Kind};
-use crate::pipeline::Span;
 
 /// What a tokenizer makes of one input, counted while it encodes.
 #[pyclass(frozen, module = "bpe_cli._core")]

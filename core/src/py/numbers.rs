@@ -10,9 +10,9 @@ use pyo3::types::PyBytes;
 use super::arrays::{Lent, U32Array, U64Array};
 use super::to_python;
 use crate::error::Result;
-use crate::lines;
+use crate::memory::room::{self, Room};
 use crate::numbers::{self, Open, RowStyle};
-use crate::room::{self, Room};
+use crate::text::lines;
 
 /// Makes a bytes object of a length that is known before, without the GIL and without a copy; `fill` fills
 /// all of it.

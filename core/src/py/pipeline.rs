@@ -11,11 +11,11 @@ use super::engine::decode_bytes;
 use super::split::SpecialMatcher;
 use super::to_python;
 use crate::decode::{self, Reading, Strings};
-use crate::draw::{Place, Sampling};
+use crate::encode::staged::{self, Variation};
 use crate::error::{Error, Result};
-use crate::models::staged::{self, Tables};
+use crate::models::model::{self, Tables};
 use crate::normalize::Context;
-use crate::pipeline::{self, Variation};
+use crate::random::{Place, Sampling};
 use crate::split::stage::Pieces;
 use crate::stages;
 use crate::text::Text;
@@ -112,7 +112,7 @@ fn origins(text: &Text) -> (U32Array, U32Array) {
 
 /// A compiled tokenizer with all of its stages: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Pipeline(pub(super) pipeline::Pipeline);
+pub struct Pipeline(pub(super) staged::Pipeline);
 
 #[pymethods]
 impl Pipeline {
@@ -129,7 +129,7 @@ impl Pipeline {
         scores: Option<Lent<f64>>,
         kinds: Option<Lent<u8>>,
     ) -> PyResult<Self> {
-        let spec: staged::Spec = serde_json::from_str(model)
+        let spec: model::Spec = serde_json::from_str(model)
             .map_err(|error| PyValueError::new_err(format!("not a model: {error}")))?;
         let tokens = token_table(py, &blob, &ends)?;
         let merges = merges.map(|merges| triples(py, &merges)).transpose()?;
@@ -143,9 +143,9 @@ impl Pipeline {
         };
         let stages = Arc::clone(&stages.0);
         let model = py
-            .detach(|| staged::build(spec, tables))
+            .detach(|| model::build(spec, tables))
             .map_err(to_python)?;
-        Ok(Self(pipeline::Pipeline::new(stages, model)))
+        Ok(Self(staged::Pipeline::new(stages, model)))
     }
 
     fn safe_cut(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<usize> {

@@ -7,9 +7,10 @@ use pyo3::prelude::*;
 use super::arrays::{Lent, U64Array};
 use super::pipeline::Stages;
 use super::to_python;
+use crate::documents::Segment;
 use crate::error::Error;
-use crate::parallel::Segment;
-use crate::{codebook, special, split};
+use crate::special::codebook;
+use crate::{special, split};
 
 /// A compiled pre-tokenizer.
 #[pyclass(frozen, module = "bpe_cli._core")]

@@ -1,7 +1,7 @@
 //! Worked examples of special tokens in text.
 
 use super::*;
-use crate::codebook::Tag;
+use crate::special::codebook::Tag;
 
 fn matcher(tokens: &[(&str, u8)]) -> SpecialMatcher {
     let contents = tokens.iter().map(|(c, _)| c.as_bytes().to_vec()).collect();

@@ -227,3 +227,6 @@ fn fill_room<L: Level, W: Lanes>(
     };
     found
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@
 //!
 //! The build script takes this module in by its path; it needs nothing else of the crate but `error`.
 #![forbid(unsafe_code)]
+#![allow(clippy::mod_module_files)]
 
 mod character;
 mod pair;

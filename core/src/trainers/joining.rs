@@ -21,8 +21,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::count::Counts;
+use crate::documents::{self, Task};
 use crate::error::{Error, Result};
-use crate::parallel::{self, Task};
 use crate::text::read_char;
 
 /// Bytes of lines that a task has at least, unless they end.
@@ -284,7 +284,7 @@ impl Lines {
             Ok((part, characters))
         };
         let tasks = self.tasks();
-        let made = parallel::run(&tasks, threads, || (), |(), task| part(task), drop)?;
+        let made = documents::run(&tasks, threads, || (), |(), task| part(task), drop)?;
         let (parts, counts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
         let mut characters: Vec<(Vec<u8>, u64)> = merged(counts)?
             .iter()
@@ -326,7 +326,7 @@ fn each_part<R: Send>(
     work: impl Fn(&Part) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let tasks: Vec<Task> = (0..parts.len()).map(|at| run_of(at..at + 1)).collect();
-    parallel::run(
+    documents::run(
         &tasks,
         threads,
         || (),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bpe_core::models::staged::{self, Tables};
-use bpe_core::pipeline::Pipeline;
+use bpe_core::encode::staged::Pipeline;
+use bpe_core::models::model::{self, Tables};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
 
@@ -67,7 +67,7 @@ pub fn all() -> Vec<Pipeline> {
         let stages = Stages::from_json(stages).expect("stages");
         Pipeline::new(
             Arc::new(stages),
-            staged::build(spec, tables).expect("a model"),
+            model::build(spec, tables).expect("a model"),
         )
     })
     .collect()

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::draw::Place;
 use crate::models::bpe::Bpe;
 use crate::models::character_pairs::{CharacterPairs, Settings};
+use crate::models::model::{Model, Scratch, Tables};
 use crate::models::scored_pairs::ScoredPairs;
-use crate::models::staged::{Model, Scratch, Tables};
+use crate::random::Place;
 use crate::tables::TokenTable;
 
 type Distribution = BTreeMap<Vec<u32>, f64>;

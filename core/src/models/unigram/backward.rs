@@ -130,7 +130,7 @@ mod tests {
 
     use super::super::tests::{SETTINGS, all, ids, model};
     use super::super::{Settings, Unigram};
-    use crate::models::staged::{Model as _, Scratch};
+    use crate::models::model::{Model as _, Scratch};
 
     fn of(tokens: &[(&str, f64)]) -> Unigram {
         let settings = Settings {

@@ -14,7 +14,7 @@
 use super::lattice::UNKNOWN;
 use super::{NOWHERE, Scratch, Step, Unigram, walk_back};
 use crate::error::Result;
-use crate::models::staged::{self, Carrying, Found};
+use crate::models::model::{self, Carrying, Found};
 use crate::text::character_len;
 
 /// The distance between numbers in f32 by their size, and as much again for whatever is reckoned here.
@@ -121,10 +121,10 @@ impl Carrying for Unigram {
     fn encode_on(
         &self,
         piece: &[u8],
-        scratch: &mut staged::Scratch,
+        scratch: &mut model::Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let staged::Scratch {
+        let model::Scratch {
             unigram,
             sum,
             bound,

@@ -1,13 +1,13 @@
 //! A unigram model among other models: what the stages' pipeline asks of it.
 
 use super::{Scratch, Unigram, sample};
-use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::models::model::{self, Border, Carrying, Found};
 use crate::models::seams::{Joints, Seams};
-use crate::models::staged::{self, Border, Carrying, Found};
+use crate::random::{Draw, Sampling};
 use crate::tables::TokenTable;
 
-impl staged::Model for Unigram {
+impl model::Model for Unigram {
     fn tokens(&self) -> &TokenTable<'static> {
         &self.tokens
     }
@@ -15,7 +15,7 @@ impl staged::Model for Unigram {
     fn encode_piece(
         &self,
         piece: &[u8],
-        scratch: &mut staged::Scratch,
+        scratch: &mut model::Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
         self.viterbi(piece, &mut scratch.unigram);
@@ -27,7 +27,7 @@ impl staged::Model for Unigram {
         piece: &[u8],
         sampling: Sampling,
         draw: &mut Draw,
-        scratch: &mut staged::Scratch,
+        scratch: &mut model::Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
         let Sampling::Segmentation { alpha, nbest } = sampling else {

@@ -10,8 +10,8 @@
 
 use super::lattice::UNKNOWN;
 use super::{Found, Scratch, Unigram};
-use crate::draw::Draw;
 use crate::models::unigram::real::Real as _;
+use crate::random::Draw;
 use crate::text::character_len;
 
 impl Unigram {

@@ -3,7 +3,7 @@
 use super::lattice::UNKNOWN;
 use super::{MARK, Settings, kind};
 use crate::error::{Error, Result};
-use crate::models::staged::Border;
+use crate::models::model::Border;
 use crate::tables::TokenTable;
 
 /// Checks that the tables have the same length and the numbers are numbers.

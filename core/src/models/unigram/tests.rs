@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::models::staged::{self, Model as _};
+use crate::models::model::{self, Model as _};
 use crate::text::characters;
 
 fn table(tokens: &[&[u8]]) -> TokenTable<'static> {
@@ -53,7 +53,7 @@ pub(super) fn ids(found: &[Found]) -> Vec<u32> {
 fn encode(model: &Unigram, text: &[u8]) -> Vec<u32> {
     let mut out = Vec::new();
     model
-        .encode_piece(text, &mut staged::Scratch::default(), &mut out)
+        .encode_piece(text, &mut model::Scratch::default(), &mut out)
         .unwrap();
     let mut at = 0;
     for found in &out {
@@ -110,7 +110,7 @@ fn takes_the_best() {
     };
     let error = super::tests::model(none, &tokens).encode_piece(
         b"axa",
-        &mut staged::Scratch::default(),
+        &mut model::Scratch::default(),
         &mut Vec::new(),
     );
     assert_eq!(

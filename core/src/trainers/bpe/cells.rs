@@ -10,7 +10,7 @@
 //! are few of those, and no cell needs to know its piece.
 
 use crate::error::{Error, Result};
-use crate::prefetch::prefetch;
+use crate::memory::prefetch::prefetch;
 
 /// Between pieces; ids are lower.
 pub(in crate::trainers) const SEPARATOR: u32 = SPAN - 1;

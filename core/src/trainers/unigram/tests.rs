@@ -30,7 +30,7 @@ fn corpus(number: u64) -> Vec<(String, u64)> {
     let parts = [
         "ing", "er", "the", "un", "ly", "talk", "walk", "é", "日本", "s",
     ];
-    let mut draw = crate::draw::Draw::at(crate::draw::Place {
+    let mut draw = crate::random::Draw::at(crate::random::Place {
         seed: 1,
         document: 0,
         offset: 0,

@@ -1,6 +1,6 @@
 //! Slots of a memory of pieces: keys, values, and the buckets that hold two of each.
 
-use crate::prefetch::prefetch;
+use crate::memory::prefetch::prefetch;
 
 /// Longest piece that is its own key.
 pub const MAX_PIECE: usize = 15;
@@ -9,7 +9,7 @@ pub const MAX_LONG: usize = 256;
 /// Most ids in a slot.
 pub const MAX_IDS: usize = 4;
 
-/// Ids are below 2^21 (those of [`crate::pipeline`] below 2^29), so the first one's top bits have room
+/// Ids are below 2^21 (those of [`crate::encode::staged`] below 2^29), so the first one's top bits have room
 /// for how many there are.
 pub(super) const COUNT_SHIFT: u32 = 29;
 /// Says in place of a count that the ids are in the ring; the low bits then say how many.

@@ -12,10 +12,10 @@
 //! to 16 MB, or 32 MB if the thread is alone. From some size on it grows where it is, since making pages
 //! anew takes longer than putting the slots in order.
 
-use super::ring::Ring;
-use super::slots::{Buckets, UNITS, Value};
-pub use super::slots::{MAX_IDS, MAX_LONG, MAX_PIECE, key, long_key};
-use crate::pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::ring::Ring;
+use crate::memory::slots::{Buckets, UNITS, Value};
+pub use crate::memory::slots::{MAX_IDS, MAX_LONG, MAX_PIECE, key, long_key};
 
 const FIRST_BUCKETS: usize = 1 << 8;
 /// How many there may be; twice as many if the thread is alone.

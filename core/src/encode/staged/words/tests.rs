@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 
-use crate::models::staged::{self, Tables};
+use crate::documents::Documents;
+use crate::encode::staged::Pipeline;
+use crate::models::model::{self, Tables};
 use crate::normalize::charsmap;
-use crate::parallel::Documents;
-use crate::pipeline::Pipeline;
 use crate::stages::Stages;
 use crate::tables::TokenTable;
 
@@ -134,7 +134,7 @@ fn pipeline(stages: &str, model: &str) -> Pipeline {
     let stages = Arc::new(Stages::from_json(stages).unwrap());
     Pipeline::new(
         stages,
-        staged::build(serde_json::from_str(model).unwrap(), tables).unwrap(),
+        model::build(serde_json::from_str(model).unwrap(), tables).unwrap(),
     )
 }
 
@@ -207,7 +207,7 @@ impl Ways {
             assert_eq!(counts.iter().sum::<u64>(), fast.ids.len() as u64);
             return;
         }
-        let ids = |encoded: &crate::parts::Encoded, number: usize| {
+        let ids = |encoded: &crate::encode::encoded::Encoded, number: usize| {
             let start = number
                 .checked_sub(1)
                 .map_or(0, |before| encoded.ends[before]);
@@ -326,7 +326,7 @@ fn a_byte_without_a_token_is_named_where_it_stands() {
         ..Tables::default()
     };
     let model = DOUBLE.replace(r#""unk_id": 0"#, r#""unk_id": null"#);
-    let model = staged::build(serde_json::from_str(&model).unwrap(), tables).unwrap();
+    let model = model::build(serde_json::from_str(&model).unwrap(), tables).unwrap();
     let pipeline = Pipeline::new(stages, model);
     assert!(pipeline.plan.is_some());
     let documents = Documents {

@@ -10,20 +10,20 @@
 //! earlier one like it; so pieces in order of stretches, and these in order of first occurrence, are in
 //! order of first occurrence.
 //!
-//! [`ByStages`]: crate::cutting::ByStages
+//! [`ByStages`]: crate::count::cutters::ByStages
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::count::Counts;
-use crate::cutting::{context_of, stretches};
+use crate::count::cutters::{context_of, stretches};
+use crate::count::table::Stretches;
+use crate::documents::{self, Documents, Task};
 use crate::error::{Error, Result};
 use crate::normalize::Context;
-use crate::parallel::{self, Documents, Task};
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::split::visible;
 use crate::stages::Stages;
-use crate::stretches::Stretches;
 
 /// A block that is cut before blanks.
 pub struct Chunks<'a> {
@@ -52,7 +52,7 @@ impl Chunks<'_> {
         // A thread takes tasks in ascending order, so where each saw its pieces first tells the order of all.
         let found = Mutex::new(Vec::new());
         let limit = counts.max_bytes();
-        parallel::run(
+        documents::run(
             tasks,
             threads,
             begin,

@@ -1,8 +1,8 @@
 //! The two ways to cut the tasks of a block into pieces that are counted.
 
+use crate::documents::{self, Documents, Segment, Task};
 use crate::error::{Error, Result};
 use crate::normalize::Context;
-use crate::parallel::{self, Documents, Segment, Task};
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::split::{AT_A_TIME, Scanner, visible};
@@ -130,7 +130,7 @@ pub(crate) fn stretches(
         .map(|&end| end as usize);
     for (number, end) in closed.chain(std::iter::once(task.end)).enumerate() {
         let mut continued = task.continued && number == 0;
-        parallel::segments(&documents.text[start..end], matcher, |segment| {
+        documents::segments(&documents.text[start..end], matcher, |segment| {
             if let Segment::Text {
                 start: from,
                 end: to,

@@ -1,6 +1,6 @@
 use super::*;
-use crate::cutting::ByStages;
-use crate::parallel;
+use crate::count::cutters::ByStages;
+use crate::documents;
 
 const SPECS: [&str; 10] = [
     r#"{"normalizers":[{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}],"pre_tokenizers":[{"type":"BertPreTokenizer"}]}"#,
@@ -22,7 +22,7 @@ fn plain(
     matcher: Option<&SpecialMatcher>,
 ) -> Vec<(Vec<u8>, u64)> {
     let mut counts = Counts::new(usize::MAX);
-    let tasks = parallel::tasks(documents, |text| stages.safe_cut(text), matcher);
+    let tasks = documents::tasks(documents, |text| stages.safe_cut(text), matcher);
     let cutter = ByStages {
         documents,
         stages,

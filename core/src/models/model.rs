@@ -1,23 +1,23 @@
 //! The models that stand behind stages: what all of them have in common, and how one is made.
 //!
-//! The byte-level model of GPT's families has its own short way in `engine`; here it is one of many.
+//! The byte-level model of GPT's families has its own short way in `encode::plain`; here it is one of many.
 
 use serde::Deserialize;
 
-use super::bpe::{self, Bpe};
-use super::character_pairs::{self, CharacterPairs};
-use super::characters;
-use super::dropout::Dropout;
-use super::longest_match::{self, LongestMatch};
-use super::max_match::{self, MaxMatch};
-use super::ngram::NGram;
-use super::scored_pairs::ScoredPairs;
-use super::seams::Seams;
-use super::unigram::{self, Unigram};
-use super::word_level::WordLevel;
-use super::word_piece::WordPiece;
-use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::models::bpe::{self, Bpe};
+use crate::models::character_pairs::{self, CharacterPairs};
+use crate::models::characters;
+use crate::models::dropout::Dropout;
+use crate::models::longest_match::{self, LongestMatch};
+use crate::models::max_match::{self, MaxMatch};
+use crate::models::ngram::NGram;
+use crate::models::scored_pairs::ScoredPairs;
+use crate::models::seams::Seams;
+use crate::models::unigram::{self, Unigram};
+use crate::models::word_level::WordLevel;
+use crate::models::word_piece::WordPiece;
+use crate::random::{Draw, Sampling};
 use crate::tables::{MAX_TOKENS, TokenTable};
 
 /// A token in a piece: its id, and what bytes of the piece it stands for.

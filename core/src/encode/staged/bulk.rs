@@ -2,10 +2,10 @@
 
 use super::out::{Out, Variation, place_of};
 use super::{Pipeline, Worker};
+use crate::documents::{self, Documents, Task};
+use crate::encode::encoded::{self, Encoded, Part};
 use crate::error::Result;
-use crate::models::staged::Border;
-use crate::parallel::{self, Documents, Task};
-use crate::parts::{self, Encoded, Part};
+use crate::models::model::Border;
 use crate::special::SpecialMatcher;
 
 impl Pipeline {
@@ -21,7 +21,7 @@ impl Pipeline {
         threads: usize,
         variation: Option<Variation>,
     ) -> Result<Encoded> {
-        Ok(parts::join(
+        Ok(encoded::join(
             self.parts(documents, matcher, threads, true, variation)?,
             threads,
         ))
@@ -37,7 +37,7 @@ impl Pipeline {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Vec<u64>> {
-        Ok(parts::counts(
+        Ok(encoded::counts(
             &self.parts(documents, matcher, threads, false, None)?,
         ))
     }
@@ -48,7 +48,7 @@ impl Pipeline {
         documents: &Documents<'_>,
         matcher: Option<&SpecialMatcher>,
     ) -> Vec<Task> {
-        parallel::tasks(documents, |text| self.safe_cut(text), matcher)
+        documents::tasks(documents, |text| self.safe_cut(text), matcher)
     }
 
     /// Gives the last offset at which a text can be cut, whatever follows, and each part be encoded by
@@ -71,7 +71,7 @@ impl Pipeline {
     ) -> Result<Vec<Part>> {
         documents.check()?;
         let tasks = self.tasks(documents, matcher);
-        parallel::run(
+        documents::run(
             &tasks,
             threads,
             || self.worker(),

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::documents::{self, Documents, Segment, Task};
+use crate::encode::encoded::{self, Encoded, Part};
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
-use crate::parallel::{self, Documents, Segment, Task};
-use crate::parts::{self, Encoded, Part};
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 
@@ -69,7 +69,7 @@ impl Engine {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Encoded> {
-        Ok(parts::join(
+        Ok(encoded::join(
             self.parts(documents, matcher, threads, true)?,
             threads,
         ))
@@ -85,7 +85,7 @@ impl Engine {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Vec<u64>> {
-        Ok(parts::counts(
+        Ok(encoded::counts(
             &self.parts(documents, matcher, threads, false)?,
         ))
     }
@@ -160,7 +160,7 @@ impl Engine {
         documents: &Documents<'_>,
         matcher: Option<&SpecialMatcher>,
     ) -> Vec<Task> {
-        parallel::tasks(documents, |text| self.scanner.safe_cut(text), matcher)
+        documents::tasks(documents, |text| self.scanner.safe_cut(text), matcher)
     }
 
     fn parts(
@@ -176,7 +176,7 @@ impl Engine {
         } else {
             self.tasks(documents, matcher)
         };
-        parallel::run(
+        documents::run(
             &tasks,
             threads,
             || self.worker(),
@@ -236,7 +236,7 @@ impl Engine {
     ) -> Result<()> {
         let document = &text[range.clone()];
         let mut first = true;
-        parallel::segments(document, matcher, |segment| {
+        documents::segments(document, matcher, |segment| {
             match segment {
                 Segment::Special { id, .. } => {
                     self.flush(text, worker, part, keep)?;

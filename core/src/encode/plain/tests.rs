@@ -1,8 +1,8 @@
 //! Every way through the batches equals the plain one: a piece after the other, nothing remembered.
 
 use super::*;
-use crate::draw::{Draw, Place};
 use crate::embedded;
+use crate::random::{Draw, Place};
 
 const GPT2: &str =
     r#"{"words":"spaced","contractions":"exact","digits":0,"tail":"","newlines":false}"#;
@@ -44,7 +44,7 @@ fn expected(
     for (number, &end) in documents.ends.iter().enumerate() {
         let document = &documents.text[start..end as usize];
         let mut first = true;
-        parallel::segments(document, matcher, |segment| {
+        documents::segments(document, matcher, |segment| {
             match segment {
                 Segment::Special { id, .. } => encoded.ids.push(id),
                 Segment::Text { start, end } => {

@@ -4,10 +4,10 @@
 use super::cache::MANY;
 use super::plan::INSIDE;
 use super::{Run, STRETCH, TOO_LONG};
+use crate::encode::staged::borders::cut_at_borders;
+use crate::encode::staged::{Pipeline, Worker};
 use crate::error::Result;
 use crate::normalize::Context;
-use crate::pipeline::borders::cut_at_borders;
-use crate::pipeline::{Pipeline, Worker};
 
 impl Run<'_> {
     /// Handles a word that the first memory does not know.

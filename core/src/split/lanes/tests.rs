@@ -5,10 +5,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::lanes::Machine;
-use super::oracle::patterns;
-use super::tests::{Random, SYMBOLS, for_each_string};
-use super::{Contractions, Scanner, ScannerSpec, Tail, WordRule};
+use crate::split::lanes::Machine;
+use crate::split::oracle::patterns;
+use crate::split::tests::{Random, SYMBOLS, for_each_string};
+use crate::split::{Contractions, Scanner, ScannerSpec, Tail, WordRule};
 
 /// Every kind of instructions that the machine has, and none.
 fn machines() -> impl Iterator<Item = Option<Machine>> {

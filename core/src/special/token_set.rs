@@ -2,9 +2,9 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
+use crate::documents::Segment;
 use crate::error::{Error, Result};
-use crate::parallel::Segment;
-use crate::prefixes::Prefixes;
+use crate::special::prefixes::Prefixes;
 use crate::special::{LSTRIP, RSTRIP, SINGLE_WORD};
 use crate::split::categories;
 use crate::text::read_char;

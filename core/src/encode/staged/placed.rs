@@ -1,9 +1,9 @@
 //! A token with its place in a short piece, in 29 bits: what a [`PieceCache`] has room for.
 //!
-//! [`PieceCache`]: crate::models::cache::PieceCache
+//! [`PieceCache`]: crate::memory::piece_cache::PieceCache
 
-use crate::models::cache::MAX_PIECE;
-use crate::models::staged::Found;
+use crate::memory::piece_cache::MAX_PIECE;
+use crate::models::model::Found;
 use crate::tables::MAX_TOKENS;
 
 const ID_BITS: u32 = 21;

@@ -22,10 +22,10 @@ use masks::{BLOCK, Masks};
 use plan::{BLANK, INSIDE, MARK, Plan};
 
 use super::{Pipeline, Worker};
+use crate::encode::encoded::Part;
 use crate::error::Result;
-use crate::models::staged::Carrying;
+use crate::models::model::Carrying;
 use crate::normalize::Context;
-use crate::parts::Part;
 
 /// How many words are looked up together.
 const BATCH: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
 use crate::threads::share;
 
 /// Ids of a block's documents.

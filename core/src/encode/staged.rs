@@ -7,12 +7,12 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::draw::{Draw, Place};
+use crate::documents::{self, Segment};
 use crate::error::{Error, Result};
-use crate::models::cache::{self, PieceCache};
-use crate::models::staged::{Found, Model, Scratch};
+use crate::memory::piece_cache::{self, PieceCache};
+use crate::models::model::{Found, Model, Scratch};
 use crate::normalize::Context;
-use crate::parallel::{self, Segment};
+use crate::random::{Draw, Place};
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::split::visible;
@@ -145,7 +145,7 @@ impl Pipeline {
         variation: Option<Variation>,
     ) -> Result<()> {
         let document = &text[range.clone()];
-        parallel::segments(document, matcher, |segment| {
+        documents::segments(document, matcher, |segment| {
             match segment {
                 Segment::Special { id, start, end } => {
                     out.special(id, range.start + start..range.start + end);
@@ -210,7 +210,7 @@ impl Pipeline {
             && let Some(matcher) = added
         {
             let normalized = std::mem::take(&mut pieces.text);
-            result = parallel::segments_normalized(normalized.bytes(), matcher, |segment| {
+            result = documents::segments_normalized(normalized.bytes(), matcher, |segment| {
                 match segment {
                     Segment::Special { id, start, end } => {
                         let origin = normalized.origin(start..end).unwrap_or_default();
@@ -304,7 +304,7 @@ impl Pipeline {
         let bytes = text.bytes();
         let key = match (&mut *out, variation) {
             (Out::Ids(part, _), None) => {
-                let key = cache::key(bytes, range.start, range.end);
+                let key = piece_cache::key(bytes, range.start, range.end);
                 if let Some(key) = key
                     && worker.cache.recall(key, &mut part.ids)
                 {
@@ -313,7 +313,7 @@ impl Pipeline {
                 key
             }
             (Out::Spans(spans), None) => {
-                let key = cache::key(bytes, range.start, range.end);
+                let key = piece_cache::key(bytes, range.start, range.end);
                 worker.packed.clear();
                 if let Some(key) = key
                     && worker

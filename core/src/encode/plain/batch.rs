@@ -9,10 +9,10 @@
 use std::mem::MaybeUninit;
 
 use super::{Engine, shift};
+use crate::encode::encoded::Part;
 use crate::error::Result;
+use crate::memory::piece_cache::{self, MAX_IDS, MAX_PIECE, PieceCache};
 use crate::models::bpe::Scratch;
-use crate::models::cache::{self, MAX_IDS, MAX_PIECE, PieceCache};
-use crate::parts::Part;
 use crate::split::AT_A_TIME;
 
 /// Pieces that wait to be looked up.
@@ -209,11 +209,11 @@ impl LookUp {
         let places = self.keys.iter_mut().zip(&mut self.homes);
         let mut long = false;
         for (&end, (key, home)) in ends.iter().zip(places) {
-            *key = match cache::key(text, from, end) {
+            *key = match piece_cache::key(text, from, end) {
                 Some(key) => key,
                 None => {
                     long = true;
-                    cache::long_key(&text[from..end]).unwrap_or(NO_KEY)
+                    piece_cache::long_key(&text[from..end]).unwrap_or(NO_KEY)
                 }
             };
             let at = table.home(*key);

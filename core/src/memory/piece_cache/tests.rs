@@ -1,7 +1,7 @@
 //! What the cache of pieces says, and that it says nothing else.
 
-use super::super::slots::COUNT_SHIFT;
 use super::*;
+use crate::memory::slots::COUNT_SHIFT;
 
 #[test]
 fn keys_differ_by_content_and_length() {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::draw::{Place, Sampling};
-use crate::parallel::Documents;
-use crate::parts::Part;
+use crate::documents::Documents;
+use crate::encode::encoded::Part;
+use crate::random::{Place, Sampling};
 
 /// A token and the bytes of the document that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Long pieces and what became of them, in a ring of bounded size: the newest overwrites the oldest.
 
-use crate::pages::{LARGE_PAGE, ask_for_large};
-use crate::prefetch::prefetch;
+use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::prefetch::prefetch;
 
 /// Words of four bytes that a ring has at most: 16 MB; three times that for a thread that is alone.
 const WORDS: u64 = 1 << 22;

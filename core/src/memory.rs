@@ -1,0 +1,8 @@
+//! Memory: what pieces became, kept exactly and within bounds, and how its pages are asked for.
+
+pub(crate) mod huge_pages;
+pub mod piece_cache;
+pub(crate) mod prefetch;
+mod ring;
+pub mod room;
+mod slots;
