@@ -10,14 +10,14 @@ use super::split::{SpecialMatcher, Splitter};
 use super::to_python;
 use crate::decode::{self, SpecialTable};
 use crate::embedded;
-use crate::encode::plain;
+use crate::encode::{Encoder, Plain};
 use crate::error::Error;
 use crate::models::bpe::Bpe;
 use crate::tables::{PieceTable, TokenTable};
 
 /// A compiled tokenizer: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Engine(pub(super) plain::Engine);
+pub struct Engine(pub(super) Encoder<Plain>);
 
 #[pymethods]
 impl Engine {
@@ -42,7 +42,7 @@ impl Engine {
             Some(merges) => Bpe::from_merges(tokens, merges, whole_pieces),
         });
         let model = model.map_err(to_python)?;
-        Ok(Self(plain::Engine::new(
+        Ok(Self(Encoder::plain(
             splitter.0.clone(),
             model,
             prefix_space,
@@ -52,7 +52,7 @@ impl Engine {
     #[staticmethod]
     fn embedded(sha256: &str, splitter: &Splitter, prefix_space: bool) -> PyResult<Self> {
         let table = embedded::find(sha256).ok_or_else(|| PyKeyError::new_err(sha256.to_owned()))?;
-        Ok(Self(plain::Engine::new(
+        Ok(Self(Encoder::plain(
             splitter.0.clone(),
             table.model(),
             prefix_space,

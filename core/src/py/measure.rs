@@ -10,7 +10,7 @@ use super::engine::Engine;
 use super::pipeline::Pipeline;
 use super::split::SpecialMatcher;
 use super::to_python;
-use crate::encode::staged::Span;
+use crate::encode::Span;
 use crate::measure::{self, Kind};
 
 /// What a tokenizer makes of one input, counted while it encodes.
@@ -122,7 +122,8 @@ impl Tally {
         let matcher = matcher.map(|matcher| &matcher.0);
         py.detach(|| {
             let block = block(&documents, unfinished);
-            engine.0.tally(block, matcher, threads, &mut self.lock())
+            let tallied = engine.0.tally(block, matcher, threads, &mut self.lock());
+            tallied.map(|_| ())
         })
         .map_err(to_python)
     }
@@ -148,6 +149,7 @@ impl Tally {
                 pipeline.0.tally(block, matcher, threads, &mut self.lock())
             })
             .map_err(to_python)?;
+        let encoded = encoded.unwrap_or_default();
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
 

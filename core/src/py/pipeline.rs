@@ -11,7 +11,7 @@ use super::engine::decode_bytes;
 use super::split::SpecialMatcher;
 use super::to_python;
 use crate::decode::{self, Reading, Strings};
-use crate::encode::staged::{self, Variation};
+use crate::encode::{Encoder, Staged, Variation};
 use crate::error::{Error, Result};
 use crate::models::model::{self, Tables};
 use crate::normalize::Context;
@@ -112,7 +112,7 @@ fn origins(text: &Text) -> (U32Array, U32Array) {
 
 /// A compiled tokenizer with all of its stages: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Pipeline(pub(super) staged::Pipeline);
+pub struct Pipeline(pub(super) Encoder<Staged>);
 
 #[pymethods]
 impl Pipeline {
@@ -145,7 +145,7 @@ impl Pipeline {
         let model = py
             .detach(|| model::build(spec, tables))
             .map_err(to_python)?;
-        Ok(Self(staged::Pipeline::new(stages, model)))
+        Ok(Self(Encoder::staged(stages, model)))
     }
 
     fn safe_cut(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<usize> {
@@ -195,7 +195,10 @@ impl Pipeline {
             })
             .transpose()?;
         let encoded = py
-            .detach(|| self.0.encode(&documents.get(), matcher, threads, variation))
+            .detach(|| match variation {
+                None => self.0.encode(&documents.get(), matcher, threads),
+                Some(variation) => self.0.sample(&documents.get(), matcher, threads, variation),
+            })
             .map_err(to_python)?;
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
