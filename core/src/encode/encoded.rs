@@ -73,11 +73,18 @@ impl Part {
 /// [`Error::Memory`] when there is no memory for it.
 #[inline]
 pub fn reserve<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
-    let reserved = tokens.try_reserve(more);
-    reserved.map_err(|_| no_memory(tokens.len() as u64 + more as u64))
+    if tokens.capacity() - tokens.len() < more {
+        return grow(tokens, more);
+    }
+    Ok(())
 }
 
 #[cold]
+fn grow<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
+    let grown = tokens.try_reserve(more);
+    grown.map_err(|_| no_memory(tokens.len() as u64 + more as u64))
+}
+
 fn no_memory(tokens: u64) -> Error {
     Error::Memory(format!("there is no memory for {tokens} tokens"))
 }

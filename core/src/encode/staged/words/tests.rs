@@ -347,6 +347,30 @@ fn a_byte_without_a_token_is_named_where_it_stands() {
     );
 }
 
+#[test]
+fn a_text_whose_offsets_would_not_fit_is_refused() {
+    use crate::encode::staged::run::LONGEST_STRETCH;
+    let pipeline = pipeline(WORDS, WORD_PIECE);
+    let encode = |length: usize| {
+        let text = vec![b'\n'; length];
+        let ends = [length as u64];
+        let documents = Documents {
+            text: &text,
+            ends: &ends,
+            continued: false,
+        };
+        pipeline
+            .encode(&documents, None, 2)
+            .map(|encoded| encoded.ends)
+    };
+    assert_eq!(encode(LONGEST_STRETCH), Ok(vec![0]));
+    let sentence = "a text without a safe place to cut it is longer than 4 GiB";
+    assert_eq!(
+        encode(LONGEST_STRETCH + 1).unwrap_err().to_string(),
+        sentence
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
