@@ -5,12 +5,19 @@ are valid. Documents of a block lie one after the other in ``data``; ``ends`` (u
 ends. ``threads`` is at least 1. Every bulk call releases the GIL. A failure raises ``ValueError``
 with a sentence (and the place in the data, as a second argument, where it says so); no call panics,
 opens a file, prints or reads the environment.
+
+*Options* are one JSON object, as ``support.core_arguments.options_json`` makes it: its keys and their meaning are the
+fields of the Rust struct that is named, and those that are bytes are in base64. An option that is unknown, missing or
+of another kind raises ``ValueError`` with its name; so do options that contradict each other.
 """
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import TypeAlias, final
 
 from typing_extensions import Buffer
+
+_Progress: TypeAlias = Callable[[int, int], None]
+"""Called now and then with (done so far, all there is to do); signals are checked where it is called."""
 
 UNICODE_VERSION: str
 """Version of the Unicode tables the scanners were built with, as ``16.0.0``."""
@@ -606,102 +613,6 @@ def sign_flip(first: Buffer, second: Buffer, resamples: int, seed: int, threads:
         ValueError: The lists differ in length.
     """
 
-@final
-class BpeTraining:
-    """What training gave. Ids: the initial tokens in the order given, then one per new product."""
-
-    @property
-    def merges(self) -> U32Array:
-        """(left, right, product) triples in order."""
-
-    @property
-    def counts(self) -> U64Array:
-        """How often each merge's pair occurred when it was chosen."""
-
-    def tokens(self) -> tuple[bytes, U32Array]:
-        """Bytes of all tokens, initial and new, and where each ends."""
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether training stopped because no pair was left that is frequent enough."""
-
-def train_bpe(
-    counts: Counts,
-    *,
-    initial: Sequence[bytes],
-    symbols: Sequence[int],
-    vocab_size: int,
-    min_frequency: int,
-    max_token_length: int | None,
-    tie: str,
-    by_character: bool,
-    progress: Callable[[int, int], None] | None,
-    max_merges: int | None = None,
-    continuing_subword_prefix: str = "",
-    end_of_word_suffix: str = "",
-    separate_suffix: bool = False,
-    boundary_mark: bytes = ...,
-    character_boundaries: bool = False,
-    max_digits: int | None = None,
-    reserved: Sequence[bytes] = ...,
-) -> BpeTraining:
-    """Learn merges from counts.
-
-    What no product may be is asked once for each pair: such a pair is never merged.
-
-    Args:
-        initial: Bytes of the tokens that exist before the first merge, by id (empty: a special
-            token whose text no merge can produce).
-        symbols: Which of them are symbols of the alphabet, undecorated: a byte each, or a character
-            each when ``by_character``. Text outside the alphabet is left out, with what is written
-            around it.
-        vocab_size: Stop when so many tokens exist (initial ones counted).
-        min_frequency: Stop when the most frequent pair occurs less often (at least 1).
-        max_token_length: Longest product in symbols, or None. A token that can be made in several ways
-            is as long as it was when it was first made.
-        tie: Among the most frequent pairs take ``lowest-ids``, ``first-seen`` (earliest in the
-            corpus as now segmented) or ``largest-text`` (largest (left, right) byte strings).
-        progress: Called now and then with (tokens so far, vocab_size); also where signals are checked.
-        max_merges: Stop after so many merges, or None.
-        continuing_subword_prefix: Written before each symbol of a piece but the first; a product leaves
-            out its right part's.
-        end_of_word_suffix: Written after the last symbol of a piece. Decorated symbols that occur and are
-            not among ``initial`` become tokens behind those, sorted by their bytes.
-        separate_suffix: The suffix is a symbol of its own instead, behind the last one.
-        boundary_mark: A text that no merge crosses and that is left out of pieces; empty for none.
-        character_boundaries: A product must be whole characters, or a proper beginning of a single one.
-        max_digits: Most numeric characters (Unicode category N) in a product, or None.
-        reserved: Texts that no product has.
-
-    Raises:
-        ValueError: The settings contradict each other; the sentence says where.
-    """
-
-def resume_bpe(
-    ids: Buffer,
-    ends: Buffer,
-    counts: Buffer,
-    *,
-    initial: Sequence[bytes],
-    vocab_size: int,
-    min_frequency: int,
-    tie: str,
-    progress: Callable[[int, int], None] | None,
-    continuing_subword_prefix: str = "",
-) -> BpeTraining:
-    """Learn further merges from pieces that are segmented already.
-
-    Args:
-        ids: The tokens of all pieces (u32). ``ends`` (u64): where each piece's end. ``counts`` (u64): how
-            often each piece occurs.
-        initial: Bytes of the tokens that exist, by id. One that is empty divides its piece: no merge
-            takes it.
-        vocab_size: Stop when so many tokens exist (initial ones counted). The others: see ``train_bpe``.
-
-    Raises:
-        ValueError: The arrays contradict each other, an id is none, or a token stands twice.
-    """
-
 def character_counts(counts: Counts) -> list[tuple[str, int, bool, bool]]:
     """Return the characters of the pieces, the most frequent first, equals by code point.
 
@@ -721,87 +632,6 @@ def most_frequent_words(counts: Counts, characters: str, limit: int) -> list[tup
     Of equals that of lower bytes comes first. Bytes that are no part of UTF-8 count as U+FFFD.
     """
 
-def train_scored_pairs(
-    counts: Counts,
-    *,
-    alphabet: Sequence[str],
-    merges: int,
-    min_frequency: int,
-    max_piece_length: int,
-    split_by_whitespace: bool,
-    split_by_unicode_script: bool,
-    split_by_number: bool,
-    split_digits: bool,
-    treat_whitespace_as_suffix: bool,
-    allow_whitespace_only_pieces: bool,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[list[str], U64Array, bool]:
-    """Learn merges of characters by SentencePiece's rules.
-
-    Args:
-        alphabet: The characters that pieces are made of; any other divides them.
-        merges: Stop after so many, or when the best pair occurs less than ``min_frequency`` times.
-        max_piece_length: Most characters of a token. The others: see ``trainers.sentencepiece``.
-        progress: Called now and then with (merges so far, merges); also where signals are checked.
-
-    Returns:
-        The texts that were made, in order; how often each was merged; whether no pair was left.
-    """
-
-@final
-class MaxMatchTraining:
-    """What learning dictionaries gave."""
-
-    @property
-    def lines(self) -> int:
-        """Number of different lines."""
-
-    @property
-    def rounds(self) -> list[tuple[int, float, int]]:
-        """For each round: how many different pairs there were, what a pair's count had to pass to be
-        joined, and at how many places pairs were joined."""
-
-    def characters(self) -> list[tuple[bytes, int]]:
-        """All characters with their counts in the different lines, but white space that was removed:
-        most frequent first, of equals the one of lower bytes."""
-
-    def dictionaries(self) -> list[list[tuple[bytes, int]]]:
-        """For each round: the most frequent pairs as words with their counts, falling; of equals the one
-        that comes first in the sorted lines."""
-
-def train_max_match(
-    counts: Counts,
-    *,
-    rounds: int,
-    factors: Sequence[float],
-    lines_per_word: float,
-    lines_per_count: float,
-    ratio: float,
-    dictionary_size: int,
-    breaks: str,
-    white_space: str,
-    threads: int,
-    progress: Callable[[int, int], None] | None,
-) -> MaxMatchTraining:
-    """Learn dictionaries from lines by joining neighbours in rounds.
-
-    Args:
-        counts: The lines (a piece may hold several); how often each occurs does not matter.
-        rounds: How many; it ends earlier if no pair is left.
-        factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``
-            and rounded down; the last one is that of all later rounds. A pair is joined if its count is
-            above that of the pair at this rank, and above the number of lines divided by
-            ``lines_per_count``.
-        ratio: A pair is not joined if its first word's count as a pair is more than so many times its own.
-        dictionary_size: Most words of a dictionary.
-        breaks: Characters that no word goes over.
-        white_space: ``removed``, or ``break``: no word goes over it.
-        progress: Called with (rounds so far, rounds); also where signals are checked.
-
-    Raises:
-        ValueError: There is no factor, or a number is out of range.
-    """
-
 def count_ngrams(counts: Counts, n: int, max_bytes: int) -> Counts:
     """Count the n-grams of characters of pieces, one beginning at each character; at the end of a piece
     stand the shorter ones that are left.
@@ -811,70 +641,65 @@ def count_ngrams(counts: Counts, n: int, max_bytes: int) -> Counts:
         ValueError: ``n`` is 0.
     """
 
-def train_by_likelihood(
-    counts: Counts,
-    *,
-    initial: Sequence[bytes],
-    symbols: Sequence[int],
-    continuing_subword_prefix: str,
-    vocab_size: int,
-    min_frequency: int,
-    tie: str,
-    progress: Callable[[int, int], None] | None,
-) -> BpeTraining:
-    """Learn merges from counts of words: the pair with the highest count(pair) / (count(left) * count(right)).
+@final
+class BpeTraining:
+    """Merges that were learnt. Ids: the initial tokens in the order given, then one per new product."""
 
-    Args:
-        initial: Bytes of the tokens that exist before the first merge, by id, with their prefix.
-        symbols: Which of them are symbols of the alphabet: a character each, with the prefix if it
-            stands inside a word. Text outside the alphabet is left out.
-        continuing_subword_prefix: What marks a symbol inside a word; a product leaves out the right part's.
-        vocab_size: Stop when so many tokens exist (initial ones counted).
-        min_frequency: Pairs that are rarer are not merged (at least 1).
-        tie: Among the pairs with the highest score take ``first-seen`` (earliest in the corpus as now
-            segmented) or ``most-frequent`` (then the smallest (left, right) byte strings).
-        progress: As in ``train_bpe``.
+    @property
+    def merges(self) -> U32Array:
+        """(left, right, product) triples in order."""
+
+    @property
+    def counts(self) -> U64Array:
+        """How often each merge's pair occurred when it was chosen."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return all tokens, initial and new: their bytes, and where each ends."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether training stopped because no pair was left that is frequent enough."""
+
+def train_bpe(counts: Counts, options: bytes, progress: _Progress | None = None) -> BpeTraining:
+    """Learn merges from counts; progress in tokens. Options: ``trainers::bpe::Options``."""
+
+def resume_bpe(
+    ids: Buffer, ends: Buffer, counts: Buffer, options: bytes, progress: _Progress | None = None
+) -> BpeTraining:
+    """Learn further merges from pieces that are segmented already: their tokens (u32), where each piece's end (u64),
+    and how often each piece occurs (u64). An initial token that is empty divides its piece: no merge takes it.
+
+    Raises:
+        ValueError: The arrays contradict each other, an id has no token, or a token stands twice.
     """
 
-def train_top_down(
-    counts: Counts,
-    *,
-    reserved: Sequence[bytes],
-    continuing_subword_prefix: str,
-    vocab_size: int,
-    min_frequency: int,
-    max_frequency: int,
-    iterations: int,
-    max_word_length: int,
-    max_alphabet: int,
-    max_words: int,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[bytes, U32Array, int]:
+def train_by_likelihood(counts: Counts, options: bytes, progress: _Progress | None = None) -> BpeTraining:
+    """Learn merges from counts of words: the pair with the highest count(pair) / (count(left) * count(right)).
+    Progress in tokens. Options: ``trainers::likelihood::Options``."""
+
+def train_top_down(counts: Counts, options: bytes, progress: _Progress | None = None) -> tuple[bytes, U32Array, int]:
     """Learn a vocabulary from counts of words by a threshold on how often a token occurs.
 
-    Args:
-        reserved: Tokens that come first; words that are one are not learnt from.
-        continuing_subword_prefix: Written before tokens inside a word.
-        vocab_size: Most tokens; a threshold is looked for that gives these or up to 5% fewer. There
-            may be none: the last one tried counts, whose vocabulary may be smaller or larger.
-        min_frequency: The lowest threshold, and ``max_frequency`` the highest one.
-        iterations: How often the words are counted anew for each threshold.
-        max_word_length: Longer words, in characters, are not learnt from.
-        max_alphabet: Most characters; words with others are not learnt from.
-        max_words: Most words, the most frequent ones.
-        progress: Called with (thresholds tried, the same); also where signals are checked.
+    Progress in (thresholds tried, the same). Options: ``trainers::top_down::Options``. Returns all tokens (reserved,
+    characters, others by falling count): their bytes and where each ends; and the threshold, 0 if there was nothing
+    to learn from. If no threshold gives ``vocab_size`` tokens or up to 5% fewer, the last one tried counts.
+    """
 
-    Returns:
-        Bytes of all tokens (reserved, characters, others by falling count), where each ends, and the
-        threshold: 0 if there was nothing to learn from.
+def train_scored_pairs(
+    counts: Counts, options: bytes, progress: _Progress | None = None
+) -> tuple[list[str], U64Array, bool]:
+    """Learn merges of characters by SentencePiece's rules; progress in merges.
+
+    Options: ``trainers::scored_pairs::Options``. Returns the texts that were made, in order; how often each was
+    merged; whether no pair was left.
     """
 
 @final
 class UnigramTraining:
-    """What training a unigram model gave."""
+    """A unigram model that was learnt."""
 
     def tokens(self) -> tuple[bytes, U32Array]:
-        """Bytes of all tokens, best first (by ``textbook``: characters first), and where each ends."""
+        """Return all tokens, best first (by ``textbook``: characters first): their bytes, and where each ends."""
 
     @property
     def scores(self) -> list[float]:
@@ -893,56 +718,48 @@ class UnigramTraining:
         """The first step that left fewer tokens than asked for: ``seeds``, ``expectation`` or ``pruning``."""
 
     def rounds(self) -> list[tuple[str, list[tuple[bytes, float]]]]:
-        """The tokens with their scores after each step, by its name, if they were recorded."""
+        """Return the tokens with their scores after each step, by its name, if they were recorded."""
 
-def train_unigram(
-    counts: Counts,
-    *,
-    rule: str,
-    vocab_size: int,
-    reserved: int,
-    character_coverage: float,
-    required_chars: str,
-    seed_size: int,
-    shrinking_factor: float,
-    sub_iterations: int,
-    max_piece_length: int,
-    split_by_whitespace: bool,
-    split_by_unicode_script: bool,
-    split_by_number: bool,
-    split_digits: bool,
-    treat_whitespace_as_suffix: bool,
-    allow_whitespace_only_pieces: bool,
-    threads: int,
-    progress: Callable[[int, int], None] | None,
-    record: bool = False,
-) -> UnigramTraining:
-    """Learn a unigram model from counts.
+def train_unigram(counts: Counts, options: bytes, progress: _Progress | None = None) -> UnigramTraining:
+    """Learn a unigram model from counts; progress in rounds.
 
-    Args:
-        rule: ``em``; ``em-single``, the same in f32 and in its order, for counts of whole lines, which
-            are cut before marks; or ``textbook``, for which only the sizes below count.
-        vocab_size: Tokens to end with, the reserved ones counted.
-        reserved: How many are given out already.
-        character_coverage: The share of the text's characters that have tokens.
-        required_chars: Characters that have tokens however rare they are.
-        seed_size: How many tokens to begin with at most.
-        shrinking_factor: The share of the tokens that a round keeps.
-        sub_iterations: Steps of expectation maximisation before each pruning.
-        max_piece_length: Most characters in a token, 1 to 512.
-        split_by_whitespace: No token goes on across a mark.
-        split_by_unicode_script: No token has characters of different scripts.
-        split_by_number: Digits are a script of their own, not one that goes with any.
-        split_digits: Each digit is a token of its own.
-        treat_whitespace_as_suffix: Marks stand at the end of words.
-        allow_whitespace_only_pieces: A token may have several marks and nothing else.
-        progress: Called now and then with (rounds done, rounds); also where signals are checked.
+    Options: ``{"em": trainers::unigram::Options}`` or ``{"textbook": trainers::unigram::Textbook}``.
 
     Raises:
         ValueError: The options contradict the text or each other; the sentence says how.
     """
 
 @final
+class MaxMatchTraining:
+    """Dictionaries that were learnt."""
+
+    @property
+    def lines(self) -> int:
+        """Number of different lines."""
+
+    @property
+    def rounds(self) -> list[tuple[int, float, int]]:
+        """For each round: how many different pairs there were, what a pair's count had to pass to be
+        joined, and at how many places pairs were joined."""
+
+    def characters(self) -> list[tuple[bytes, int]]:
+        """Return all characters with their counts in the different lines, but white space that was removed:
+        most frequent first, of equals the one of lower bytes."""
+
+    def dictionaries(self) -> list[list[tuple[bytes, int]]]:
+        """Return for each round the most frequent pairs as words with their counts, falling; of equals the one
+        that comes first in the sorted lines."""
+
+def train_max_match(
+    counts: Counts, options: bytes, threads: int, progress: _Progress | None = None
+) -> MaxMatchTraining:
+    """Learn dictionaries from lines (a piece may hold several) by joining neighbours in rounds, which progress
+    counts. Options: ``trainers::joining::Options``.
+
+    Raises:
+        ValueError: There is no factor, or a number is out of range.
+    """
+
 class WrittenMerges:
     """Tokens with their ids, and merges of two of them, as a JSON document has them."""
 

@@ -160,6 +160,16 @@ pub fn triples(py: Python<'_>, merges: &Lent<u32>) -> PyResult<Vec<[u32; 3]>> {
     }
 }
 
+/// Tokens as Python gets them: all bytes, and where each token ends.
+pub fn joined<'py>(py: Python<'py>, tokens: &[Vec<u8>]) -> (Bound<'py, PyBytes>, U32Array) {
+    let ends = tokens.iter().scan(0, |end, token| {
+        *end += token.len() as u32;
+        Some(*end)
+    });
+    let ends: Vec<u32> = ends.collect();
+    (PyBytes::new(py, &tokens.concat()), ends.into())
+}
+
 /// A read-only array of u32.
 #[pyclass(frozen, module = "bpe_cli._core")]
 pub struct U32Array(Vec<u32>);

@@ -11,6 +11,7 @@ use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use super::to_python;
 use crate::count;
+use crate::trainers::{frequent, letters, ngrams};
 
 /// How often each piece occurs: exact, u64, in order of first occurrence.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -21,12 +22,32 @@ impl Counts {
     pub(super) fn lock(&self) -> MutexGuard<'_, count::Counts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Copies all pieces, to be used where nobody should wait for the lock; without the GIL, too.
+    pub(super) fn copy(&self) -> Vec<(Vec<u8>, u64)> {
+        let counts = self.lock();
+        let pieces = counts.iter();
+        pieces
+            .map(|(piece, count)| (piece.to_vec(), count))
+            .collect()
+    }
 }
 
 impl From<count::Counts> for Counts {
     fn from(counts: count::Counts) -> Self {
         Self(Mutex::new(counts))
     }
+}
+
+/// Pieces as Python gets them, with their counts.
+pub type Counted<'py> = Vec<(Bound<'py, PyBytes>, u64)>;
+
+/// Gives pieces with their counts to Python.
+pub fn counted<'py>(py: Python<'py>, pieces: &[(Vec<u8>, u64)]) -> Counted<'py> {
+    let pieces = pieces.iter();
+    pieces
+        .map(|(piece, count)| (PyBytes::new(py, piece), *count))
+        .collect()
 }
 
 #[pymethods]
@@ -134,12 +155,7 @@ impl Counts {
         Ok(Self(Mutex::new(counts)))
     }
 
-    fn items<'py>(
-        &self,
-        py: Python<'py>,
-        start: usize,
-        limit: usize,
-    ) -> Vec<(Bound<'py, PyBytes>, u64)> {
+    fn items<'py>(&self, py: Python<'py>, start: usize, limit: usize) -> Counted<'py> {
         let items: Vec<(Vec<u8>, u64)> = py.detach(|| {
             let counts = self.lock();
             let places = start..start.saturating_add(limit).min(counts.unique());
@@ -148,10 +164,7 @@ impl Counts {
                 .map(|(piece, count)| (piece.to_vec(), count))
                 .collect()
         });
-        items
-            .into_iter()
-            .map(|(piece, count)| (PyBytes::new(py, &piece), count))
-            .collect()
+        counted(py, &items)
     }
 
     #[pyo3(signature = (prefix=None))]
@@ -180,4 +193,63 @@ impl Counts {
     fn total_bytes(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.lock().total_bytes())
     }
+}
+
+/// Gives each character of the pieces with its count, and whether a piece begins with it and whether one
+/// has it behind its beginning.
+#[pyfunction]
+pub fn character_counts(py: Python<'_>, counts: &Counts) -> Vec<(char, u64, bool, bool)> {
+    let found = py.detach(|| letters::of(counts.lock().iter())).into_iter();
+    found
+        .map(|(character, letter)| (character, letter.count, letter.begins, letter.stands_inside))
+        .collect()
+}
+
+/// Gives the most frequent pieces.
+#[pyfunction]
+#[pyo3(signature = (counts, min_frequency, limit))]
+pub fn most_frequent<'py>(
+    py: Python<'py>,
+    counts: &Counts,
+    min_frequency: u64,
+    limit: Option<usize>,
+) -> Counted<'py> {
+    let found: Vec<(Vec<u8>, u64)> = py.detach(|| {
+        let counts = counts.lock();
+        let found = frequent::most(counts.iter(), min_frequency, limit.unwrap_or(usize::MAX));
+        let found = found.into_iter();
+        found
+            .map(|(piece, count)| (piece.to_vec(), count))
+            .collect()
+    });
+    counted(py, &found)
+}
+
+/// Gives the most frequent words that are spelt with these characters alone.
+#[pyfunction]
+pub fn most_frequent_words(
+    py: Python<'_>,
+    counts: &Counts,
+    characters: &str,
+    limit: usize,
+) -> Vec<(String, u64)> {
+    py.detach(|| {
+        let counts = counts.lock();
+        let found = frequent::spelt_with(counts.iter(), characters, limit).into_iter();
+        found
+            .map(|(word, count)| (word.into_owned(), count))
+            .collect()
+    })
+}
+
+/// Counts the n-grams of pieces.
+#[pyfunction]
+pub fn count_ngrams(
+    py: Python<'_>,
+    counts: &Counts,
+    n: usize,
+    max_bytes: usize,
+) -> PyResult<Counts> {
+    let ngrams = py.detach(|| ngrams::count(counts.lock().iter(), n, max_bytes))?;
+    Ok(ngrams.into())
 }
