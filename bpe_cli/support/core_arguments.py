@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from binascii import b2a_base64
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -213,6 +212,8 @@ def options_json(**options: object) -> bytes:
 
 def _base64(value: object) -> str:
     if isinstance(value, bytes):
+        from binascii import b2a_base64
+
         return b2a_base64(value, newline=False).decode()
     raise wrong_type("an option", "what JSON has, or bytes", value)
 

@@ -3,18 +3,15 @@
 //! Bulk calls borrow read-only buffers and release the GIL. The Python side of it, with shapes,
 //! units and errors, is documented in `bpe_cli/_core.pyi`.
 
+mod arguments;
 mod arrays;
 mod counts;
 mod decoder;
 mod embedded;
 mod encoder;
 mod measure;
-mod normalize;
 mod numbers;
-mod options;
 mod progress;
-mod resampling;
-mod round_trips;
 mod split;
 mod stages;
 mod train;
@@ -40,10 +37,6 @@ impl From<Error> for PyErr {
     }
 }
 
-fn to_python(error: Error) -> PyErr {
-    error.into()
-}
-
 /// The compiled part of bpe_cli: splitting, counting, training, encoding, decoding.
 #[pymodule]
 mod _core {
@@ -62,19 +55,15 @@ mod _core {
     #[pymodule_export]
     use super::encoder::Encoder;
     #[pymodule_export]
-    use super::measure::Tally;
-    #[pymodule_export]
-    use super::normalize::charsmap;
+    use super::measure::{
+        Tally, Units, bootstrap_interval, chain_failures, joined_failures, sign_flip,
+    };
     #[pymodule_export]
     use super::numbers::{
         pack_numbers, widen_numbers, without_line_ends, write_counts, write_rows,
     };
     #[pymodule_export]
-    use super::resampling::{Units, bootstrap_interval, sign_flip};
-    #[pymodule_export]
-    use super::round_trips::{chain_failures, joined_failures};
-    #[pymodule_export]
-    use super::split::{Codebook, SpecialMatcher, Splitter};
+    use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
     #[pymodule_export]
     use super::stages::Stages;
     #[pymodule_export]

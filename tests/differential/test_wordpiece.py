@@ -27,7 +27,7 @@ Found = list[tuple[int, tuple[int, int]]]
 def pipeline_of(model: WordPiece | WordLevel) -> _core.Encoder:
     stages = _core.Stages(json.dumps({"normalizers": [], "pre_tokenizers": []}))
     vocabulary = model.vocabulary
-    return _core.Encoder(stages, core_model(model), blob=vocabulary.blob, ends=vocabulary.ends)
+    return _core.Encoder(stages, core_model(model), (vocabulary.blob, vocabulary.ends))
 
 
 def encode(pipeline: _core.Encoder, words: list[str]) -> list[Found]:

@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, LentDocuments, U64Array};
+use super::arguments::BlockArg;
+use super::arrays::{BufferArg, U64Array};
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
-use super::to_python;
 use crate::count;
 use crate::trainers::{frequent, letters, ngrams};
 
@@ -57,70 +57,55 @@ impl Counts {
         Self(Mutex::new(count::Counts::new(max_bytes)))
     }
 
-    #[pyo3(signature = (splitter, matcher, prefix_space, data, ends, threads, continued=false))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn add_block(
         &self,
         py: Python<'_>,
+        block: BlockArg,
         splitter: &Splitter,
-        matcher: Option<&SpecialMatcher>,
         prefix_space: bool,
-        data: Lent<u8>,
-        ends: Lent<u64>,
+        matcher: Option<&SpecialMatcher>,
         threads: usize,
-        continued: bool,
     ) -> PyResult<()> {
-        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| {
+        Ok(py.detach(|| {
             self.lock().add_block(
                 &splitter.0,
                 matcher,
                 prefix_space,
-                &documents.get(),
+                &block.documents(),
                 threads,
             )
-        })
-        .map_err(to_python)
+        })?)
     }
 
-    #[pyo3(signature = (stages, matcher, data, ends, threads, continued=false))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn add_staged(
         &self,
         py: Python<'_>,
+        block: BlockArg,
         stages: &Stages,
         matcher: Option<&SpecialMatcher>,
-        data: Lent<u8>,
-        ends: Lent<u64>,
         threads: usize,
-        continued: bool,
     ) -> PyResult<()> {
-        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| {
+        Ok(py.detach(|| {
             self.lock()
-                .add_staged(&stages.0, matcher, &documents.get(), threads)
-        })
-        .map_err(to_python)
+                .add_staged(&stages.0, matcher, &block.documents(), threads)
+        })?)
     }
 
-    #[pyo3(signature = (data, ends, counts))]
+    #[pyo3(signature = (data, ends, counts=None))]
     fn add_pieces(
         &self,
         py: Python<'_>,
-        data: Lent<u8>,
-        ends: Lent<u64>,
-        counts: Option<Lent<u64>>,
+        data: BufferArg<u8>,
+        ends: BufferArg<u64>,
+        counts: Option<BufferArg<u64>>,
     ) -> PyResult<()> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let counts = counts.as_ref().map(|counts| counts.items(py)).transpose()?;
-        py.detach(|| self.lock().add_pieces(&text, &ends, counts.as_deref()))
-            .map_err(to_python)
+        Ok(py.detach(|| self.lock().add_pieces(&data, &ends, counts.as_deref()))?)
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        py.detach(|| {
+        Ok(py.detach(|| {
             // Whoever needs two locks takes them in the same order: by address.
             match std::ptr::from_ref(self).cmp(&std::ptr::from_ref(other)) {
                 Ordering::Less => {
@@ -137,8 +122,7 @@ impl Counts {
                     own.merge(&copy)
                 }
             }
-        })
-        .map_err(to_python)
+        })?)
     }
 
     fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -147,12 +131,8 @@ impl Counts {
     }
 
     #[staticmethod]
-    fn load(py: Python<'_>, data: Lent<u8>, max_bytes: usize) -> PyResult<Self> {
-        let bytes = data.items(py)?;
-        let counts = py
-            .detach(|| count::Counts::load(&bytes, max_bytes))
-            .map_err(to_python)?;
-        Ok(Self(Mutex::new(counts)))
+    fn load(py: Python<'_>, data: BufferArg<u8>, max_bytes: usize) -> PyResult<Self> {
+        Ok(py.detach(|| count::Counts::load(&data, max_bytes))?.into())
     }
 
     fn items<'py>(&self, py: Python<'py>, start: usize, limit: usize) -> Counted<'py> {
@@ -171,12 +151,11 @@ impl Counts {
     fn pieces<'py>(
         &self,
         py: Python<'py>,
-        prefix: Option<Lent<u8>>,
-    ) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
-        let prefix = prefix.as_ref().map(|prefix| prefix.items(py)).transpose()?;
-        let prefix = prefix.unwrap_or_default();
-        let (bytes, ends) = py.detach(|| self.lock().pieces(&prefix));
-        Ok((PyBytes::new(py, &bytes), ends.into()))
+        prefix: Option<BufferArg<u8>>,
+    ) -> (Bound<'py, PyBytes>, U64Array) {
+        let prefix = prefix.as_deref().unwrap_or_default();
+        let (bytes, ends) = py.detach(|| self.lock().pieces(prefix));
+        (PyBytes::new(py, &bytes), ends.into())
     }
 
     #[getter]

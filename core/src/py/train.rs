@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Deserialize;
 
-use super::arrays::{Lent, U32Array, U64Array, joined};
+use super::arguments::Options;
+use super::arrays::{BufferArg, U32Array, U64Array, joined};
 use super::counts::{Counted, Counts, counted};
-use super::options::Options;
 use super::progress;
 use crate::trainers::{bpe, joining, likelihood, scored_pairs, top_down, unigram};
 
@@ -60,14 +60,13 @@ pub fn train_bpe(
 #[pyo3(signature = (ids, ends, counts, options, progress=None))]
 pub fn resume_bpe(
     py: Python<'_>,
-    ids: Lent<u32>,
-    ends: Lent<u64>,
-    counts: Lent<u64>,
+    ids: BufferArg<u32>,
+    ends: BufferArg<u64>,
+    counts: BufferArg<u64>,
     options: Options<bpe::Options>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<BpeTraining> {
     let options = options.0;
-    let (ids, ends, counts) = (ids.items(py)?, ends.items(py)?, counts.items(py)?);
     if ends.len() != counts.len() {
         return Err(PyValueError::new_err("there is not one count per piece"));
     }
