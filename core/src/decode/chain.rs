@@ -253,12 +253,21 @@ impl Decoder {
     /// Sends strings through the chain and joins what comes out.
     ///
     /// # Errors
-    /// When an expression takes too long.
-    pub fn decode(&self, mut pieces: Pieces) -> Result<Vec<u8>> {
-        let mut out = Pieces::default();
-        for step in &self.steps {
+    /// When an expression takes too long, and when the text becomes far longer than the tokens are: see
+    /// [`Pieces::bounded_by`].
+    pub fn decode(&self, tokens: Pieces) -> Result<Vec<u8>> {
+        tokens.check()?;
+        let (mut pieces, mut out) = (Pieces::bounded_by(&tokens), Pieces::bounded_by(&tokens));
+        let mut steps = self.steps.iter();
+        let Some(first) = steps.next() else {
+            return Ok(tokens.into_bytes());
+        };
+        first.run(&tokens, &mut pieces)?;
+        pieces.check()?;
+        for step in steps {
             out.clear();
             step.run(&pieces, &mut out)?;
+            out.check()?;
             std::mem::swap(&mut pieces, &mut out);
         }
         Ok(pieces.into_bytes())
@@ -376,6 +385,32 @@ mod tests {
         assert_eq!(decode(&all, &["<unk>", "▁a"]), " ?  a");
         assert_eq!(decode(&all, &["<0xE2>", "<0x96>", "<0x81>", "▁a"]), "▁ a");
         assert_eq!(decode(&all, &["▁", "<0x20>", "▁"]), "  ");
+    }
+
+    #[test]
+    fn refuses_to_make_far_more_than_there_is() {
+        let many = "x".repeat(999);
+        let replace =
+            format!(r#"{{"type": "Replace", "pattern": {{"String": "x"}}, "content": "{many}"}}"#);
+        for steps in [2, 3] {
+            let json = format!("[{}]", vec![replace.as_str(); steps].join(", "));
+            let mut tokens = Pieces::default();
+            tokens.push(&[b'x'; 10], Kind::Text);
+            let decoded = Decoder::from_json(&json).unwrap().decode(tokens);
+            if steps == 2 {
+                assert_eq!(
+                    decoded.unwrap().len(),
+                    10 * 999 * 999,
+                    "16 MiB are allowed in any case"
+                );
+            } else {
+                let sentence = decoded.unwrap_err().to_string();
+                assert!(
+                    sentence.contains("longer than 16777216 bytes"),
+                    "{sentence}"
+                );
+            }
+        }
     }
 
     #[test]
