@@ -15,7 +15,9 @@ use crate::embedded;
 use crate::encode::{self, Plain, Staged, Variation};
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
-use crate::models::model::{self, Tables};
+use crate::models::build::build;
+use crate::models::model::Tables;
+use crate::models::spec::ModelSpec;
 use crate::random::{Place, Sampling};
 use crate::tables::TokenTable;
 
@@ -77,7 +79,7 @@ impl Encoder {
         scores: Option<Lent<f64>>,
         kinds: Option<Lent<u8>>,
     ) -> PyResult<Self> {
-        let spec: model::Spec = serde_json::from_str(model)
+        let spec: ModelSpec = serde_json::from_str(model)
             .map_err(|error| PyValueError::new_err(format!("not a model: {error}")))?;
         let tokens = token_table(py, &blob, &ends)?;
         let merges = merges.map(|merges| triples(py, &merges)).transpose()?;
@@ -90,9 +92,7 @@ impl Encoder {
             kinds: kinds.map(|kinds| kinds.into_owned()).unwrap_or_default(),
         };
         let stages = Arc::clone(&stages.0);
-        let model = py
-            .detach(|| model::build(spec, tables))
-            .map_err(to_python)?;
+        let model = py.detach(|| build(spec, tables)).map_err(to_python)?;
         let staged = encode::Encoder::staged(stages, model);
         Ok(Self(Way::Staged(Box::new(staged))))
     }
