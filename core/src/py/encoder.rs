@@ -18,7 +18,9 @@ use crate::embedded;
 use crate::encode::{self, Plain, Staged, Variation};
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
-use crate::models::model::{self, Tables};
+use crate::models::build::build;
+use crate::models::model::Tables;
+use crate::models::spec::ModelSpec;
 use crate::tables::TokenTable;
 
 /// A compiled tokenizer: immutable, shared by threads.
@@ -77,7 +79,7 @@ impl Encoder {
         scores: Option<BufferArg<f64>>,
         kinds: Option<BufferArg<u8>>,
     ) -> PyResult<Self> {
-        let spec: model::Spec = serde_json::from_str(model)
+        let spec: ModelSpec = serde_json::from_str(model)
             .map_err(|error| PyValueError::new_err(format!("not a model: {error}")))?;
         let merges = merges.map(|merges| triples(&merges)).transpose()?;
         let tables = Tables {
@@ -87,7 +89,7 @@ impl Encoder {
             kinds: kinds.map_or_else(Vec::new, |kinds| kinds.to_vec()),
         };
         let stages = Arc::clone(&stages.0);
-        let model = py.detach(|| model::build(spec, tables))?;
+        let model = py.detach(|| build(spec, tables))?;
         let staged = encode::Encoder::staged(stages, model);
         Ok(Self(Way::Staged(Box::new(staged))))
     }
