@@ -94,7 +94,7 @@ def test_what_is_given_cannot_be_written_to():
 def test_empty_arrays_cross_too():
     ids, ends = ENGINE.encode(b"", array("Q"), None, 1)
     assert (len(ids), len(ends), bytes(memoryview(ids)), bytes(memoryview(ends))) == (0, 0, b"", b"")
-    assert ENGINE.decode(ids, ids, b"", ids) == b""
+    assert ENGINE.decode(ids, (ids, b"", ids)) == b""
 
 
 @pytest.mark.parametrize(
