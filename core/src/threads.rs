@@ -97,7 +97,7 @@ fn share(threads: usize, work: impl Fn() + Sync) {
 }
 
 /// How many threads run at once; as many as anybody wants if the system does not say.
-fn cores() -> usize {
+pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| available_parallelism().map_or(usize::MAX, usize::from))
 }

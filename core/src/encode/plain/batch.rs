@@ -8,7 +8,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::{Engine, shift};
+use super::{Plain, shift};
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::piece_cache::{self, MAX_IDS, MAX_PIECE, PieceCache};
@@ -100,10 +100,13 @@ impl Default for LookUp {
     }
 }
 
+/// A piece has no more ids than bytes; but for those of a giant one, memory is found as they come.
+const MOST_RESERVED: usize = 1 << 24;
+
 /// Stands for the key of a piece that is too long to be remembered.
 const NO_KEY: u128 = u128::MAX;
 
-impl Engine {
+impl Plain {
     /// Looks all pieces of a batch up, and begins the next where they end. `KEEP` says whether ids are
     /// kept or only counted.
     ///
@@ -145,6 +148,9 @@ impl Engine {
     ) -> Result<()> {
         let mut next = done;
         while next < ends.len() {
+            if KEEP {
+                part.reserve((ends.len() - next) * MAX_IDS)?;
+            }
             let found = look_up.take_known::<KEEP>(next, ends.len(), part);
             next += found;
             let Some(&end) = ends.get(next) else { break };
@@ -178,6 +184,9 @@ impl Engine {
             ..
         } = look_up;
         counted.clear();
+        if KEEP {
+            part.reserve(piece.len().min(MOST_RESERVED))?;
+        }
         let out = if KEEP { &mut part.ids } else { counted };
         let before = out.len();
         if !cache.find(key, letters, out) {
@@ -198,8 +207,8 @@ impl Engine {
 
 impl LookUp {
     /// Says whether this is the only one of a tokenizer.
-    pub fn alone(&mut self, alone: bool) {
-        self.cache.alone(alone);
+    pub fn sole_worker(&mut self, sole: bool) {
+        self.cache.alone(sole);
     }
 
     /// Makes the keys of pieces, finds their buckets, and asks for those ahead.
@@ -228,13 +237,11 @@ impl LookUp {
         }
     }
 
-    /// Takes pieces from number `next` up to `end` as long as slots hold their ids. Gives their number.
+    /// Takes pieces from number `next` up to `end` as long as slots hold their ids and there is room for four
+    /// more. Gives their number.
     #[inline]
     fn take_known<const KEEP: bool>(&mut self, next: usize, end: usize, part: &mut Part) -> usize {
         let mut table = self.cache.buckets();
-        if KEEP {
-            part.ids.reserve((end - next) * MAX_IDS);
-        }
         let room = part.ids.spare_capacity_mut();
         let looked_for = self.keys[next..end].iter().zip(&self.homes[next..end]);
         let mut written = 0;

@@ -21,7 +21,7 @@ use long_cache::LongCache;
 use masks::{BLOCK, Masks};
 use plan::{BLANK, INSIDE, MARK, Plan};
 
-use super::{Pipeline, Worker};
+use super::{Staged, Worker};
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::models::model::Carrying;
@@ -56,7 +56,7 @@ pub(super) struct Memory {
 
 /// One text on its way.
 struct Run<'a> {
-    pipeline: &'a Pipeline,
+    staged: &'a Staged,
     plan: &'a Plan,
     text: &'a [u8],
     memory: &'a mut Memory,
@@ -74,7 +74,7 @@ struct Run<'a> {
     waiting: usize,
 }
 
-impl Pipeline {
+impl Staged {
     /// Appends the ids of a text between special tokens, word by word.
     pub(super) fn encode_words(
         &self,
@@ -88,7 +88,7 @@ impl Pipeline {
         let mut memory = worker.words.take().unwrap_or_default();
         let carrying = self.model.carrying().filter(|_| self.carries);
         let mut run = Run {
-            pipeline: self,
+            staged: self,
             plan,
             text,
             memory: &mut memory,
@@ -188,7 +188,7 @@ impl Run<'_> {
             self.look_up()?;
             self.worker.scratch.sum = self.sum;
             let done = self
-                .pipeline
+                .staged
                 .spell(word, context, self.worker, &mut self.part.ids);
             self.sum = self.worker.scratch.sum;
             return done;
@@ -268,13 +268,13 @@ impl Run<'_> {
     #[cold]
     fn learn(&mut self, code_point: u32) -> Result<Fate> {
         let alone = char::from_u32(code_point)
-            .filter(|&character| self.plan.stands_alone(character, &self.pipeline.stages));
+            .filter(|&character| self.plan.stands_alone(character, &self.staged.stages));
         let mut ids = Vec::new();
         let ids = match alone {
             Some(character) => {
                 let mut text = [0; 4];
                 let text = character.encode_utf8(&mut text).as_bytes();
-                let done = self.pipeline.spell(text, INSIDE, self.worker, &mut ids);
+                let done = self.staged.spell(text, INSIDE, self.worker, &mut ids);
                 // What has no tokens is an error where it stands, and is told with its place.
                 done.is_ok().then_some(&ids[..])
             }
@@ -318,6 +318,7 @@ impl Run<'_> {
             }
         }
         self.waiting = 0;
+        self.part.reserve(found)?;
         self.part.ids.extend_from_slice(&ids[..found]);
         if !self.keep && self.part.ids.len() > 1 << 12 {
             self.part.forget();
