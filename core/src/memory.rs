@@ -1,6 +1,8 @@
 //! Memory: what pieces became, kept exactly and within bounds, and how its pages are asked for.
 
+pub mod budget;
 pub(crate) mod huge_pages;
+pub(crate) mod key;
 pub mod piece_cache;
 pub(crate) mod prefetch;
 mod ring;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::documents::{self, Documents, Segment, Task};
 use crate::encode::encoded::{self, Encoded, Part};
 use crate::error::{Error, Result};
+use crate::memory::budget::Budget;
 use crate::models::bpe::Bpe;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
@@ -25,6 +26,7 @@ pub struct Engine {
     idle: Mutex<Vec<Worker>>,
     /// How many workers there are.
     workers: AtomicUsize,
+    budget: Budget,
 }
 
 /// What one thread works with.
@@ -44,7 +46,13 @@ impl Engine {
             prefix_space,
             idle: Mutex::default(),
             workers: AtomicUsize::new(0),
+            budget: Budget::default(),
         }
+    }
+
+    /// Changes how much memory the caches may take together; each worker heeds it at its next block.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
     }
 
     /// The model.
@@ -57,6 +65,15 @@ impl Engine {
     #[must_use]
     pub fn prefix_space(&self) -> bool {
         self.prefix_space
+    }
+
+    /// The bytes of all caches that no call uses at the moment.
+    #[must_use]
+    pub fn cache_bytes(&self) -> usize {
+        let idle = self.idle.lock();
+        idle.map_or(0, |idle| {
+            idle.iter().map(|worker| worker.look_up.bytes()).sum()
+        })
     }
 
     /// Encodes a block.
@@ -142,9 +159,8 @@ impl Engine {
             self.workers.fetch_add(1, Ordering::Relaxed);
             Worker::default()
         });
-        worker
-            .look_up
-            .alone(self.workers.load(Ordering::Relaxed) == 1);
+        let workers = self.workers.load(Ordering::Relaxed);
+        worker.look_up.set_share(self.budget.share(workers));
         worker
     }
 

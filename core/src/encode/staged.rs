@@ -9,7 +9,8 @@ use std::sync::Mutex;
 
 use crate::documents::{self, Segment};
 use crate::error::{Error, Result};
-use crate::memory::piece_cache::{self, PieceCache};
+use crate::memory::key;
+use crate::memory::piece_cache::PieceCache;
 use crate::models::model::{Found, Model, Scratch};
 use crate::normalize::Context;
 use crate::random::{Draw, Place};
@@ -304,7 +305,7 @@ impl Pipeline {
         let bytes = text.bytes();
         let key = match (&mut *out, variation) {
             (Out::Ids(part, _), None) => {
-                let key = piece_cache::key(bytes, range.start, range.end);
+                let key = key::pack(bytes, range.start, range.end);
                 if let Some(key) = key
                     && worker.cache.recall(key, &mut part.ids)
                 {
@@ -313,7 +314,7 @@ impl Pipeline {
                 key
             }
             (Out::Spans(spans), None) => {
-                let key = piece_cache::key(bytes, range.start, range.end);
+                let key = key::pack(bytes, range.start, range.end);
                 worker.packed.clear();
                 if let Some(key) = key
                     && worker
