@@ -7,4 +7,4 @@ pub mod piece_cache;
 pub(crate) mod prefetch;
 mod ring;
 pub mod room;
-mod slots;
+pub(crate) mod slots;

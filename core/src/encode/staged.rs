@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 
 use crate::documents::{self, Segment};
 use crate::error::{Error, Result};
+use crate::memory::budget::Budget;
 use crate::memory::key;
-use crate::memory::piece_cache::PieceCache;
-use crate::models::model::{Found, Model, Scratch};
+use crate::models::model::{Found, Model};
 use crate::normalize::Context;
 use crate::random::{Draw, Place};
 use crate::special::SpecialMatcher;
@@ -25,11 +26,13 @@ mod bulk;
 mod out;
 mod placed;
 mod words;
+mod worker;
 
 use borders::cut_at_borders;
 use out::Out;
 pub use out::{Span, Variation};
 use words::plan::Plan;
+pub(crate) use worker::Worker;
 
 /// A compiled tokenizer: immutable but for working memory, shared by threads.
 #[derive(Debug)]
@@ -41,21 +44,9 @@ pub struct Pipeline {
     /// Whether a text is one piece for a model whose sums are rounded.
     carries: bool,
     idle: Mutex<Vec<Worker>>,
-}
-
-/// What one thread works with.
-#[derive(Debug, Default)]
-pub(crate) struct Worker {
-    cache: PieceCache,
-    /// The same with what each token stands for; made when somebody asks for spans.
-    placed: Option<PieceCache>,
-    packed: Vec<u32>,
-    scratch: Scratch,
-    pieces: Pieces,
-    found: Vec<Found>,
-    bytes: Vec<u8>,
-    /// What words became; made when there is a plan.
-    words: Option<words::Memory>,
+    /// How many workers there are.
+    workers: AtomicUsize,
+    budget: Budget,
 }
 
 impl Pipeline {
@@ -70,6 +61,8 @@ impl Pipeline {
             stages,
             model,
             idle: Mutex::default(),
+            workers: AtomicUsize::new(0),
+            budget: Budget::default(),
         }
     }
 
@@ -116,20 +109,6 @@ impl Pipeline {
     ) -> Result<()> {
         let mut out = Out::Spans(spans);
         self.encode_document(text, range, continued, matcher, worker, &mut out, None)
-    }
-
-    pub(crate) fn worker(&self) -> Worker {
-        self.idle
-            .lock()
-            .map(|mut idle| idle.pop())
-            .unwrap_or_default()
-            .unwrap_or_default()
-    }
-
-    pub(crate) fn retire(&self, worker: Worker) {
-        if let Ok(mut idle) = self.idle.lock() {
-            idle.push(worker);
-        }
     }
 
     /// Encodes a document, or a part of one, that lies at a range of a text. Offsets of errors and of
@@ -317,10 +296,7 @@ impl Pipeline {
                 let key = key::pack(bytes, range.start, range.end);
                 worker.packed.clear();
                 if let Some(key) = key
-                    && worker
-                        .placed
-                        .get_or_insert_default()
-                        .recall(key, &mut worker.packed)
+                    && worker.placed.recall(key, &mut worker.packed)
                 {
                     let found = worker.packed.iter().map(|&packed| placed::unpack(packed));
                     spans.extend(found.map(|found| span_of(text, found, range.start, base)));
@@ -376,8 +352,7 @@ impl Pipeline {
                     worker.packed.clear();
                     let packed = worker.found.iter().map(|&found| placed::pack(found));
                     worker.packed.extend(packed);
-                    let placed = worker.placed.get_or_insert_default();
-                    placed.remember(key, &worker.packed);
+                    worker.placed.remember(key, &worker.packed);
                 }
                 let found = worker.found.iter();
                 spans.extend(found.map(|&found| span_of(text, found, range.start, base)));

@@ -76,6 +76,13 @@ fn pack_long(piece: &[u8]) -> u128 {
     u128::from(state) | (piece.len() as u128) << 64 | LONG
 }
 
+/// Whether a key is one that others may share.
+#[inline]
+#[must_use]
+pub fn is_long(key: u128) -> bool {
+    key >> LAST == LONG >> LAST
+}
+
 const MASK: u64 = 0x2545_F491_4F6C_DD1D;
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 

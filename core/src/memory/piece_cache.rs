@@ -56,7 +56,7 @@ fn divide(bytes: usize) -> (usize, usize) {
 
 /// What the place of a table of so many buckets is a multiple of.
 fn alignment(buckets: usize) -> usize {
-    if buckets * LINE < LARGE_PAGE {
+    if buckets * LINE < 2 * LARGE_PAGE {
         LINE
     } else {
         LARGE_PAGE
@@ -85,7 +85,7 @@ impl PieceCache {
         cache
     }
 
-    /// Makes an empty table of so many buckets, which has room to grow if they fill a large page.
+    /// Makes an empty table of so many buckets, which has room to grow if they fill large pages.
     fn allocate(&mut self, buckets: usize) {
         let alignment = alignment(buckets);
         let room = match alignment {

@@ -66,7 +66,7 @@ fn growing_loses_nothing() {
         let digits = number.to_string();
         pack(digits.as_bytes(), 0, digits.len()).unwrap()
     };
-    for (first, times) in [(FIRST_BUCKETS, 4), (1 << 15, 4), (SEVERAL, 2)] {
+    for (first, times) in [(FIRST_BUCKETS, 4), (1 << 16, 4), (SEVERAL, 2)] {
         for workers in [1, 2] {
             let mut cache = PieceCache::new(Budget::default().share(workers));
             cache.allocate(first);
@@ -87,7 +87,7 @@ fn growing_loses_nothing() {
             assert!(known(&mut cache) == before, "{first} x {times}");
             let there = before.iter().filter(|ids| !ids.is_empty()).count();
             assert!(there > first, "{there} of {first}");
-            let in_place = first == 1 << 15 || first == SEVERAL && workers == 1;
+            let in_place = first == 1 << 16 || first == SEVERAL && workers == 1;
             assert_eq!(cache.units.len() == room, in_place, "{first} {workers}");
         }
     }
