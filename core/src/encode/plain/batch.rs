@@ -8,13 +8,13 @@
 
 use std::mem::MaybeUninit;
 
-use super::{Engine, shift};
+use super::{Plain, shift};
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::budget::Share;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
-use crate::models::bpe::Scratch;
+use crate::models::bpe::BpeScratch;
 use crate::split::AT_A_TIME;
 
 /// Pieces that wait to be looked up.
@@ -83,7 +83,7 @@ impl Batch {
 #[derive(Debug)]
 pub(super) struct LookUp {
     cache: PieceCache,
-    scratch: Scratch,
+    scratch: BpeScratch,
     keys: [u128; AT_A_TIME],
     buckets: [u32; AT_A_TIME],
     /// The ids of one piece, while they are only counted.
@@ -94,7 +94,7 @@ impl Default for LookUp {
     fn default() -> Self {
         Self {
             cache: PieceCache::default(),
-            scratch: Scratch::default(),
+            scratch: BpeScratch::default(),
             keys: [0; AT_A_TIME],
             buckets: [0; AT_A_TIME],
             counted: Vec::new(),
@@ -102,7 +102,10 @@ impl Default for LookUp {
     }
 }
 
-impl Engine {
+/// A piece has no more ids than bytes; but for those of a giant one, memory is found as they come.
+const MOST_RESERVED: usize = 1 << 24;
+
+impl Plain {
     /// Looks all pieces of a batch up, and begins the next where they end. `KEEP` says whether ids are
     /// kept or only counted.
     ///
@@ -144,6 +147,9 @@ impl Engine {
     ) -> Result<()> {
         let mut next = done;
         while next < ends.len() {
+            if KEEP {
+                part.reserve((ends.len() - next) * MAX_IDS)?;
+            }
             let found = look_up.take_known::<KEEP>(next, ends.len(), part);
             next += found;
             let Some(&end) = ends.get(next) else { break };
@@ -176,6 +182,9 @@ impl Engine {
             ..
         } = look_up;
         counted.clear();
+        if KEEP {
+            part.reserve(piece.len().min(MOST_RESERVED))?;
+        }
         let out = if KEEP { &mut part.ids } else { counted };
         let before = out.len();
         if cache.find(key, piece, out).is_none() {
@@ -223,13 +232,11 @@ impl LookUp {
         }
     }
 
-    /// Takes pieces from number `next` up to `end` as long as slots hold their ids. Gives their number.
+    /// Takes pieces from number `next` up to `end` as long as slots hold their ids and there is room for four
+    /// more. Gives their number.
     #[inline]
     fn take_known<const KEEP: bool>(&mut self, next: usize, end: usize, part: &mut Part) -> usize {
         let mut table = self.cache.buckets();
-        if KEEP {
-            part.ids.reserve((end - next) * MAX_IDS);
-        }
         let room = part.ids.spare_capacity_mut();
         let looked_for = self.keys[next..end].iter().zip(&self.buckets[next..end]);
         let mut written = 0;

@@ -17,7 +17,7 @@ use characters::{Characters, Fate};
 use masks::{BLOCK, Masks};
 use plan::{BLANK, INSIDE, MARK, Plan};
 
-use super::{Pipeline, Worker};
+use super::{Staged, Worker};
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::budget::Share;
@@ -71,7 +71,7 @@ impl Memory {
 
 /// One text on its way.
 struct Run<'a> {
-    pipeline: &'a Pipeline,
+    staged: &'a Staged,
     plan: &'a Plan,
     text: &'a [u8],
     memory: &'a mut Memory,
@@ -90,7 +90,7 @@ struct Run<'a> {
     waiting: usize,
 }
 
-impl Pipeline {
+impl Staged {
     /// Appends the ids of a text between special tokens, word by word.
     pub(super) fn encode_words(
         &self,
@@ -104,7 +104,7 @@ impl Pipeline {
         let mut memory = worker.take_words();
         let carrying = self.model.carrying().filter(|_| self.carries);
         let mut run = Run {
-            pipeline: self,
+            staged: self,
             plan,
             text,
             memory: &mut memory,
@@ -205,7 +205,7 @@ impl Run<'_> {
             self.look_up()?;
             self.worker.scratch.sum = self.sum;
             let done = self
-                .pipeline
+                .staged
                 .spell(word, context, self.worker, &mut self.part.ids);
             self.sum = self.worker.scratch.sum;
             return done;
@@ -286,13 +286,13 @@ impl Run<'_> {
             return Ok(Fate::Joined);
         }
         let alone = char::from_u32(code_point)
-            .filter(|&character| self.plan.stands_alone(character, &self.pipeline.stages));
+            .filter(|&character| self.plan.stands_alone(character, &self.staged.stages));
         let mut ids = Vec::new();
         let ids = match alone {
             Some(character) => {
                 let mut text = [0; 4];
                 let text = character.encode_utf8(&mut text).as_bytes();
-                let done = self.pipeline.spell(text, INSIDE, self.worker, &mut ids);
+                let done = self.staged.spell(text, INSIDE, self.worker, &mut ids);
                 // What has no tokens is an error where it stands, and is told with its place.
                 done.is_ok().then_some(&ids[..])
             }
@@ -331,6 +331,7 @@ impl Run<'_> {
         let mut next = 0;
         loop {
             let (known, written) = self.known(next, &mut ids);
+            self.part.reserve(written)?;
             self.part.ids.extend_from_slice(&ids[..written]);
             next += known;
             if next == self.waiting {

@@ -4,7 +4,7 @@
 use super::plan::INSIDE;
 use super::{Run, STRETCH};
 use crate::encode::staged::borders::cut_at_borders;
-use crate::encode::staged::{Pipeline, Worker};
+use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
 use crate::memory::key;
 use crate::normalize::Context;
@@ -88,7 +88,7 @@ impl Run<'_> {
         let ids = &mut self.part.ids;
         self.worker.scratch.sum = self.sum;
         self.worker.scratch.bound = f32::INFINITY;
-        self.pipeline.spell(word, INSIDE, self.worker, ids)?;
+        self.staged.spell(word, INSIDE, self.worker, ids)?;
         self.sum = self.worker.scratch.sum;
         let bound = self.worker.scratch.bound;
         self.remember(start, end, key, before, bound);
@@ -96,7 +96,7 @@ impl Run<'_> {
     }
 }
 
-impl Pipeline {
+impl Staged {
     /// Appends the ids of a text that goes through the stages by itself.
     pub(super) fn spell(
         &self,
