@@ -30,7 +30,6 @@ pub fn map<T: Send, R: Send>(
 ///
 /// # Panics
 /// As [`share`].
-#[expect(clippy::type_complexity, reason = "the two results, by shape")]
 pub fn map_with<T: Send, W, R: Send, E: Send, O: Send>(
     items: impl ExactSizeIterator<Item = T> + Send,
     threads: usize,
