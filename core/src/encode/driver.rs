@@ -5,6 +5,7 @@ use crate::encode::encoded::{self, Encoded, Part};
 use crate::encode::staged::Variation;
 use crate::encode::workers::{Worker, Workers};
 use crate::error::Result;
+use crate::memory::budget::Budget;
 use crate::special::SpecialMatcher;
 
 /// A block to be encoded, and how.
@@ -102,6 +103,17 @@ impl<E: Encode> Encoder<E> {
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
         self.way.safe_cut(text)
+    }
+
+    /// Changes how much memory all caches may take together, from the next block on.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.workers.budget = budget;
+    }
+
+    /// The bytes of all caches, but for those of calls that run now.
+    #[must_use]
+    pub fn cache_bytes(&self) -> usize {
+        self.workers.cache_bytes()
     }
 
     /// Gives back the memory of all caches, but for those of calls that run now.

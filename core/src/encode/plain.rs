@@ -7,6 +7,7 @@ use crate::encode::encoded::Part;
 use crate::encode::workers;
 use crate::encode::{Encode, Encoder, Job};
 use crate::error::{Error, Result};
+use crate::memory::budget::Share;
 use crate::models::bpe::Bpe;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
@@ -31,8 +32,12 @@ pub struct Worker {
 }
 
 impl workers::Worker for Worker {
-    fn share_with(&mut self, workers: usize) {
-        self.look_up.sole_worker(workers == 1);
+    fn set_share(&mut self, share: Share) {
+        self.look_up.set_share(share);
+    }
+
+    fn cache_bytes(&self) -> usize {
+        self.look_up.bytes()
     }
 }
 

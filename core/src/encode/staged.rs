@@ -11,6 +11,7 @@ use crate::encode::encoded::{self, Encoded, Part};
 use crate::encode::workers;
 use crate::encode::{Encode, Encoder, Job};
 use crate::error::Result;
+use crate::memory::budget::Share;
 use crate::memory::piece_cache::PieceCache;
 use crate::models::model::{Found, Model};
 use crate::models::scratch::Scratch;
@@ -45,8 +46,8 @@ pub struct Staged {
 #[derive(Debug, Default)]
 pub struct Worker {
     cache: PieceCache,
-    /// The same with what each token stands for; made when somebody asks for spans.
-    placed: Option<PieceCache>,
+    /// The same with what each token stands for.
+    placed: PieceCache,
     packed: Vec<u32>,
     scratch: Scratch,
     pieces: Pieces,
@@ -54,9 +55,36 @@ pub struct Worker {
     bytes: Vec<u8>,
     /// What words became; made when there is a plan.
     words: Option<words::Memory>,
+    share: Share,
 }
 
-impl workers::Worker for Worker {}
+impl Worker {
+    /// What words became, to be put back.
+    fn take_words(&mut self) -> words::Memory {
+        self.words.take().unwrap_or_else(|| {
+            let mut words = words::Memory::default();
+            words.set_share(self.share.part(2));
+            words
+        })
+    }
+}
+
+impl workers::Worker for Worker {
+    /// Half of the memory is for words.
+    fn set_share(&mut self, share: Share) {
+        self.share = share;
+        self.cache.set_share(share.part(4));
+        self.placed.set_share(share.part(4));
+        if let Some(words) = &mut self.words {
+            words.set_share(share.part(2));
+        }
+    }
+
+    fn cache_bytes(&self) -> usize {
+        let words = self.words.as_ref().map_or(0, words::Memory::bytes);
+        self.cache.bytes() + self.placed.bytes() + words
+    }
+}
 
 impl Encode for Staged {
     type Worker = Worker;

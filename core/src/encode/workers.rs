@@ -3,12 +3,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::memory::budget::{Budget, Share};
 use crate::threads::cores;
 
 /// What one thread works with.
 pub trait Worker: Default + Send {
-    /// Hears how many workers the tokenizer has, which share what its caches may hold.
-    fn share_with(&mut self, _workers: usize) {}
+    /// Changes how much memory its caches may take, and gives back what is over.
+    fn set_share(&mut self, share: Share);
+
+    /// The bytes of its caches.
+    fn cache_bytes(&self) -> usize;
 }
 
 /// The workers of a tokenizer.
@@ -17,6 +21,8 @@ pub struct Workers<W> {
     idle: Mutex<Vec<W>>,
     /// How many there are, idle or at work.
     all: AtomicUsize,
+    /// What their caches may take together.
+    pub budget: Budget,
 }
 
 impl<W> Default for Workers<W> {
@@ -24,6 +30,7 @@ impl<W> Default for Workers<W> {
         Self {
             idle: Mutex::default(),
             all: AtomicUsize::new(0),
+            budget: Budget::default(),
         }
     }
 }
@@ -36,7 +43,7 @@ impl<W: Worker> Workers<W> {
             self.all.fetch_add(1, Ordering::Relaxed);
             W::default()
         });
-        worker.share_with(self.all.load(Ordering::Relaxed));
+        worker.set_share(self.budget.share(self.all.load(Ordering::Relaxed)));
         worker
     }
 
@@ -57,6 +64,11 @@ impl<W: Worker> Workers<W> {
         self.all.fetch_sub(idle.len(), Ordering::Relaxed);
     }
 
+    /// The bytes of the caches of workers that are idle.
+    pub fn cache_bytes(&self) -> usize {
+        self.idle().iter().map(W::cache_bytes).sum()
+    }
+
     fn idle(&self) -> MutexGuard<'_, Vec<W>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,23 +78,31 @@ impl<W: Worker> Workers<W> {
 mod tests {
     use super::*;
 
-    /// How many others it has heard of.
+    /// What it may take.
     #[derive(Default)]
-    struct Hears(usize);
+    struct Told(Share);
 
-    impl Worker for Hears {
-        fn share_with(&mut self, workers: usize) {
-            self.0 = workers;
+    impl Worker for Told {
+        fn set_share(&mut self, share: Share) {
+            self.0 = share;
         }
+
+        fn cache_bytes(&self) -> usize {
+            self.0.most
+        }
+    }
+
+    fn share(workers: usize) -> Share {
+        Budget::default().share(workers)
     }
 
     #[test]
     fn as_many_are_kept_as_work_at_once() {
-        let workers = Workers::<Hears>::default();
-        assert_eq!(workers.worker().0, 1);
+        let workers = Workers::<Told>::default();
+        assert_eq!(workers.worker().0, share(1));
         workers.clear();
         let lent: Vec<_> = (0..cores() + 3).map(|_| workers.worker()).collect();
-        assert_eq!(lent.last().unwrap().0, cores() + 4);
+        assert_eq!(lent.last().unwrap().0, share(cores() + 4));
         lent.into_iter()
             .for_each(|worker| workers.return_worker(worker));
         assert_eq!(workers.idle().len(), cores());
@@ -92,10 +112,11 @@ mod tests {
 
     #[test]
     fn who_was_alone_hears_of_another() {
-        let workers = Workers::<Hears>::default();
+        let workers = Workers::<Told>::default();
         let first = workers.worker();
-        assert_eq!((first.0, workers.worker().0), (1, 2));
+        assert_eq!((first.0, workers.worker().0), (share(1), share(2)));
         workers.return_worker(first);
-        assert_eq!(workers.worker().0, 2);
+        assert_eq!(workers.worker().0, share(2));
+        assert_eq!(workers.cache_bytes(), 0);
     }
 }

@@ -7,7 +7,7 @@ use super::out::{Out, Span, Variation};
 use super::{Staged, Worker, placed};
 use crate::documents::{self, Segment};
 use crate::error::{Error, Result};
-use crate::memory::piece_cache;
+use crate::memory::key;
 use crate::models::model::Found;
 use crate::normalize::Context;
 use crate::random::{Draw, Place};
@@ -163,7 +163,7 @@ impl Run<'_> {
         let bytes = text.bytes();
         let key = match (&mut *out, *variation) {
             (Out::Ids(part, _), None) => {
-                let key = piece_cache::key(bytes, range.start, range.end);
+                let key = key::pack(bytes, range.start, range.end);
                 if let Some(key) = key
                     && worker.cache.recall(key, &mut part.ids)
                 {
@@ -172,13 +172,10 @@ impl Run<'_> {
                 key
             }
             (Out::Spans(spans), None) => {
-                let key = piece_cache::key(bytes, range.start, range.end);
+                let key = key::pack(bytes, range.start, range.end);
                 worker.packed.clear();
                 if let Some(key) = key
-                    && worker
-                        .placed
-                        .get_or_insert_default()
-                        .recall(key, &mut worker.packed)
+                    && worker.placed.recall(key, &mut worker.packed)
                 {
                     let found = worker.packed.iter().map(|&packed| placed::unpack(packed));
                     spans.extend(found.map(|found| span_of(text, found, range.start, base)));
@@ -235,8 +232,7 @@ impl Run<'_> {
                     worker.packed.clear();
                     let packed = worker.found.iter().map(|&found| placed::pack(found));
                     worker.packed.extend(packed);
-                    let placed = worker.placed.get_or_insert_default();
-                    placed.remember(key, &worker.packed);
+                    worker.placed.remember(key, &worker.packed);
                 }
                 let found = worker.found.iter();
                 spans.extend(found.map(|&found| span_of(text, found, range.start, base)));
