@@ -95,12 +95,7 @@ impl<E: Tallied> Encoder<E> {
             unfinished,
         } = block;
         documents.check()?;
-        let job = Job {
-            documents,
-            matcher,
-            keep: true,
-            variation: None,
-        };
+        let job = Job::new(&documents, matcher);
         let tasks = self.tasks(&job);
         let tables = Arc::clone(tally.tables());
         let (found, counters) = threads::map_with(

@@ -200,15 +200,10 @@ impl Encoder {
         let spans = py
             .detach(|| self.staged()?.spans(&text, matcher, continued))
             .map_err(to_python)?;
-        Ok((
-            spans.iter().map(|span| span.id).collect::<Vec<_>>().into(),
-            spans
-                .iter()
-                .map(|span| span.start)
-                .collect::<Vec<_>>()
-                .into(),
-            spans.iter().map(|span| span.end).collect::<Vec<_>>().into(),
-        ))
+        let ids: Vec<u32> = spans.iter().map(|span| span.id).collect();
+        let starts: Vec<u64> = spans.iter().map(|span| span.start).collect();
+        let ends: Vec<u64> = spans.iter().map(|span| span.end).collect();
+        Ok((ids.into(), starts.into(), ends.into()))
     }
 
     fn nbest(&self, py: Python<'_>, piece: Lent<u8>, n: usize) -> PyResult<Vec<(U32Array, f64)>> {
