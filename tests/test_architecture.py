@@ -319,6 +319,96 @@ def test_core_knows_no_model_and_no_format_by_name(path):
     assert [(number, line.strip()) for number, line in enumerate(lines, 1) if names.search(line)] == []
 
 
+CORE_SOURCES = ROOT / "core" / "src"
+# Circles that are there, and why: nothing else may make one.
+KNOWN_RUST_CIRCLES: dict[frozenset[str], str] = {
+    frozenset({"py::engine", "py::pipeline", "py::split"}): "the two engines of the border are becoming one",
+    frozenset({"trainers::alphabet", "trainers::bpe"}): "the alphabet is a part of the options of its only trainer",
+}
+
+
+def rust_paths_of(text: str) -> set[str]:
+    """Return the paths that begin with crate, super or self in a Rust source, whether imported or written out.
+
+    >>> sorted(rust_paths_of("use crate::a::{self, b::{C, D as E}};\\nfn f() { super::g() } pub(super) fn h() {}"))
+    ['crate::a', 'crate::a::b::C', 'crate::a::b::D', 'super::g']
+    """
+
+    def expanded(path: str) -> set[str]:
+        inner = re.search(r"\{([^{}]*)\}", path)
+        if inner is None:
+            return {re.sub(r"\s|::self\b|\bas\b.*", "", path)}
+        return {
+            each
+            for part in inner[1].split(",")
+            if part.strip()
+            for each in expanded(path[: inner.start()] + part.split(" as ")[0].strip() + path[inner.end() :])
+        }
+
+    found = set()
+    for match in re.finditer(r"\b(?:crate|super|self)(?:::\s*\w+)*(?:::\s*(?=\{))?", text):
+        end = match.end()
+        if match[0].rstrip().endswith("::"):
+            depth = 0
+            for end, sign in enumerate(text[match.end() :], match.end() + 1):  # noqa: B007
+                depth += {"{": 1, "}": -1}.get(sign, 0)
+                if depth == 0:
+                    break
+        found |= expanded(text[match.start() : end])
+    return {path for path in found if "::" in path}
+
+
+def rust_modules_used(module: tuple[str, ...], text: str, known: Collection[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """Return the modules of the core that a source uses; what is not a module belongs to the one that holds it."""
+    used = set()
+    for path in rust_paths_of(shipped_rust(text)):
+        names = path.split("::")
+        base = () if names[0] == "crate" else module
+        for name in names[names[0] == "crate" :]:
+            base = base[:-1] if name == "super" else base if name == "self" else (*base, name)
+        while base not in known:
+            base = base[:-1]
+        used.add(base)
+    return used
+
+
+def rust_imports() -> dict[str, dict[str, set[str]]]:
+    """Return, for each module of the core that has modules inside, which of these use which of their siblings.
+
+    A module counts with all that is inside of it. What it uses of those around it is no import: a module is a part of
+    the one that holds it, and sees what is private there.
+    """
+    paths = [path for path in CORE_SOURCES.rglob("*.rs") if not is_test_module(path)]
+    modules = {path.relative_to(CORE_SOURCES).with_suffix("").parts: path for path in paths}
+    modules[()] = modules.pop(("lib",))
+    levels: dict[str, dict[str, set[str]]] = {}
+    for module, path in modules.items():
+        for other in rust_modules_used(module, path.read_text(encoding="utf-8"), modules):
+            common = 0
+            while module[common : common + 1] == other[common : common + 1] != ():
+                common += 1
+            if common < min(len(module), len(other)):
+                level = levels.setdefault("::".join(module[:common]), {})
+                importer, imported = ("::".join(each[: common + 1]) for each in (module, other))
+                level.setdefault(importer, set()).add(imported)
+                level.setdefault(imported, set())
+    return levels
+
+
+def test_rust_paths_are_read():
+    source = "use crate::a::{self, b::{C, D as E}};\nfn f() { super::g() } pub(super) fn h(x: crate::i::J) {}"
+    assert rust_paths_of(source) == {"crate::a", "crate::a::b::C", "crate::a::b::D", "super::g", "crate::i::J"}
+    known = {(), ("a",), ("a", "b"), ("k",), ("k", "l")}
+    assert rust_modules_used(("k", "l"), source, known) == {("a",), ("a", "b"), ("k",), ()}
+
+
+def test_no_modules_of_the_core_use_each_other_in_a_circle():
+    levels = rust_imports()
+    assert "split" in levels[""]["stages"], "the reader sees imports"
+    found = {frozenset(circle) for level in levels.values() for circle in circles_of(level)}
+    assert found == KNOWN_RUST_CIRCLES.keys()
+
+
 # -- all files -------------------------------------------------------------------------------------
 
 SOURCES = [*RUST, *(path for folder in (PACKAGE, ROOT / "tests", ROOT / "docs", ROOT / "benchmarks")

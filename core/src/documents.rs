@@ -4,7 +4,7 @@
 //! splitter and the special tokens allow.
 
 use crate::error::{Error, Result};
-use crate::special::SpecialMatcher;
+use crate::special::{Segment, SpecialMatcher};
 use crate::threads;
 
 /// Bytes that a task has at least, unless the block ends.
@@ -202,43 +202,4 @@ pub fn segments_normalized(
     each: impl FnMut(Segment) -> Result<()>,
 ) -> Result<()> {
     matcher.segments_normalized(text, each)
-}
-
-/// A stretch of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Segment {
-    /// Plain text.
-    Text {
-        /// Where it begins.
-        start: usize,
-        /// Where it ends.
-        end: usize,
-    },
-    /// A special token.
-    Special {
-        /// Its id.
-        id: u32,
-        /// Where it begins.
-        start: usize,
-        /// Where it ends.
-        end: usize,
-    },
-}
-
-impl Segment {
-    /// The same stretch in a text that has `by` bytes more before it.
-    #[must_use]
-    pub fn moved(self, by: usize) -> Self {
-        match self {
-            Self::Text { start, end } => Self::Text {
-                start: start + by,
-                end: end + by,
-            },
-            Self::Special { id, start, end } => Self::Special {
-                id,
-                start: start + by,
-                end: end + by,
-            },
-        }
-    }
 }

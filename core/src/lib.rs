@@ -28,8 +28,9 @@ pub mod trainers;
 #[doc(hidden)]
 pub mod written;
 
-pub use documents::{Documents, Segment};
+pub use documents::Documents;
 pub use encode::encoded::Encoded;
 pub use error::{Error, Result};
+pub use special::Segment;
 pub use split::{Contractions, Scanner, ScannerSpec, Tail, WordRule};
 pub use tokenizer::Tokenizer;

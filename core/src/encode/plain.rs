@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::documents::{self, Documents, Segment, Task};
+use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::{self, Encoded, Part};
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
-use crate::special::SpecialMatcher;
+use crate::special::{Segment, SpecialMatcher};
 use crate::split::Scanner;
 
 mod batch;

@@ -7,18 +7,18 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::documents::{self, Segment};
+use crate::documents;
 use crate::error::{Error, Result};
 use crate::memory::piece_cache::{self, PieceCache};
 use crate::models::model::{Found, Model};
 use crate::models::scratch::Scratch;
 use crate::normalize::Context;
 use crate::random::{Draw, Place};
-use crate::special::SpecialMatcher;
+use crate::special::{Segment, SpecialMatcher};
 use crate::split::stage::Pieces;
-use crate::split::visible;
 use crate::stages::{Shape, Stages};
 use crate::text::Text;
+use crate::text::visible;
 
 mod borders;
 mod bulk;

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use super::arrays::{Lent, U64Array};
 use super::pipeline::Stages;
 use super::to_python;
-use crate::documents::Segment;
 use crate::error::Error;
+use crate::special::Segment;
 use crate::special::codebook;
 use crate::{special, split};
 

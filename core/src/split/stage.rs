@@ -11,11 +11,12 @@ use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
 use super::joining::Joiner;
+pub use super::pieces::{Behavior, Pieces, PrependScheme};
 use super::rewriting::{self, Marks};
 use super::{CutSpec, Scanner, ScannerSpec, cutters};
 use crate::error::{Error, Result};
 use crate::normalize::{Context, Pattern};
-use crate::text::Text;
+
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;
 
@@ -69,40 +70,6 @@ pub enum Spec {
     FixedLength {
         length: usize,
     },
-}
-
-/// What becomes of what a pattern matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[expect(missing_docs, reason = "the names are the field's")]
-pub enum Behavior {
-    Removed,
-    Isolated,
-    MergedWithPrevious,
-    MergedWithNext,
-    Contiguous,
-}
-
-/// When a `Metaspace` puts its mark before a piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names are the field's")]
-pub enum PrependScheme {
-    First,
-    Never,
-    Always,
-}
-
-/// A text and the pieces of it that are left; what no piece holds was removed.
-#[derive(Debug, Default)]
-pub struct Pieces {
-    /// The text.
-    pub text: Text,
-    /// Byte ranges in it, ascending, none empty.
-    pub ranges: Vec<Range<usize>>,
-    /// Whether bytes are spelt as visible characters (after `ByteLevel`).
-    pub visible: bool,
-    /// Where the next stage writes its ranges: memory that is used again.
-    pub spare: Vec<Range<usize>>,
 }
 
 /// What a stage does at the place before a space that stands between two ASCII letters: long texts are

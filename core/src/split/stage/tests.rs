@@ -1,6 +1,7 @@
 //! Stages by themselves: what is said of a context and of cuts, and what is refused.
 
 use super::*;
+use crate::text::Text;
 
 fn stages(json: &str) -> Vec<PreTokenizer> {
     let specs: Vec<Spec> = serde_json::from_str(json).unwrap();
