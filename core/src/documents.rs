@@ -3,6 +3,7 @@
 //! A block is cut into tasks: runs of small documents, and parts of long ones, cut only where the
 //! splitter and the special tokens allow.
 
+use crate::boundaries::last_cut;
 use crate::error::{Error, Result};
 use crate::special::{Segment, SpecialMatcher};
 use crate::threads;
@@ -84,6 +85,7 @@ pub fn tasks(
     matcher: Option<&SpecialMatcher>,
 ) -> Vec<Task> {
     let Documents { text, ends, .. } = *documents;
+    let moves_cut = |text: &[u8], cut| matcher.and_then(|matcher| matcher.moves_cut(text, cut));
     let mut tasks = Vec::new();
     let mut open = Task {
         start: 0,
@@ -102,7 +104,7 @@ pub fn tasks(
         // Cut a long document as long as there is enough left for another task.
         let mut reach = TASK_BYTES;
         while end - open.start >= 2 * reach {
-            match cut_before(&text[open.start..end], reach, &safe_cut, matcher) {
+            match last_cut(&text[open.start..end], reach, &safe_cut, moves_cut) {
                 // At or before the document's own beginning it would be no cut inside it.
                 Some(cut) if open.start + cut > begin => {
                     let cut = open.start + cut;
@@ -138,22 +140,6 @@ pub fn tasks(
         });
     }
     tasks
-}
-
-/// The last offset up to `limit` where a text can be cut.
-fn cut_before(
-    text: &[u8],
-    limit: usize,
-    safe_cut: impl Fn(&[u8]) -> usize,
-    matcher: Option<&SpecialMatcher>,
-) -> Option<usize> {
-    let mut cut = safe_cut(&text[..limit]);
-    while cut > 0
-        && let Some(before) = matcher.and_then(|matcher| matcher.moves_cut(text, cut))
-    {
-        cut = safe_cut(&text[..before]);
-    }
-    (cut > 0).then_some(cut)
 }
 
 /// Runs every task on up to `threads` threads and gives the results in order of the tasks.

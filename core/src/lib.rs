@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+pub mod boundaries;
 pub mod count;
 pub mod decode;
 mod documents;

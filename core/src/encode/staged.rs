@@ -7,6 +7,8 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::boundaries::seams::cut_at_borders;
+use crate::boundaries::stages::Shape;
 use crate::documents;
 use crate::error::{Error, Result};
 use crate::memory::piece_cache::{self, PieceCache};
@@ -16,17 +18,15 @@ use crate::normalize::Context;
 use crate::random::{Draw, Place};
 use crate::special::{Segment, SpecialMatcher};
 use crate::split::stage::Pieces;
-use crate::stages::{Shape, Stages};
+use crate::stages::Stages;
 use crate::text::Text;
 use crate::text::visible;
 
-mod borders;
 mod bulk;
 mod out;
 mod placed;
 mod words;
 
-use borders::cut_at_borders;
 use out::Out;
 pub use out::{Span, Variation};
 use words::plan::Plan;
@@ -63,7 +63,7 @@ impl Pipeline {
     #[must_use]
     pub fn new(stages: std::sync::Arc<Stages>, model: Box<dyn Model>) -> Self {
         let plan = Plan::new(&stages, &*model);
-        let is_one_piece = matches!(stages.shape(), Shape::Marks | Shape::MappedMarks);
+        let is_one_piece = matches!(stages.answers().shape(), Shape::Marks | Shape::MappedMarks);
         Self {
             carries: is_one_piece && model.carrying().is_some(),
             plan,

@@ -5,7 +5,6 @@ use super::{Pipeline, Worker};
 use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::{self, Encoded, Part};
 use crate::error::Result;
-use crate::models::seams::Border;
 use crate::special::SpecialMatcher;
 
 impl Pipeline {
@@ -55,10 +54,9 @@ impl Pipeline {
     /// itself (the later one with `continued`); 0 when there is none.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
-        match self.model.border() {
-            Some(Border::Before(_)) => self.stages.safe_cut_at_marks(text),
-            _ => self.stages.safe_cut(text),
-        }
+        let fuses = self.model.fuses().is_some();
+        let answers = self.stages.answers();
+        answers.safe_cut_for(self.model.border(), fuses, text)
     }
 
     fn parts(

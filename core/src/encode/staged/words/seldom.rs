@@ -4,7 +4,7 @@
 use super::cache::MANY;
 use super::plan::INSIDE;
 use super::{Run, STRETCH, TOO_LONG};
-use crate::encode::staged::borders::cut_at_borders;
+use crate::boundaries::seams::cut_at_borders;
 use crate::encode::staged::{Pipeline, Worker};
 use crate::error::Result;
 use crate::normalize::Context;
