@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use bpe_core::count::Counts;
-use bpe_core::encode::staged::Pipeline;
+use bpe_core::encode::Encoder;
 use bpe_core::models::{build::build, model::Tables, spec::ModelSpec};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
@@ -183,9 +183,9 @@ fn word_piece(bencher: Bencher) {
     };
     let model = build(spec, tables).expect("a model");
     let stages = Stages::from_json(stages).expect("stages");
-    let pipeline = Pipeline::new(std::sync::Arc::new(stages), model);
+    let pipeline = Encoder::staged(std::sync::Arc::new(stages), model);
     let ends = [TEXT.len() as u64];
     bencher
         .counter(BytesCount::of_slice(&TEXT[..]))
-        .bench(|| pipeline.encode(&whole(&TEXT, &ends), None, 1, None));
+        .bench(|| pipeline.encode(&whole(&TEXT, &ends), None, 1));
 }

@@ -315,7 +315,7 @@ fn run_of(range: Range<usize>) -> Task {
         end: range.end,
         document: 0,
         continued: false,
-        closes: 0,
+        closed_documents: 0,
     }
 }
 

@@ -326,9 +326,7 @@ fn pipeline(which: usize, matcher: Option<Arc<SpecialMatcher>>) -> Component {
                 ends: &[text.len() as u64],
                 continued,
             };
-            let encoded = pipeline
-                .encode(&documents, matcher.as_deref(), 1, None)
-                .ok()?;
+            let encoded = pipeline.encode(&documents, matcher.as_deref(), 1).ok()?;
             Some(
                 encoded
                     .ids

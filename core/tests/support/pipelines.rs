@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bpe_core::encode::staged::Pipeline;
+use bpe_core::encode::{Encoder, Staged};
 use bpe_core::models::build::build;
 use bpe_core::models::model::{Model, Tables};
 use bpe_core::stages::Stages;
@@ -38,14 +38,14 @@ const TOKENS: [&str; 20] = [
 ];
 
 /// Every model behind all of the stages.
-pub fn all() -> Vec<Pipeline> {
+pub fn all() -> Vec<Encoder<Staged>> {
     let models = 0..MODELS.len();
     let all = STAGES
         .iter()
         .flat_map(|stages| models.clone().map(move |which| (stages, which)));
     all.map(|(stages, which)| {
         let stages = Stages::from_json(stages).expect("stages");
-        Pipeline::new(Arc::new(stages), model(which))
+        Encoder::staged(Arc::new(stages), model(which))
     })
     .collect()
 }
