@@ -8,8 +8,8 @@ use pyo3::types::PyBytes;
 
 use super::arrays::{BufferArg, U64Array};
 use super::stages::Stages;
-use crate::documents::Segment;
 use crate::error::Error;
+use crate::special::Segment;
 use crate::special::codebook;
 use crate::{normalize, special, split};
 
