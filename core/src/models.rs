@@ -17,5 +17,6 @@ pub mod seams;
 mod short;
 pub mod trie;
 pub mod unigram;
+mod windows;
 pub mod word_level;
 pub mod word_piece;

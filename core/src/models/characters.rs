@@ -7,6 +7,7 @@ use super::merging::{
 };
 use super::model::Border;
 use super::queue::{BucketQueue, HeapQueue};
+use super::windows::Windows;
 use crate::error::Result;
 use crate::random::Draw;
 use crate::tables::{NONE, PieceTable, TokenTable};
@@ -35,9 +36,17 @@ pub struct Scratch {
     pub text: Vec<u8>,
     chain: Chain,
     merged: Vec<(u32, u32)>,
+    /// Of merging by windows.
+    pub windows: Windows,
 }
 
 impl Scratch {
+    /// Takes the symbols that merging begins with.
+    pub fn spell(&mut self, symbols: impl Iterator<Item = Symbol>) {
+        self.symbols.clear();
+        self.symbols.extend(symbols);
+    }
+
     /// Merges the symbols; [`Scratch::merged`] gives what is left. `monotone` as in `queue`.
     pub fn merge(&mut self, merges: &impl Merges, monotone: bool) -> Result<()> {
         let Self { symbols, chain, .. } = self;

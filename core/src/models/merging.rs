@@ -91,6 +91,16 @@ impl MergeTable {
         self.pairs.find(left, right)
     }
 
+    /// The symbols that merges make.
+    pub fn products(&self) -> impl Iterator<Item = u32> {
+        self.products.iter().copied()
+    }
+
+    /// The symbols that merges join.
+    pub fn parts(&self) -> impl Iterator<Item = u32> {
+        self.pairs.pairs().flatten()
+    }
+
     /// Whether every merge's number is above those of the merges that make its parts.
     #[must_use]
     pub fn monotone(&self) -> bool {

@@ -12,11 +12,12 @@ mod tables;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
 use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
-use super::characters::{self, Symbol, border};
+use super::characters::{Symbol, border};
 use super::dropout::Dropout;
-use super::merging::Merges;
+use super::merging::{MergeTable, Merges};
 use super::model::{Border, Found, Model, Scratch, Tables, check_unknown};
 use super::seams::{Joints, Seams};
+use super::windows::{Happening, those_that_happen};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
@@ -36,6 +37,7 @@ pub struct ScoredPairs {
     /// The symbols of single bytes.
     bytes: Box<[u32; 256]>,
     merges: ScoreTable,
+    happening: Happening,
     user_defined: Option<UserDefined>,
     has_unused: bool,
     border: Option<Border>,
@@ -110,6 +112,7 @@ impl ScoredPairs {
                 .then(|| all_byte_tokens(&tokens, kind_of))
                 .transpose()?,
             merges: ScoreTable::new(&tokens, &symbols, &lookup, &scores, kind_of)?,
+            happening: Happening::default(),
             user_defined,
             bytes: Box::new(std::array::from_fn(|byte| {
                 let symbol = lookup.get(&[byte as u8], &symbols);
@@ -125,68 +128,96 @@ impl ScoredPairs {
     }
 
     /// Spells a piece in symbols.
-    fn spell(&self, piece: &[u8], symbols: &mut Vec<Symbol>) {
-        symbols.clear();
-        let mut start = 0;
-        if let Some(user_defined) = &self.user_defined {
-            for found in user_defined.automaton.find_iter(piece) {
-                self.spell_characters(&piece[start..found.start()], start, symbols);
-                symbols.push(Symbol {
-                    id: user_defined.ids[found.pattern().as_usize()],
-                    start: found.start() as u32,
-                    end: found.end() as u32,
-                });
-                start = found.end();
+    fn spell<'a>(&'a self, piece: &'a [u8]) -> impl Iterator<Item = Symbol> + 'a {
+        let mut at = 0;
+        let mut found = self
+            .user_defined
+            .as_ref()
+            .map(|own| own.find(piece).peekable());
+        std::iter::from_fn(move || {
+            let mut rest = &piece[at..];
+            if let Some(next) = found.as_mut().and_then(|found| found.peek().copied()) {
+                if next.start as usize == at {
+                    found.as_mut().and_then(Iterator::next);
+                    at = next.end as usize;
+                    return Some(next);
+                }
+                rest = &piece[at..next.start as usize];
             }
-        }
-        self.spell_characters(&piece[start..], start, symbols);
+            let (_, character) = characters_of(rest).next()?;
+            let start = at as u32;
+            at += character.len();
+            Some(Symbol {
+                id: self.symbol_of(character),
+                start,
+                end: at as u32,
+            })
+        })
     }
 
-    fn spell_characters(&self, text: &[u8], base: usize, symbols: &mut Vec<Symbol>) {
-        let stranger = self.symbols.len() as u32;
-        symbols.extend(characters_of(text).map(|(start, character)| {
-            Symbol {
-                id: match character {
-                    &[byte] => self.bytes[usize::from(byte)],
-                    _ => self
-                        .lookup
-                        .get(character, &self.symbols)
-                        .unwrap_or(stranger),
-                },
-                start: (base + start) as u32,
-                end: (base + start + character.len()) as u32,
+    /// The symbol of a character that is no piece of a user's own.
+    #[inline]
+    fn symbol_of(&self, character: &[u8]) -> u32 {
+        match character {
+            &[byte] => self.bytes[usize::from(byte)],
+            _ => {
+                let symbol = self.lookup.get(character, &self.symbols);
+                symbol.unwrap_or(self.symbols.len() as u32)
             }
-        }));
+        }
+    }
+
+    /// Finds the merges that happen. Pieces of a user's own are in no merge, and no other piece's text is spelt with them.
+    fn find_happening(&self) -> Option<MergeTable> {
+        let spell = |&id: &u32| {
+            let characters = characters_of(self.tokens.get(id));
+            characters
+                .map(|(_, character)| self.symbol_of(character))
+                .collect()
+        };
+        let tokens = self.merges.products.iter().map(spell);
+        those_that_happen(&self.merges, tokens, self.symbols.len() + 1)
     }
 
     fn is_unused(&self, id: u32) -> bool {
         self.kinds.get(id as usize) == Some(&kind::UNUSED)
     }
 
+    fn is_known(&self, symbol: Symbol) -> bool {
+        (symbol.id as usize) < self.tokens.len()
+    }
+
     /// Gives ids to what was merged; neighbouring unknown characters are one token.
-    fn emit(&self, piece: &[u8], scratch: &characters::Scratch, out: &mut Vec<Found>) {
-        let mut unknown = false; // the last one was the unknown token
-        for symbol in scratch.merged() {
-            let known = (symbol.id as usize) < self.tokens.len();
-            if known {
-                out.push(symbol.into());
-            } else if let Some(ids) = &self.byte_ids {
-                let bytes = &piece[symbol.start as usize..symbol.end as usize];
-                out.extend((symbol.start..).zip(bytes).map(|(at, &byte)| Found {
-                    id: ids[byte as usize],
-                    start: at,
-                    end: at + 1,
-                }));
-            } else {
-                match out.last_mut() {
-                    Some(last) if unknown => last.end = symbol.end,
-                    _ => out.push(Found {
-                        id: self.unk_id,
-                        ..symbol.into()
-                    }),
+    fn emit(&self, piece: &[u8], symbols: impl Iterator<Item = Symbol>, out: &mut Vec<Found>) {
+        let mut before = None;
+        for symbol in symbols {
+            self.emit_one(piece, symbol, before, out);
+            before = Some(symbol);
+        }
+    }
+
+    /// Gives ids to a symbol that stands behind another one.
+    #[inline]
+    fn emit_one(&self, piece: &[u8], symbol: Symbol, before: Option<Symbol>, out: &mut Vec<Found>) {
+        if self.is_known(symbol) {
+            out.push(symbol.into());
+        } else if let Some(ids) = &self.byte_ids {
+            let bytes = &piece[symbol.start as usize..symbol.end as usize];
+            out.extend((symbol.start..).zip(bytes).map(|(at, &byte)| Found {
+                id: ids[byte as usize],
+                start: at,
+                end: at + 1,
+            }));
+        } else {
+            match out.last_mut() {
+                Some(last) if before.is_some_and(|before| !self.is_known(before)) => {
+                    last.end = symbol.end;
                 }
+                _ => out.push(Found {
+                    id: self.unk_id,
+                    ..symbol.into()
+                }),
             }
-            unknown = !known;
         }
     }
 }
@@ -256,6 +287,15 @@ impl UserDefined {
             })?;
         Ok(Some(Self { automaton, ids }))
     }
+
+    /// Finds the pieces in a text, the longest at each place from the left.
+    fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Symbol> + 'a {
+        self.automaton.find_iter(text).map(|found| Symbol {
+            id: self.ids[found.pattern().as_usize()],
+            start: found.start() as u32,
+            end: found.end() as u32,
+        })
+    }
 }
 
 impl Model for ScoredPairs {
@@ -270,14 +310,35 @@ impl Model for ScoredPairs {
         out: &mut Vec<Found>,
     ) -> Result<()> {
         let scratch = &mut scratch.characters;
-        self.spell(piece, &mut scratch.symbols);
+        let tokens = self.tokens.len();
+        let find = || self.find_happening();
+        if !self.has_unused
+            && let Some(merges) =
+                (self.happening).of(piece.len(), tokens, &mut scratch.windows, find)
+        {
+            let spell = || {
+                let mut spelt = self.spell(piece);
+                move |symbols: &mut Vec<Symbol>| {
+                    spelt.next().map(|next| symbols.push(next)).is_some()
+                }
+            };
+            let before = out.len();
+            return scratch.windows.merge(
+                merges,
+                spell,
+                out,
+                |out, symbol, before| self.emit_one(piece, symbol, before, out),
+                |out| out.truncate(before),
+            );
+        }
+        scratch.spell(self.spell(piece));
         if self.has_unused {
             scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
         } else {
             // Scores need not rise from a product to its parts, so the queue is the general one.
             scratch.merge(&self.merges, false)?;
         }
-        self.emit(piece, scratch, out);
+        self.emit(piece, scratch.merged(), out);
         Ok(())
     }
 
@@ -293,9 +354,9 @@ impl Model for ScoredPairs {
             return self.encode_piece(piece, scratch, out);
         };
         let scratch = &mut scratch.characters;
-        self.spell(piece, &mut scratch.symbols);
+        scratch.spell(self.spell(piece));
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |id| self.is_unused(id))?;
-        self.emit(piece, scratch, out);
+        self.emit(piece, scratch.merged(), out);
         Ok(())
     }
 
@@ -318,3 +379,6 @@ impl Model for ScoredPairs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

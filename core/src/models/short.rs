@@ -136,6 +136,18 @@ impl ShortPiece {
             places &= places - 1;
         }
     }
+
+    /// The symbols that are left, and the places of the first that each was merged from.
+    #[inline]
+    pub fn merged(&self) -> impl Iterator<Item = (u32, u32)> {
+        let mut places = self.places;
+        std::iter::from_fn(move || {
+            let place = places.trailing_zeros();
+            let symbol = self.symbols.get(place as usize)?;
+            places &= places - 1;
+            Some((*symbol, place))
+        })
+    }
 }
 
 #[inline]
