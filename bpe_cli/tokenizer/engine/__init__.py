@@ -137,6 +137,10 @@ class Engine(Protocol):
         """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
 
     @property
+    def longest_text(self) -> int | None:
+        """The most bytes that a text has without a place to cut it; None for any number."""
+
+    @property
     def bare(self) -> Engine:
         """The model alone, which takes a document for a piece."""
 

@@ -53,6 +53,8 @@ class PlainEngine:
         UsageError: if a pattern does not compile.
     """
 
+    longest_text: int | None = None
+
     def __init__(self, parts: EngineParts) -> None:
         patterns = tuple(stage.pattern for stage in parts.pre_tokenizer if isinstance(stage, Split))
         self._parts = parts

@@ -32,6 +32,7 @@ class StagedEngine:
 
     slow_patterns: tuple[str, ...] = ()
     has_spans = False
+    longest_text: int | None = 1 << 32
 
     def __init__(self, parts: EngineParts) -> None:
         try:
