@@ -107,7 +107,7 @@ impl Chain {
         let end = self.symbols.len();
         let mut at = 0;
         while at < end {
-            sink.take_one(self.symbols[at], at as u32);
+            sink.take(self.symbols[at], at as u32);
             at = self.next[at] as usize;
         }
         // A giant piece must not hold its memory for the rest of the run.

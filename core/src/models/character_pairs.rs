@@ -11,7 +11,6 @@ use super::dropout::Dropout;
 use super::merging::MergeTable;
 use super::model::{Border, Found, Model, Scratch, check_unknown};
 use super::seams::{Joints, Seams};
-use super::windows::{Happening, those_that_happen};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PieceTable, TokenTable};
@@ -46,7 +45,6 @@ pub struct CharacterPairs {
     tokens: TokenTable<'static>,
     pieces: PieceTable<'static>,
     merges: MergeTable,
-    happening: Happening,
     settings: Settings,
     byte_ids: Option<Box<[u32; 256]>>,
     border: Option<Border>,
@@ -91,7 +89,6 @@ impl CharacterPairs {
         });
         Ok(Self {
             merges: MergeTable::new(&entries, products.clone().into(), tokens.len())?,
-            happening: Happening::default(),
             byte_ids,
             products: (plain && apart && !runs).then_some(products),
             border: (plain && !runs)
@@ -109,57 +106,45 @@ impl CharacterPairs {
         !character.is_empty() && piece.chunks(character.len()).all(|part| part == character)
     }
 
-    /// Spells a piece in symbols.
-    fn spell(&self, piece: &[u8], scratch: &mut characters::Scratch) {
+    /// Spells a piece in symbols: what is returned adds those of the next character each time, and says
+    /// whether there was one.
+    fn spell<'a>(&'a self, piece: &'a [u8]) -> impl FnMut(&mut Vec<Symbol>) -> bool + 'a {
         let Settings {
             prefix,
             suffix,
             separate_suffix,
             ..
         } = &self.settings;
-        let characters::Scratch { symbols, text, .. } = scratch;
-        symbols.clear();
+        let mut characters = characters_of(piece);
+        let mut ends = *separate_suffix && !suffix.is_empty();
         let mut unknown = false; // the last symbol is the unknown token
-        for (start, character) in characters_of(piece) {
+        let mut text = Vec::new();
+        move |symbols| {
+            let Some((start, character)) = characters.next() else {
+                if ends {
+                    self.add([&[], &[], suffix], piece.len(), unknown, symbols, &mut text);
+                }
+                return std::mem::take(&mut ends);
+            };
             let prefix = if start == 0 { &[] } else { &prefix[..] };
             let last = start + character.len() == piece.len() && !separate_suffix;
             let suffix = if last { &suffix[..] } else { &[] };
-            unknown = self.add([prefix, character, suffix], start, unknown, symbols, text);
-        }
-        if *separate_suffix && !suffix.is_empty() {
-            self.add([&[], &[], suffix], piece.len(), unknown, symbols, text);
+            unknown = self.add(
+                [prefix, character, suffix],
+                start,
+                unknown,
+                symbols,
+                &mut text,
+            );
+            true
         }
     }
 
-    /// Finds the merges that happen, if it is certain what each token is merged from: characters that have
-    /// tokens.
-    fn find_happening(&self) -> Option<MergeTable> {
-        let Settings {
-            prefix,
-            suffix,
-            unk_id,
-            by_steps,
-            ..
-        } = &self.settings;
-        let bytes = self.byte_ids.as_deref();
-        // A character that leaves no symbol would bring its neighbours together.
-        let leaves_symbols = unk_id.is_some() || bytes.is_some_and(|ids| !ids.contains(&NONE));
-        let begins = |id: &u32| Some(*id) == *unk_id || bytes.is_some_and(|ids| ids.contains(id));
-        if !prefix.is_empty()
-            || !suffix.is_empty()
-            || !leaves_symbols
-            || *by_steps && !self.merges.monotone()
-            || self.merges.parts().any(|id| begins(&id))
-        {
-            return None;
-        }
-        let spell = |id| {
-            let characters = characters_of(self.tokens.get(id));
-            let ids = characters.map(|(_, character)| self.pieces.get(character, &self.tokens));
-            ids.collect::<Option<Vec<u32>>>()
-        };
-        let products = self.merges.products();
-        those_that_happen(&self.merges, products.filter_map(spell), self.tokens.len())
+    /// Spells all of a piece for those who merge it at once.
+    fn spell_all(&self, piece: &[u8], scratch: &mut characters::Scratch) {
+        let mut spell = self.spell(piece);
+        scratch.symbols.clear();
+        while spell(&mut scratch.symbols) {}
     }
 
     /// Adds a character, with what is written before and after it, and says whether it became the
@@ -251,36 +236,21 @@ impl Model for CharacterPairs {
             return Ok(());
         }
         let scratch = &mut scratch.characters;
-        let (tokens, find) = (self.tokens.len(), || self.find_happening());
-        if let Some(merges) = (self.happening).of(piece.len(), tokens, &mut scratch.windows, find) {
-            let spell = || {
-                let (mut characters, mut unknown) = (characters_of(piece), false);
-                move |symbols: &mut Vec<Symbol>| {
-                    let next = characters.next();
-                    if let Some((start, character)) = next {
-                        let parts = [&[], character, &[]];
-                        unknown = self.add(parts, start, unknown, symbols, &mut Vec::new());
-                    }
-                    next.is_some()
-                }
-            };
-            let before = out.len();
-            return scratch.windows.merge(
-                merges,
-                spell,
-                out,
-                |out, symbol, _| out.push(symbol.into()),
-                |out| out.truncate(before),
-            );
-        }
-        self.spell(piece, scratch);
         if self.settings.by_steps && !self.merges.monotone() {
+            self.spell_all(piece, scratch);
             scratch.merge_by_steps(&self.merges)?;
-        } else {
-            scratch.merge(&self.merges, self.merges.monotone())?;
+            out.extend(scratch.merged().map(|(_, symbol)| Found::from(symbol)));
+            return Ok(());
         }
-        out.extend(scratch.merged().map(Found::from));
-        Ok(())
+        let before = out.len();
+        scratch.merge_by_windows(
+            &self.merges,
+            self.merges.monotone(),
+            || self.spell(piece),
+            out,
+            |out, symbol, _| out.push(symbol.into()),
+            |out| out.truncate(before),
+        )
     }
 
     fn sample_piece(
@@ -295,9 +265,9 @@ impl Model for CharacterPairs {
             return self.encode_piece(piece, scratch, out);
         };
         let scratch = &mut scratch.characters;
-        self.spell(piece, scratch);
+        self.spell_all(piece, scratch);
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |_| false)?;
-        out.extend(scratch.merged().map(Found::from));
+        out.extend(scratch.merged().map(|(_, symbol)| Found::from(symbol)));
         Ok(())
     }
 

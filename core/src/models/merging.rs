@@ -10,19 +10,25 @@ use std::collections::BinaryHeap;
 use super::chain::Chain;
 use super::queue::Queue;
 use crate::error::Result;
-use crate::tables::{CharacterTable, NONE, PairTable, TokenTable};
-
-/// Up to so many symbols are merged by scanning for the first merge each time.
-pub const SHORT: usize = 48;
+use crate::tables::{CharacterTable, PairTable, TokenTable};
 
 /// Says which neighbours can be merged, in what order, and into what.
 pub trait Merges {
-    /// The number of the merge of two symbols, or [`NONE`].
-    fn number(&self, left: u32, right: u32) -> u32;
-    /// Its place in the order, which several may share; [`NONE`] for [`NONE`].
+    /// Whether several merges may have the same place in the order; else their numbers are these places.
+    const SHARED_PLACES: bool;
+
+    /// The numbers of merges by the symbols that they join.
+    fn pairs(&self) -> &PairTable<'static>;
+    /// The place of a merge in the order, which several may share; [`crate::tables::NONE`] for [`crate::tables::NONE`].
     fn priority(&self, number: u32) -> u32;
     /// The symbol that it makes.
     fn product(&self, number: u32) -> u32;
+
+    /// The number of the merge of two symbols, or [`crate::tables::NONE`].
+    #[inline]
+    fn number(&self, left: u32, right: u32) -> u32 {
+        self.pairs().get(left, right)
+    }
 }
 
 /// Merges whose number is their place in the order.
@@ -79,28 +85,6 @@ impl MergeTable {
         CharacterTable::build(tokens, entries, &self.pairs, product, byte_ids)
     }
 
-    /// Whether two symbols can have a merge: false is certain.
-    #[inline]
-    pub fn may_merge(&self, left: u32, right: u32) -> bool {
-        self.pairs.may_have(left, right)
-    }
-
-    /// The number of the merge of two symbols that can have one, or [`NONE`].
-    #[inline]
-    pub fn find(&self, left: u32, right: u32) -> u32 {
-        self.pairs.find(left, right)
-    }
-
-    /// The symbols that merges make.
-    pub fn products(&self) -> impl Iterator<Item = u32> {
-        self.products.iter().copied()
-    }
-
-    /// The symbols that merges join.
-    pub fn parts(&self) -> impl Iterator<Item = u32> {
-        self.pairs.pairs().flatten()
-    }
-
     /// Whether every merge's number is above those of the merges that make its parts.
     #[must_use]
     pub fn monotone(&self) -> bool {
@@ -109,9 +93,11 @@ impl MergeTable {
 }
 
 impl Merges for MergeTable {
+    const SHARED_PLACES: bool = false;
+
     #[inline]
-    fn number(&self, left: u32, right: u32) -> u32 {
-        self.pairs.get(left, right)
+    fn pairs(&self) -> &PairTable<'static> {
+        &self.pairs
     }
 
     #[inline]
@@ -147,107 +133,24 @@ fn is_monotone(entries: &[(u32, u32, u32)], products: &[u32], symbols: usize) ->
 
 /// Takes the symbols that are left after merging.
 pub trait Sink {
-    /// Hears that the symbol after place `at`, of so many, is gone and that those after it close up.
-    fn close_up(&mut self, at: usize, symbols: usize);
-    /// Takes the symbols of a short piece.
-    fn take(&mut self, symbols: &[u32]);
-    /// Takes a symbol of a long piece, and which of the initial symbols it begins with.
-    fn take_one(&mut self, symbol: u32, first: u32);
+    /// Takes a symbol, and which of the initial symbols it begins with.
+    fn take(&mut self, symbol: u32, first: u32);
 }
 
 /// Symbols alone, as the model over bytes wants them: it reads their lengths off the tokens.
 impl Sink for Vec<u32> {
     #[inline]
-    fn close_up(&mut self, _at: usize, _symbols: usize) {}
-
-    #[inline]
-    fn take(&mut self, symbols: &[u32]) {
-        self.extend_from_slice(symbols);
-    }
-
-    #[inline]
-    fn take_one(&mut self, symbol: u32, _first: u32) {
+    fn take(&mut self, symbol: u32, _first: u32) {
         self.push(symbol);
     }
 }
 
 /// Symbols and which of the initial symbols each begins with.
-#[derive(Debug)]
-pub struct Placed<'a> {
-    firsts: [u32; SHORT],
-    out: &'a mut Vec<(u32, u32)>,
-}
-
-impl<'a> Placed<'a> {
-    /// Begins, with where the result goes.
-    pub fn new(out: &'a mut Vec<(u32, u32)>) -> Self {
-        Self {
-            firsts: std::array::from_fn(|place| place as u32),
-            out,
-        }
+impl Sink for Vec<(u32, u32)> {
+    #[inline]
+    fn take(&mut self, symbol: u32, first: u32) {
+        self.push((symbol, first));
     }
-}
-
-impl Sink for Placed<'_> {
-    fn close_up(&mut self, at: usize, symbols: usize) {
-        self.firsts.copy_within(at + 2..symbols, at + 1);
-    }
-
-    fn take(&mut self, symbols: &[u32]) {
-        self.out
-            .extend(symbols.iter().copied().zip(self.firsts.iter().copied()));
-    }
-
-    fn take_one(&mut self, symbol: u32, first: u32) {
-        self.out.push((symbol, first));
-    }
-}
-
-/// Merges up to [`SHORT`] symbols on the stack. Complexity: quadratic in them.
-///
-/// # Errors
-/// Those of `symbol`, which gives the initial ones.
-#[inline]
-pub fn merge_short(
-    merges: &impl Merges,
-    count: usize,
-    symbol: impl Fn(usize) -> Result<u32>,
-    sink: &mut impl Sink,
-) -> Result<()> {
-    let mut symbols = [0; SHORT];
-    let mut numbers = [NONE; SHORT]; // numbers[i]: the merge of symbols i and i + 1
-    let mut parts = count;
-    for place in 0..parts {
-        symbols[place] = symbol(place)?;
-        if place > 0 {
-            numbers[place - 1] = merges.number(symbols[place - 1], symbols[place]);
-        }
-    }
-    while parts > 1 {
-        let (mut at, mut best) = (0, NONE);
-        for (place, &number) in numbers[..parts - 1].iter().enumerate() {
-            let priority = merges.priority(number);
-            if priority < best {
-                (at, best) = (place, priority);
-            }
-        }
-        if best == NONE {
-            break;
-        }
-        symbols[at] = merges.product(numbers[at]);
-        symbols.copy_within(at + 2..parts, at + 1);
-        numbers.copy_within(at + 1..parts - 1, at);
-        sink.close_up(at, parts);
-        parts -= 1;
-        if at + 1 < parts {
-            numbers[at] = merges.number(symbols[at], symbols[at + 1]);
-        }
-        if at > 0 {
-            numbers[at - 1] = merges.number(symbols[at - 1], symbols[at]);
-        }
-    }
-    sink.take(&symbols[..parts]);
-    Ok(())
 }
 
 /// Merges any number of symbols over a linked list. Complexity: that of the queue.

@@ -12,12 +12,11 @@ mod tables;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
 use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
-use super::characters::{Symbol, border};
+use super::characters::{self, Symbol, border};
 use super::dropout::Dropout;
-use super::merging::{MergeTable, Merges};
+use super::merging::Merges;
 use super::model::{Border, Found, Model, Scratch, Tables, check_unknown};
 use super::seams::{Joints, Seams};
-use super::windows::{Happening, those_that_happen};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
@@ -37,7 +36,6 @@ pub struct ScoredPairs {
     /// The symbols of single bytes.
     bytes: Box<[u32; 256]>,
     merges: ScoreTable,
-    happening: Happening,
     user_defined: Option<UserDefined>,
     has_unused: bool,
     border: Option<Border>,
@@ -61,9 +59,11 @@ struct ScoreTable {
 }
 
 impl Merges for ScoreTable {
+    const SHARED_PLACES: bool = true;
+
     #[inline]
-    fn number(&self, left: u32, right: u32) -> u32 {
-        self.pairs.get(left, right)
+    fn pairs(&self) -> &PairTable<'static> {
+        &self.pairs
     }
 
     #[inline]
@@ -112,7 +112,6 @@ impl ScoredPairs {
                 .then(|| all_byte_tokens(&tokens, kind_of))
                 .transpose()?,
             merges: ScoreTable::new(&tokens, &symbols, &lookup, &scores, kind_of)?,
-            happening: Happening::default(),
             user_defined,
             bytes: Box::new(std::array::from_fn(|byte| {
                 let symbol = lookup.get(&[byte as u8], &symbols);
@@ -167,18 +166,6 @@ impl ScoredPairs {
         }
     }
 
-    /// Finds the merges that happen. Pieces of a user's own are in no merge, and no other piece's text is spelt with them.
-    fn find_happening(&self) -> Option<MergeTable> {
-        let spell = |&id: &u32| {
-            let characters = characters_of(self.tokens.get(id));
-            characters
-                .map(|(_, character)| self.symbol_of(character))
-                .collect()
-        };
-        let tokens = self.merges.products.iter().map(spell);
-        those_that_happen(&self.merges, tokens, self.symbols.len() + 1)
-    }
-
     fn is_unused(&self, id: u32) -> bool {
         self.kinds.get(id as usize) == Some(&kind::UNUSED)
     }
@@ -188,9 +175,9 @@ impl ScoredPairs {
     }
 
     /// Gives ids to what was merged; neighbouring unknown characters are one token.
-    fn emit(&self, piece: &[u8], symbols: impl Iterator<Item = Symbol>, out: &mut Vec<Found>) {
+    fn emit(&self, piece: &[u8], scratch: &characters::Scratch, out: &mut Vec<Found>) {
         let mut before = None;
-        for symbol in symbols {
+        for (_, symbol) in scratch.merged() {
             self.emit_one(piece, symbol, before, out);
             before = Some(symbol);
         }
@@ -310,36 +297,26 @@ impl Model for ScoredPairs {
         out: &mut Vec<Found>,
     ) -> Result<()> {
         let scratch = &mut scratch.characters;
-        let tokens = self.tokens.len();
-        let find = || self.find_happening();
-        if !self.has_unused
-            && let Some(merges) =
-                (self.happening).of(piece.len(), tokens, &mut scratch.windows, find)
-        {
-            let spell = || {
+        if self.has_unused {
+            scratch.spell(self.spell(piece));
+            scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
+            self.emit(piece, scratch, out);
+            return Ok(());
+        }
+        let before = out.len();
+        scratch.merge_by_windows(
+            &self.merges,
+            false, // scores need not rise from a product to its parts
+            || {
                 let mut spelt = self.spell(piece);
                 move |symbols: &mut Vec<Symbol>| {
                     spelt.next().map(|next| symbols.push(next)).is_some()
                 }
-            };
-            let before = out.len();
-            return scratch.windows.merge(
-                merges,
-                spell,
-                out,
-                |out, symbol, before| self.emit_one(piece, symbol, before, out),
-                |out| out.truncate(before),
-            );
-        }
-        scratch.spell(self.spell(piece));
-        if self.has_unused {
-            scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
-        } else {
-            // Scores need not rise from a product to its parts, so the queue is the general one.
-            scratch.merge(&self.merges, false)?;
-        }
-        self.emit(piece, scratch.merged(), out);
-        Ok(())
+            },
+            out,
+            |out, symbol, before| self.emit_one(piece, symbol, before, out),
+            |out| out.truncate(before),
+        )
     }
 
     fn sample_piece(
@@ -356,7 +333,7 @@ impl Model for ScoredPairs {
         let scratch = &mut scratch.characters;
         scratch.spell(self.spell(piece));
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |id| self.is_unused(id))?;
-        self.emit(piece, scratch.merged(), out);
+        self.emit(piece, scratch, out);
         Ok(())
     }
 

@@ -84,12 +84,6 @@ impl<'a> PairTable<'a> {
         &self.filter
     }
 
-    /// The pairs that have a merge.
-    pub fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
-        let taken = self.slots.iter().filter(|&&slot| slot != 0);
-        taken.map(|slot| [slot >> (2 * BITS) & MASK, slot >> BITS & MASK].map(|id| id as u32))
-    }
-
     /// The number of the merge of a pair of ids below [`MAX_TOKENS`], or [`crate::tables::NONE`].
     #[inline]
     #[must_use]

@@ -17,14 +17,8 @@ impl Bpe {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        if self.merges.monotone()
-            && (self.merge_by_windows(piece, scratch, out, Self::merge_on_stack)?
-                || self.merge_by_windows(
-                    piece,
-                    scratch,
-                    out,
-                    Self::merge_by_queue::<LONG_WINDOW>,
-                )?)
+        if self.merge_by_windows(piece, scratch, out, Self::merge_on_stack)?
+            || self.merge_by_windows(piece, scratch, out, Self::merge_by_queue::<LONG_WINDOW>)?
         {
             return Ok(());
         }
@@ -35,10 +29,7 @@ impl Bpe {
     /// Merges a piece window by window, or says that this does not lead to an end, as where a token is
     /// longer than a window; nothing is appended then.
     ///
-    /// Under monotone merges, tokens are those of a text if each two neighbours are what their own bytes
-    /// become: the first merge across an edge between tokens would come up in those bytes as well. Each
-    /// window begins with a token of the one before, and must find it again: so all neighbours are
-    /// neighbours in some window, where no merge crossed their edge. Complexity: linear.
+    /// Why this is right: see [`super::super::windows`]. Complexity: linear.
     pub(super) fn merge_by_windows(
         &self,
         piece: &[u8],
