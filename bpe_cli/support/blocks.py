@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from io import BytesIO
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -118,51 +120,65 @@ def whole_documents(
         yield [bytes(held)]
 
 
-def settle(blocks: Iterable[Block], safe_cut: Callable[[bytes | memoryview], int]) -> Iterator[Block]:
+def settle(
+    blocks: Iterable[Block], safe_cut: Callable[[bytes | memoryview], int], longest: int | None = None
+) -> Iterator[Block]:
     """Move the cuts inside documents to where they change nothing.
 
     Args:
         blocks: Blocks whose documents may be cut anywhere.
         safe_cut: Gives the last offset at which a text can be cut, whatever follows; 0 for none.
+        longest: The most bytes that a text without such an offset may have; None for any number.
 
     Yields:
         Blocks with the same documents, cut at safe offsets only. What cannot be cut is held back
         until it can, so a document without a safe place is held whole.
 
-    Complexity: linear; while no cut is found, the next is sought only when the text has doubled.
+    Raises:
+        InputError: as soon as more than ``longest`` bytes are held.
+
+    Complexity: linear; while no cut is found, the next is sought only when the text has doubled. Text is held once.
     """
-    held: list[bytes | memoryview] = []
+    held = BytesIO()  # it grows in place, and gives its bytes without a copy
     held_bytes = 0
     held_continued = False
     next_try = 0
     for block in blocks:
         data, ends, continued = block.data, block.ends, block.continued
-        if block.continued:
+        if continued:
             continued = held_continued
-            if held:
-                if len(ends) == 1 and block.unfinished and held_bytes + len(data) < next_try:
-                    held.append(data)
-                    held_bytes += len(data)
+            if held_bytes:
+                held.write(data)
+                ends = array("Q", (end + held_bytes for end in ends))
+                if len(ends) == 1 and block.unfinished and ends[0] < next_try:
+                    held_bytes = ends[0]
                     continue
-                data = b"".join((*held, data))
-                ends = array("Q", [len(data)]) if len(ends) == 1 else array("Q", (end + held_bytes for end in ends))
-                held, held_bytes = [], 0
+                data = held.getvalue()
         if not block.unfinished:
-            held_continued = False
-            next_try = 0
+            held, held_bytes, held_continued, next_try = BytesIO(), 0, False, 0
             yield Block(data, ends, continued)
             continue
         start = ends[-2] if len(ends) > 1 else 0
         tail = memoryview(data)[start:]
         cut = safe_cut(tail)
-        held = [bytes(tail[cut:])]
-        held_bytes = len(held[0])
-        next_try = 2 * held_bytes
+        rest = tail[cut:]
+        if len(rest) != held.tell():
+            held = BytesIO()
+            held.write(rest)
+        held_bytes = len(rest)
+        del tail, rest
+        if longest is not None and held_bytes > longest:
+            raise InputError("a text without a safe place to cut it is longer than 4 GiB")
+        next_try = 2 * held_bytes if longest is None else min(2 * held_bytes, longest + 1)
         held_continued = cut > 0 or (continued and len(ends) == 1)
         kept = ends[:-1]
         if cut:
             kept.append(start + cut)
         if kept:
             yield Block(memoryview(data)[: kept[-1]], kept, continued, unfinished=cut > 0)
+        del data
     if held_bytes or held_continued:
-        yield Block(b"".join(held), array("Q", [held_bytes]), held_continued)
+        ends = array("Q", [held_bytes])
+        data = held.getvalue()
+        del held
+        yield Block(data, ends, held_continued)

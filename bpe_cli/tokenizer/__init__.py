@@ -287,7 +287,9 @@ class Tokenizer(TextMethods):
 
     def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
         """Cut long documents only where neither pieces nor special tokens change."""
-        return settle(blocks, safe_cutter(self.engine, matcher))
+        # A special token may stand where nothing else allows a cut: then the engine alone knows how long its texts are.
+        longest = self.engine.longest_text if matcher is None else None
+        return settle(blocks, safe_cutter(self.engine, matcher), longest)
 
     def encode_block(
         self,

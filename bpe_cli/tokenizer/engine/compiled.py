@@ -57,6 +57,7 @@ class Engine:
     Attributes:
         slow_patterns: The split patterns that the core has no scanner for; empty when all is fast.
         has_spans: Whether tokens' bytes, one after the other, are those of the text (but for a space put before).
+        longest_text: The most bytes that a text has without a place to cut it; None for any number.
 
     Raises:
         FormatError: if a stage cannot be.
@@ -65,6 +66,7 @@ class Engine:
 
     slow_patterns: tuple[str, ...] = ()
     has_spans = False
+    longest_text: int | None = 1 << 32
 
     def __init__(self, parts: EngineParts, *, through_stages: bool = False) -> None:
         """Compile the stages.
@@ -80,6 +82,7 @@ class Engine:
         if not self._only_splits:
             _ = self._stages
             return
+        self.longest_text = None
         self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
         strips = any(token.lstrip or token.rstrip for token in parts.special_tokens)
         self.has_spans = not strips and parts.codebook is None

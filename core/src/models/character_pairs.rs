@@ -107,25 +107,45 @@ impl CharacterPairs {
         !character.is_empty() && piece.chunks(character.len()).all(|part| part == character)
     }
 
-    /// Spells a piece in symbols.
-    fn spell(&self, piece: &[u8], scratch: &mut MergeScratch) {
+    /// Spells a piece in symbols: what is returned adds those of the next character each time, and says
+    /// whether there was one.
+    fn spell<'a>(&'a self, piece: &'a [u8]) -> impl FnMut(&mut Vec<Symbol>) -> bool + 'a {
         let Settings {
             prefix,
             suffix,
             separate_suffix,
             ..
         } = &self.settings;
-        scratch.symbols.clear();
+        let mut characters = characters_of(piece);
+        let mut ends = *separate_suffix && !suffix.is_empty();
         let mut unknown = false; // the last symbol is the unknown token
-        for (start, character) in characters_of(piece) {
+        let mut text = Vec::new();
+        move |symbols| {
+            let Some((start, character)) = characters.next() else {
+                if ends {
+                    self.add([&[], &[], suffix], piece.len(), unknown, symbols, &mut text);
+                }
+                return std::mem::take(&mut ends);
+            };
             let prefix = if start == 0 { &[] } else { &prefix[..] };
             let last = start + character.len() == piece.len() && !separate_suffix;
             let suffix = if last { &suffix[..] } else { &[] };
-            unknown = self.add([prefix, character, suffix], start, unknown, scratch);
+            unknown = self.add(
+                [prefix, character, suffix],
+                start,
+                unknown,
+                symbols,
+                &mut text,
+            );
+            true
         }
-        if *separate_suffix && !suffix.is_empty() {
-            self.add([&[], &[], suffix], piece.len(), unknown, scratch);
-        }
+    }
+
+    /// Spells all of a piece for those who merge it at once.
+    fn spell_all(&self, piece: &[u8], scratch: &mut MergeScratch) {
+        let mut spell = self.spell(piece);
+        scratch.symbols.clear();
+        while spell(&mut scratch.symbols) {}
     }
 
     /// Adds a character, with what is written before and after it, and says whether it became the
@@ -135,9 +155,9 @@ impl CharacterPairs {
         parts: [&[u8]; 3],
         start: usize,
         after_unknown: bool,
-        scratch: &mut MergeScratch,
+        symbols: &mut Vec<Symbol>,
+        text: &mut Vec<u8>,
     ) -> bool {
-        let MergeScratch { symbols, text, .. } = scratch;
         let [prefix, character, suffix] = parts;
         let end = start + character.len();
         let id = if prefix.is_empty() && suffix.is_empty() {
@@ -217,14 +237,21 @@ impl Model for CharacterPairs {
             return Ok(());
         }
         let scratch: &mut MergeScratch = scratch.own.of();
-        self.spell(piece, scratch);
         if self.settings.by_steps && !self.merges.monotone() {
+            self.spell_all(piece, scratch);
             scratch.merge_by_steps(&self.merges)?;
-        } else {
-            scratch.merge(&self.merges, self.merges.monotone())?;
+            out.extend(scratch.merged().map(|(_, symbol)| Found::from(symbol)));
+            return Ok(());
         }
-        out.extend(scratch.merged().map(Found::from));
-        Ok(())
+        let before = out.len();
+        scratch.merge_by_windows(
+            &self.merges,
+            self.merges.monotone(),
+            || self.spell(piece),
+            out,
+            |out, symbol, _| out.push(symbol.into()),
+            |out| out.truncate(before),
+        )
     }
 
     fn sample_piece(
@@ -239,9 +266,9 @@ impl Model for CharacterPairs {
             return self.encode_piece(piece, scratch, out);
         };
         let scratch: &mut MergeScratch = scratch.own.of();
-        self.spell(piece, scratch);
+        self.spell_all(piece, scratch);
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |_| false)?;
-        out.extend(scratch.merged().map(Found::from));
+        out.extend(scratch.merged().map(|(_, symbol)| Found::from(symbol)));
         Ok(())
     }
 

@@ -9,6 +9,7 @@ pub mod dropout;
 pub mod queue;
 pub mod short;
 pub mod table;
+mod windows;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,91 +18,7 @@ use self::chain::{Chain, Sink};
 use self::queue::Queue;
 use self::table::Merges;
 use crate::error::Result;
-use crate::tables::NONE;
 
-/// Up to so many symbols are merged by scanning for the first merge each time.
-pub const SHORT: usize = 48;
-
-/// Symbols and which of the initial symbols each begins with.
-#[derive(Debug)]
-pub struct Placed<'a> {
-    firsts: [u32; SHORT],
-    out: &'a mut Vec<(u32, u32)>,
-}
-
-impl<'a> Placed<'a> {
-    /// Begins, with where the result goes.
-    pub fn new(out: &'a mut Vec<(u32, u32)>) -> Self {
-        Self {
-            firsts: std::array::from_fn(|place| place as u32),
-            out,
-        }
-    }
-}
-
-impl Sink for Placed<'_> {
-    fn close_up(&mut self, at: usize, symbols: usize) {
-        self.firsts.copy_within(at + 2..symbols, at + 1);
-    }
-
-    fn take(&mut self, symbols: &[u32]) {
-        self.out
-            .extend(symbols.iter().copied().zip(self.firsts.iter().copied()));
-    }
-
-    fn take_one(&mut self, symbol: u32, first: u32) {
-        self.out.push((symbol, first));
-    }
-}
-
-/// Merges up to [`SHORT`] symbols on the stack. Complexity: quadratic in them.
-///
-/// # Errors
-/// Those of `symbol`, which gives the initial ones.
-#[inline]
-pub fn merge_short(
-    merges: &impl Merges,
-    count: usize,
-    symbol: impl Fn(usize) -> Result<u32>,
-    sink: &mut impl Sink,
-) -> Result<()> {
-    let mut symbols = [0; SHORT];
-    let mut ranks = [NONE; SHORT]; // ranks[i]: the merge of symbols i and i + 1
-    let mut parts = count;
-    for place in 0..parts {
-        symbols[place] = symbol(place)?;
-        if place > 0 {
-            ranks[place - 1] = merges.rank(symbols[place - 1], symbols[place]);
-        }
-    }
-    while parts > 1 {
-        let (mut at, mut best) = (0, NONE);
-        for (place, &rank) in ranks[..parts - 1].iter().enumerate() {
-            let priority = merges.priority(rank);
-            if priority < best {
-                (at, best) = (place, priority);
-            }
-        }
-        if best == NONE {
-            break;
-        }
-        symbols[at] = merges.product(ranks[at]);
-        symbols.copy_within(at + 2..parts, at + 1);
-        ranks.copy_within(at + 1..parts - 1, at);
-        sink.close_up(at, parts);
-        parts -= 1;
-        if at + 1 < parts {
-            ranks[at] = merges.rank(symbols[at], symbols[at + 1]);
-        }
-        if at > 0 {
-            ranks[at - 1] = merges.rank(symbols[at - 1], symbols[at]);
-        }
-    }
-    sink.take(&symbols[..parts]);
-    Ok(())
-}
-
-/// Merges any rank of symbols over a linked list. Complexity: that of the queue.
 ///
 /// # Errors
 /// Those of `symbol`, which gives the initial ones; [`crate::Error::Invalid`] for more than 2^32.
@@ -128,7 +45,7 @@ pub fn merge_long(
     Ok(())
 }
 
-/// Merges any rank of symbols by steps: each takes the first merge at all of its places, from left to
+/// Merges any number of symbols by steps: each takes the first merge at all of its places, from left to
 /// right, and what candidates it makes wait for the next step, even if they come earlier in the order.
 /// Complexity: n log n.
 ///
@@ -175,7 +92,7 @@ pub struct Variant<D, U> {
     pub unwanted: U,
 }
 
-/// Merges any rank of symbols, leaving some merges out.
+/// Merges any number of symbols, leaving some merges out.
 ///
 /// With dropouts that do not last, each step takes the first candidate that is not dropped, and all are
 /// candidates again in the next: the first to survive is the best of the survivors, so those after it

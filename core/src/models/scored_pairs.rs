@@ -61,9 +61,11 @@ struct ScoreTable {
 }
 
 impl Merges for ScoreTable {
+    const SHARED_PLACES: bool = true;
+
     #[inline]
-    fn rank(&self, left: u32, right: u32) -> u32 {
-        self.pairs.get(left, right)
+    fn pairs(&self) -> &PairTable<'static> {
+        &self.pairs
     }
 
     #[inline]
@@ -124,68 +126,84 @@ impl ScoredPairs {
     }
 
     /// Spells a piece in symbols.
-    fn spell(&self, piece: &[u8], symbols: &mut Vec<Symbol>) {
-        symbols.clear();
-        let mut start = 0;
-        if let Some(user_defined) = &self.user_defined {
-            for found in user_defined.automaton.find_iter(piece) {
-                self.spell_characters(&piece[start..found.start()], start, symbols);
-                symbols.push(Symbol {
-                    id: user_defined.ids[found.pattern().as_usize()],
-                    start: found.start() as u32,
-                    end: found.end() as u32,
-                });
-                start = found.end();
+    fn spell<'a>(&'a self, piece: &'a [u8]) -> impl Iterator<Item = Symbol> + 'a {
+        let mut at = 0;
+        let mut found = self
+            .user_defined
+            .as_ref()
+            .map(|own| own.find(piece).peekable());
+        std::iter::from_fn(move || {
+            let mut rest = &piece[at..];
+            if let Some(next) = found.as_mut().and_then(|found| found.peek().copied()) {
+                if next.start as usize == at {
+                    found.as_mut().and_then(Iterator::next);
+                    at = next.end as usize;
+                    return Some(next);
+                }
+                rest = &piece[at..next.start as usize];
             }
-        }
-        self.spell_characters(&piece[start..], start, symbols);
+            let (_, character) = characters_of(rest).next()?;
+            let start = at as u32;
+            at += character.len();
+            Some(Symbol {
+                id: self.symbol_of(character),
+                start,
+                end: at as u32,
+            })
+        })
     }
 
-    fn spell_characters(&self, text: &[u8], base: usize, symbols: &mut Vec<Symbol>) {
-        let stranger = self.symbols.len() as u32;
-        symbols.extend(characters_of(text).map(|(start, character)| {
-            Symbol {
-                id: match character {
-                    &[byte] => self.bytes[usize::from(byte)],
-                    _ => self
-                        .lookup
-                        .get(character, &self.symbols)
-                        .unwrap_or(stranger),
-                },
-                start: (base + start) as u32,
-                end: (base + start + character.len()) as u32,
+    /// The symbol of a character that is no piece of a user's own.
+    #[inline]
+    fn symbol_of(&self, character: &[u8]) -> u32 {
+        match character {
+            &[byte] => self.bytes[usize::from(byte)],
+            _ => {
+                let symbol = self.lookup.get(character, &self.symbols);
+                symbol.unwrap_or(self.symbols.len() as u32)
             }
-        }));
+        }
     }
 
     fn is_unused(&self, id: u32) -> bool {
         self.kinds.get(id as usize) == Some(&kind::UNUSED)
     }
 
+    fn is_known(&self, symbol: Symbol) -> bool {
+        (symbol.id as usize) < self.tokens.len()
+    }
+
     /// Gives ids to what was merged; neighbouring unknown characters are one token.
     fn emit(&self, piece: &[u8], scratch: &MergeScratch, out: &mut Vec<Found>) {
-        let mut unknown = false; // the last one was the unknown token
-        for symbol in scratch.merged() {
-            let known = (symbol.id as usize) < self.tokens.len();
-            if known {
-                out.push(symbol.into());
-            } else if let Some(ids) = &self.byte_ids {
-                let bytes = &piece[symbol.start as usize..symbol.end as usize];
-                out.extend((symbol.start..).zip(bytes).map(|(at, &byte)| Found {
-                    id: ids[byte as usize],
-                    start: at,
-                    end: at + 1,
-                }));
-            } else {
-                match out.last_mut() {
-                    Some(last) if unknown => last.end = symbol.end,
-                    _ => out.push(Found {
-                        id: self.unk_id,
-                        ..symbol.into()
-                    }),
+        let mut before = None;
+        for (_, symbol) in scratch.merged() {
+            self.emit_one(piece, symbol, before, out);
+            before = Some(symbol);
+        }
+    }
+
+    /// Gives ids to a symbol that stands behind another one.
+    #[inline]
+    fn emit_one(&self, piece: &[u8], symbol: Symbol, before: Option<Symbol>, out: &mut Vec<Found>) {
+        if self.is_known(symbol) {
+            out.push(symbol.into());
+        } else if let Some(ids) = &self.byte_ids {
+            let bytes = &piece[symbol.start as usize..symbol.end as usize];
+            out.extend((symbol.start..).zip(bytes).map(|(at, &byte)| Found {
+                id: ids[byte as usize],
+                start: at,
+                end: at + 1,
+            }));
+        } else {
+            match out.last_mut() {
+                Some(last) if before.is_some_and(|before| !self.is_known(before)) => {
+                    last.end = symbol.end;
                 }
+                _ => out.push(Found {
+                    id: self.unk_id,
+                    ..symbol.into()
+                }),
             }
-            unknown = !known;
         }
     }
 }
@@ -255,6 +273,15 @@ impl UserDefined {
             })?;
         Ok(Some(Self { automaton, ids }))
     }
+
+    /// Finds the pieces in a text, the longest at each place from the left.
+    fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Symbol> + 'a {
+        self.automaton.find_iter(text).map(|found| Symbol {
+            id: self.ids[found.pattern().as_usize()],
+            start: found.start() as u32,
+            end: found.end() as u32,
+        })
+    }
 }
 
 impl Model for ScoredPairs {
@@ -269,15 +296,26 @@ impl Model for ScoredPairs {
         out: &mut Vec<Found>,
     ) -> Result<()> {
         let scratch: &mut MergeScratch = scratch.own.of();
-        self.spell(piece, &mut scratch.symbols);
         if self.has_unused {
+            scratch.spell(self.spell(piece));
             scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
-        } else {
-            // Scores need not rise from a product to its parts, so the queue is the general one.
-            scratch.merge(&self.merges, false)?;
+            self.emit(piece, scratch, out);
+            return Ok(());
         }
-        self.emit(piece, scratch, out);
-        Ok(())
+        let before = out.len();
+        scratch.merge_by_windows(
+            &self.merges,
+            false, // scores need not rise from a product to its parts
+            || {
+                let mut spelt = self.spell(piece);
+                move |symbols: &mut Vec<Symbol>| {
+                    spelt.next().map(|next| symbols.push(next)).is_some()
+                }
+            },
+            out,
+            |out, symbol, before| self.emit_one(piece, symbol, before, out),
+            |out| out.truncate(before),
+        )
     }
 
     fn sample_piece(
@@ -292,7 +330,7 @@ impl Model for ScoredPairs {
             return self.encode_piece(piece, scratch, out);
         };
         let scratch: &mut MergeScratch = scratch.own.of();
-        self.spell(piece, &mut scratch.symbols);
+        scratch.spell(self.spell(piece));
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |id| self.is_unused(id))?;
         self.emit(piece, scratch, out);
         Ok(())
@@ -317,3 +355,6 @@ impl Model for ScoredPairs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

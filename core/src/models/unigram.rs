@@ -5,10 +5,11 @@
 //! segmentations of equal score the one wins whose last token begins first, and so on to the left.
 //! [`backward`] is another search, with other rules for both.
 //!
-//! Complexity: time is linear in the text for tokens of bounded length, memory 16 bytes a byte.
+//! Complexity: time is linear in the text for tokens of bounded length.
 
 mod backward;
 mod carrying;
+mod forward;
 mod heap;
 pub mod lattice;
 mod model;
@@ -74,6 +75,8 @@ pub struct Unigram {
     tokens: TokenTable<'static>,
     settings: Settings,
     trie: Trie,
+    /// How many bytes the longest token has, or a character.
+    longest: usize,
     scores: Vec<Score>,
     unknown: f64,
     /// The tokens of the 256 bytes, if all are there and wanted.
@@ -198,6 +201,7 @@ impl Unigram {
         let told = own.and_then(|unk_id| singles.get_mut(unk_id as usize));
         let tells_unknown = told.map(|score| *score = unknown as f32).is_some();
         let largest = |largest: f32, score: &f32| largest.max(score.abs());
+        let longest = keys.iter().map(|key| key.0.len()).fold(4, usize::max);
         drop(keys);
         Ok(Self {
             seam,
@@ -207,6 +211,7 @@ impl Unigram {
             tokens,
             settings,
             trie,
+            longest,
             scores,
             unknown,
             bytes,
@@ -222,52 +227,10 @@ impl Unigram {
             return self.backward(piece, scratch);
         }
         let SearchScratch { steps, path, .. } = scratch;
-        path.clear();
-        let score = match self.settings.single_precision {
-            true => self.forward::<f32>(piece, 0.0, steps),
-            false => self.forward::<f64>(piece, 0.0, steps),
-        };
-        walk_back(piece, steps, path);
-        score
-    }
-
-    /// Fills in the last token of the best segmentation up to each place, where scores have added up to
-    /// a sum before the piece.
-    fn forward<T: Real>(&self, piece: &[u8], sum: f64, steps: &mut Vec<Step>) -> f64 {
-        let nothing = Step {
-            score: 0.0,
-            start: NOWHERE,
-            id: UNKNOWN,
-        };
-        steps.clear();
-        steps.resize(piece.len() + 1, nothing);
-        steps[0].score = sum;
-        let mut start = 0;
-        while start < piece.len() {
-            let here = steps[start].score;
-            let single = start + character_len(piece, start);
-            let mut is_covered = false;
-            let mut offer = |end: usize, id: u32, candidate: f64| {
-                let step = &mut steps[end];
-                let score = T::round(candidate).wide();
-                if step.start == NOWHERE || score > step.score {
-                    *step = Step {
-                        score,
-                        start: start as u32,
-                        id,
-                    };
-                }
-            };
-            self.trie.prefixes(piece, start, |end, id| {
-                is_covered |= end == single;
-                offer(end, id, self.scores[id as usize].best + here);
-            });
-            if !is_covered {
-                offer(single, UNKNOWN, self.unknown + here);
-            }
-            start = single;
+        match self.settings.single_precision {
+            true => self.forward::<f32>(piece, 0.0, steps, path),
+            false => self.forward::<f64>(piece, 0.0, steps, path),
         }
-        steps[piece.len()].score
     }
 
     /// All tokens of a piece.
@@ -341,15 +304,4 @@ impl Unigram {
         }
         Ok(())
     }
-}
-
-/// Writes down the path that leads to the end.
-fn walk_back(piece: &[u8], steps: &[Step], path: &mut Vec<(u32, u32, u32)>) {
-    let mut end = piece.len() as u32;
-    while end > 0 {
-        let step = steps[end as usize];
-        path.push((step.start, end, step.id));
-        end = step.start;
-    }
-    path.reverse();
 }

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
-from bpe_cli.support.blocks import Block, whole_documents
+from bpe_cli.support.blocks import Block, settle, whole_documents
 
 
 def cut(documents: list[bytes], cuts: list[int]) -> list[Block]:
@@ -81,3 +81,29 @@ def test_parts_say_what_begins_and_ends(documents, cuts):
     assert sum(block.begun for block in blocks) == sum(block.ended for block in blocks) == len(documents)
     for block in blocks:
         assert block.open_bytes == sum(len(data) for data, _, ends in block.parts() if not ends)
+
+
+def after_blank(data: bytes | memoryview) -> int:
+    return bytes(data).rfind(b" ") + 1
+
+
+@given(st.lists(st.text("a ", max_size=9).map(str.encode), max_size=6), st.lists(st.integers(0, 60), max_size=12))
+def test_settled_blocks_hold_the_same_documents_and_are_cut_at_safe_places(documents, cuts):
+    settled = list(settle(cut(documents, cuts), after_blank, 100))
+    assert all(type(block.data) in (bytes, memoryview) and block.ends[-1] == len(block.data) for block in settled)
+    open_ends = [bytes(part) for block in settled for part, _, ends in block.parts() if not ends]
+    assert all(part.endswith(b" ") for part in open_ends)
+    assert [each for batch in whole_documents(settled) for each in batch] == documents
+
+
+@pytest.mark.parametrize("size", [2, 100])
+def test_a_text_without_a_safe_place_is_refused_while_it_is_read(size):
+    blocks = (Block(b"abc", array("Q", [3]), continued=n > 0, unfinished=True) for n in range(size + 3))
+    with pytest.raises(InputError, match="a text without a safe place to cut it is longer than 4 GiB"):
+        list(settle(blocks, after_blank, 5))
+    assert next(blocks, None) is not None
+
+
+def test_what_is_held_is_counted_from_the_last_safe_place():
+    blocks = (Block(b"a bcd", array("Q", [5]), continued=n > 0, unfinished=n < 9) for n in range(10))
+    assert sum(len(block.data) for block in settle(blocks, after_blank, 5)) == 50

@@ -8,6 +8,25 @@ use crate::error::Result;
 /// Symbols of a window over a piece in which some token is longer than a window on the stack.
 const LONG_WINDOW: usize = 1 << 14;
 
+/// How a window is merged, and how much of it is kept: the next way is taken where one does not lead on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// On the stack; most is kept.
+    Boldly,
+    /// On the stack; what is kept has twice as much behind it that is not.
+    Carefully,
+    /// Over a queue, for tokens that are longer than a window on the stack.
+    Long,
+}
+
+/// The beginning of a window: its offset, how many ids there were before it, and the first one that it must have.
+#[derive(Clone, Copy, Debug)]
+struct Begin {
+    offset: usize,
+    ids: usize,
+    expected: Option<u32>,
+}
+
 impl Bpe {
     /// Appends the ids of a long piece.
     #[inline(never)]
@@ -17,15 +36,7 @@ impl Bpe {
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        if self.merges.monotone()
-            && (self.merge_by_windows(piece, scratch, out, Self::merge_on_stack)?
-                || self.merge_by_windows(
-                    piece,
-                    scratch,
-                    out,
-                    Self::merge_by_queue::<LONG_WINDOW>,
-                )?)
-        {
+        if self.merge_by_windows(piece, scratch, out)? {
             return Ok(());
         }
         self.merge_by_queue::<{ usize::MAX }>(piece, 0, scratch, out)
@@ -33,47 +44,81 @@ impl Bpe {
     }
 
     /// Merges a piece window by window, or says that this does not lead to an end, as where a token is
-    /// longer than a window; nothing is appended then.
+    /// longer than all windows; nothing is appended then.
     ///
-    /// Under monotone merges, tokens are those of a text if each two neighbours are what their own bytes
-    /// become: the first merge across an edge between tokens would come up in those bytes as well. Each
-    /// window begins with a token of the one before, and must find it again: so all neighbours are
-    /// neighbours in some window, where no merge crossed their edge. Complexity: linear.
+    /// Each window begins with a token of the one before, and must find it again; if it does not, the one before was
+    /// too short, and is merged again in the next way. Why this is right: see `models::merging::windows`.
+    /// Complexity: linear.
     pub(super) fn merge_by_windows(
         &self,
         piece: &[u8],
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
-        merge: impl Fn(&Self, &[u8], usize, &mut BpeScratch, &mut Vec<u32>) -> Result<usize>,
     ) -> Result<bool> {
         let before = out.len();
-        let mut from = 0;
-        let mut expected = None;
+        let mut begin = Begin {
+            offset: 0,
+            ids: before,
+            expected: None,
+        };
+        let mut last = begin;
+        let mut way = Way::Boldly;
+        let mut last_way = way;
         loop {
-            let first = out.len();
-            let end = merge(self, piece, from, scratch, out)?;
-            if expected.is_some_and(|expected| out[first] != expected) {
-                break;
-            }
-            if end == piece.len() {
+            let from = begin.offset;
+            let end = match way {
+                Way::Long => self.merge_by_queue::<LONG_WINDOW>(piece, from, scratch, out)?,
+                _ => self.merge_on_stack(piece, from, scratch, out)?,
+            };
+            let is_expected = begin.expected.is_none_or(|id| out[begin.ids] == id);
+            if is_expected && end == piece.len() {
                 return Ok(true);
             }
-            // What begins in the last third may become something else with what comes behind it.
-            let limit = from + (end - from) * 2 / 3;
-            let mut kept = first;
-            let next = |from: usize, id: u32| from + self.tokens.get(id).len();
-            while next(from, out[kept]) <= limit {
-                from = next(from, out[kept]);
-                kept += 1;
+            // What begins behind this may become something else with what comes there.
+            let limit = from
+                + match way {
+                    Way::Boldly => (end - from) * 4 / 5,
+                    Way::Carefully => (end - from) / 3,
+                    Way::Long => (end - from) * 2 / 3,
+                };
+            let mut next = Begin {
+                offset: from,
+                ids: begin.ids,
+                expected: None,
+            };
+            while is_expected
+                && let after = next.offset + self.tokens.get(out[next.ids]).len()
+                && after <= limit
+            {
+                (next.offset, next.ids) = (after, next.ids + 1);
             }
-            if kept == first {
-                break;
+            if next.ids > begin.ids {
+                next.expected = Some(out[next.ids]);
+                out.truncate(next.ids);
+                (last, last_way) = (begin, way);
+                (begin, way) = (next, Way::Boldly);
+                continue;
             }
-            expected = Some(out[kept]);
-            out.truncate(kept);
+            if !is_expected && way != Way::Long && last_way == Way::Long {
+                // The one before was long enough, so this one is too short.
+                way = Way::Long;
+                out.truncate(begin.ids);
+                continue;
+            }
+            if !is_expected {
+                (begin, way) = (last, last_way);
+                last_way = Way::Long; // there is no other window to go back to
+            }
+            way = match way {
+                Way::Boldly => Way::Carefully,
+                Way::Carefully => Way::Long,
+                Way::Long => {
+                    out.truncate(before);
+                    return Ok(false);
+                }
+            };
+            out.truncate(begin.ids);
         }
-        out.truncate(before);
-        Ok(false)
     }
 
     /// Appends the ids of a window that begins at an offset, and says where it ends.

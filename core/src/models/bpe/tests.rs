@@ -183,7 +183,7 @@ proptest! {
         let words = ["a", "b", "c", "aa", "ab", "aab", "cb", "aaa", "aabcb", "aaaa", "bc", "abc"];
         let tokens: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
         let model = Bpe::from_ranks(table(&tokens)).unwrap();
-        let (mut heap, mut buckets) = (Vec::new(), Vec::new());
+        let (mut heap, mut buckets) = (Vec::<u32>::new(), Vec::<u32>::new());
         let mut chain = Chain::default();
         prop_assume!(model.merges.monotone());
         let byte = |offset| model.id_of_byte(piece.as_bytes(), offset);

@@ -160,3 +160,51 @@ fn a_run_that_is_a_token_is_taken_as_a_whole_and_nothing_else_is() {
     assert_eq!(ids(&model, "bbb"), named(&["b", "b", "b"]));
     assert_eq!(ids(&model, "aaab"), named(&["aa", "a", "b"]));
 }
+
+/// All ways to put each word together, the shortest words first as in the lists of models converted from scores, or in any
+/// order: pieces of several windows become what the plainest way to merge makes of them.
+#[test]
+fn windows_change_nothing() {
+    let language = Language::new();
+    for number in 0..1_500_u64 {
+        let mixed = |salt: u64| {
+            let mixed = (number << 8 ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33
+        };
+        let mut merges = Vec::new();
+        for (place, text) in language.texts.iter().enumerate() {
+            if text.len() > 1 && mixed(place as u64) % 3 != 0 {
+                merges.extend((1..text.len()).map(|at| language.merge(&text[..at], &text[at..])));
+            }
+        }
+        if number % 2 == 1 {
+            merges.sort_by_key(|merge| mixed(u64::from(merge[0] << 8 ^ merge[1] << 4 ^ merge[2])));
+        }
+        let mut model = language.model(&merges, false);
+        // What is unknown has an id of its own, which is in no merge, or is left out.
+        let unk_id = (number % 3 != 0).then_some(99);
+        model.settings.unk_id = unk_id;
+        model.settings.fuse_unk = number % 4 == 0;
+        let unit: String = (0..mixed(99) % 90 + 1)
+            .map(|at| b"abababababa?"[mixed(100 + at) as usize % 12] as char)
+            .collect();
+        let piece = unit.repeat(1 + mixed(98) as usize % 4);
+        let mut symbols: Vec<u32> = Vec::new();
+        for letter in piece.chars() {
+            match language
+                .texts
+                .iter()
+                .position(|text| *text == letter.to_string())
+            {
+                Some(id) => symbols.push(id as u32),
+                None if model.settings.fuse_unk && symbols.last() == Some(&99) => {}
+                None => symbols.extend(unk_id),
+            }
+        }
+        assert_eq!(
+            ids(&model, &piece),
+            plainly(&merges, &symbols, false),
+            "{piece} {merges:?}"
+        );
+    }
+}

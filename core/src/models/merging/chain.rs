@@ -18,27 +18,23 @@ pub struct Chain {
 
 /// Takes the symbols that are left after merging.
 pub trait Sink {
-    /// Hears that the symbol after place `at`, of so many, is gone and that those after it close up.
-    fn close_up(&mut self, at: usize, symbols: usize);
-    /// Takes the symbols of a short piece.
-    fn take(&mut self, symbols: &[u32]);
-    /// Takes a symbol of a long piece, and which of the initial symbols it begins with.
-    fn take_one(&mut self, symbol: u32, first: u32);
+    /// Takes a symbol, and which of the initial symbols it begins with.
+    fn take(&mut self, symbol: u32, first: u32);
 }
 
 /// Symbols alone, as the model over bytes wants them: it reads their lengths off the tokens.
 impl Sink for Vec<u32> {
     #[inline]
-    fn close_up(&mut self, _at: usize, _symbols: usize) {}
-
-    #[inline]
-    fn take(&mut self, symbols: &[u32]) {
-        self.extend_from_slice(symbols);
-    }
-
-    #[inline]
-    fn take_one(&mut self, symbol: u32, _first: u32) {
+    fn take(&mut self, symbol: u32, _first: u32) {
         self.push(symbol);
+    }
+}
+
+/// Symbols, and which of the initial symbols each begins with.
+impl Sink for Vec<(u32, u32)> {
+    #[inline]
+    fn take(&mut self, symbol: u32, first: u32) {
+        self.push((symbol, first));
     }
 }
 
@@ -133,7 +129,7 @@ impl Chain {
         let end = self.symbols.len();
         let mut at = 0;
         while at < end {
-            sink.take_one(self.symbols[at], at as u32);
+            sink.take(self.symbols[at], at as u32);
             at = self.next[at] as usize;
         }
         // A giant piece must not hold its memory for the rest of the run.

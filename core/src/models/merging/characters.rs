@@ -1,16 +1,18 @@
 //! What the models that merge characters have in common.
 
+use std::ops::Range;
+
 use super::chain::Chain;
 use super::dropout::Dropout;
-use super::queue::{BucketQueue, HeapQueue};
+use super::short::ShortPiece;
 use super::table::Merges;
-use super::{Placed, SHORT, Variant, merge_by_steps, merge_long, merge_short, merge_varied};
+use super::{Variant, merge_by_steps, merge_varied};
 use crate::error::Result;
 use crate::random::Draw;
 use crate::tables::{NONE, PieceTable, TokenTable};
 
 /// A symbol that merging begins with, and the bytes of the piece that it stands for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// An id, or another number that the model gives.
     pub id: u32,
@@ -27,35 +29,26 @@ pub struct MergeScratch {
     pub symbols: Vec<Symbol>,
     /// A character with what is written before and after it.
     pub text: Vec<u8>,
-    chain: Chain,
-    merged: Vec<(u32, u32)>,
+    pub(super) short: ShortPiece,
+    pub(super) chain: Chain,
+    /// Symbols after merging, and the place of the first that each was merged from.
+    pub(super) merged: Vec<(u32, u32)>,
 }
 
 impl MergeScratch {
-    /// Merges the symbols; [`MergeScratch::merged`] gives what is left. `monotone` as in `queue`.
-    pub fn merge(&mut self, merges: &impl Merges, monotone: bool) -> Result<()> {
-        let Self { symbols, chain, .. } = self;
-        let symbol = |place: usize| Ok(symbols[place].id);
-        self.merged.clear();
-        let mut sink = Placed::new(&mut self.merged);
-        if symbols.len() <= SHORT {
-            merge_short(merges, symbols.len(), symbol, &mut sink)
-        } else if monotone {
-            let queue = BucketQueue::default();
-            merge_long(merges, symbols.len(), symbol, queue, chain, &mut sink)
-        } else {
-            let queue = HeapQueue::default();
-            merge_long(merges, symbols.len(), symbol, queue, chain, &mut sink)
-        }
+    /// Takes the symbols that merging begins with.
+    pub fn spell(&mut self, symbols: impl Iterator<Item = Symbol>) {
+        self.symbols.clear();
+        self.symbols.extend(symbols);
     }
 
-    /// The same by steps, see [`merge_by_steps`].
+    /// Merges the symbols by steps, see [`merge_by_steps`]; [`MergeScratch::merged`] gives what is left.
     pub fn merge_by_steps(&mut self, merges: &impl Merges) -> Result<()> {
         let Self { symbols, chain, .. } = self;
         let symbol = |place: usize| Ok(symbols[place].id);
         self.merged.clear();
-        let mut sink = Placed::new(&mut self.merged);
-        merge_by_steps(merges, symbols.len(), symbol, chain, &mut sink)
+        let sink = &mut self.merged;
+        merge_by_steps(merges, symbols.len(), symbol, chain, sink)
     }
 
     /// The same with dropout, if any, and with the merges of `unwanted` symbols taken back.
@@ -68,11 +61,11 @@ impl MergeScratch {
         let Self { symbols, chain, .. } = self;
         let symbol = |place: usize| Ok(symbols[place].id);
         self.merged.clear();
-        let mut sink = Placed::new(&mut self.merged);
+        let sink = &mut self.merged;
         match variation {
             Some((dropout, draw)) => {
                 let variant = dropout.variant(draw, unwanted);
-                merge_varied(merges, symbols.len(), symbol, variant, chain, &mut sink)
+                merge_varied(merges, symbols.len(), symbol, variant, chain, sink)
             }
             None => {
                 let variant = Variant {
@@ -80,23 +73,25 @@ impl MergeScratch {
                     lasting: false,
                     unwanted,
                 };
-                merge_varied(merges, symbols.len(), symbol, variant, chain, &mut sink)
+                merge_varied(merges, symbols.len(), symbol, variant, chain, sink)
             }
         }
     }
 
-    /// The symbols after merging, with the bytes of the piece that each stands for.
-    pub fn merged(&self) -> impl Iterator<Item = Symbol> {
+    /// The symbols after merging, with the bytes of the piece that each stands for, and the places of the
+    /// symbols that it was merged from.
+    pub fn merged(&self) -> impl Iterator<Item = (Range<usize>, Symbol)> {
         let firsts = self.merged.iter().map(|&(_, first)| first as usize);
         let lasts = firsts.skip(1).chain([self.symbols.len()]);
-        self.merged
-            .iter()
-            .zip(lasts)
-            .map(|(&(id, first), after)| Symbol {
+        self.merged.iter().zip(lasts).map(|(&(id, first), after)| {
+            let places = first as usize..after;
+            let symbol = Symbol {
                 id,
-                start: self.symbols[first as usize].start,
+                start: self.symbols[places.start].start,
                 end: self.symbols[after - 1].end,
-            })
+            };
+            (places, symbol)
+        })
     }
 }
 

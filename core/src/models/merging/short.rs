@@ -1,12 +1,12 @@
 //! Merging of a piece of few symbols, all of it on the stack.
 //!
-//! A candidate is one u64: the rank of the merge, then its place, so that the least of them is the
-//! lowest rank, and the leftmost of equals. Symbols keep their places, and a bit says which places
+//! A candidate is one u64: the priority of the merge, then its place, so that the least of them is the
+//! first merge, and the leftmost of equals. Symbols keep their places, and a bit says which places
 //! are still in use: nothing is moved when two become one.
 
 use crate::tables::NONE;
 
-use super::table::{MergeTable, Merges as _};
+use super::table::Merges;
 
 /// The most symbols of a piece that is merged here: a bit of a u64 each.
 pub const MAX_SYMBOLS: usize = 64;
@@ -72,7 +72,7 @@ impl ShortPiece {
 
     /// Merges what there is to merge.
     #[inline]
-    pub fn merge(&mut self, merges: &MergeTable) {
+    pub fn merge<M: Merges>(&mut self, merges: &M) {
         let Self {
             symbols,
             candidates,
@@ -83,10 +83,11 @@ impl ShortPiece {
             .checked_shr((MAX_SYMBOLS - *count) as u32)
             .unwrap_or(0);
         self.places = places;
+        let pairs = merges.pairs();
         // All pairs are looked up side by side: first in the filter, then those that it lets through.
         let mut likely = 0;
         for (place, pair) in symbols[..*count].windows(2).enumerate() {
-            likely |= u64::from(merges.may_merge(pair[0], pair[1])) << place;
+            likely |= u64::from(pairs.may_have(pair[0], pair[1])) << place;
         }
         likely &= !(self.apart >> 1);
         if likely == 0 {
@@ -97,30 +98,36 @@ impl ShortPiece {
         while likely != 0 {
             let place = likely.trailing_zeros() as usize;
             likely &= likely - 1;
-            let rank = merges.find(symbols[place], symbols[(place + 1) % MAX_SYMBOLS]);
-            candidates[place] = candidate(rank, place);
+            let number = pairs.find(symbols[place], symbols[(place + 1) % MAX_SYMBOLS]);
+            candidates[place] = candidate(merges.priority(number), place);
         }
         loop {
             let first = least(candidates);
             if first == NO_MERGE {
                 break;
             }
-            let (rank, place) = parts(first);
-            let symbol = merges.product(rank);
-            symbols[place] = symbol;
+            let (priority, place) = parts(first);
             let gone = next(places, place).unwrap_or(place);
+            let number = match M::SHARED_PLACES {
+                true => pairs.find(symbols[place], symbols[gone]),
+                false => priority,
+            };
+            let symbol = merges.product(number);
+            symbols[place] = symbol;
             places &= !(1 << gone);
             candidates[gone] = NO_MERGE;
             let (left, right) = (previous(places, place), next(places, place));
             // Both answers of the filter are under way before either is waited for.
-            let with_left = left.filter(|&left| merges.may_merge(symbols[left], symbol));
-            let with_right = right.filter(|&right| merges.may_merge(symbol, symbols[right]));
+            let with_left = left.filter(|&left| pairs.may_have(symbols[left], symbol));
+            let with_right = right.filter(|&right| pairs.may_have(symbol, symbols[right]));
             candidates[place] = with_right.map_or(NO_MERGE, |right| {
-                candidate(merges.find(symbol, symbols[right]), place)
+                let number = pairs.find(symbol, symbols[right]);
+                candidate(merges.priority(number), place)
             });
             if let Some(left) = left {
                 candidates[left] = with_left.map_or(NO_MERGE, |left| {
-                    candidate(merges.find(symbols[left], symbol), left)
+                    let number = pairs.find(symbols[left], symbol);
+                    candidate(merges.priority(number), left)
                 });
             }
         }
@@ -136,18 +143,30 @@ impl ShortPiece {
             places &= places - 1;
         }
     }
-}
 
-#[inline]
-fn candidate(rank: u32, place: usize) -> u64 {
-    if rank == NONE {
-        NO_MERGE
-    } else {
-        u64::from(rank) << PLACE_BITS | place as u64
+    /// The symbols that are left, and the places of the first that each was merged from.
+    #[inline]
+    pub fn merged(&self) -> impl Iterator<Item = (u32, u32)> {
+        let mut places = self.places;
+        std::iter::from_fn(move || {
+            let place = places.trailing_zeros();
+            let symbol = self.symbols.get(place as usize)?;
+            places &= places - 1;
+            Some((*symbol, place))
+        })
     }
 }
 
-/// Number and place of a candidate.
+#[inline]
+fn candidate(priority: u32, place: usize) -> u64 {
+    if priority == NONE {
+        NO_MERGE
+    } else {
+        u64::from(priority) << PLACE_BITS | place as u64
+    }
+}
+
+/// Priority and place of a candidate.
 #[inline]
 fn parts(candidate: u64) -> (u32, usize) {
     (

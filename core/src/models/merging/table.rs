@@ -7,12 +7,21 @@ use crate::tables::{CharacterTable, PairTable, TokenTable};
 
 /// Says which neighbours can be merged, in what order, and into what.
 pub trait Merges {
-    /// The rank of the merge of two symbols, or [`NONE`].
-    fn rank(&self, left: u32, right: u32) -> u32;
-    /// Its place in the order, which several may share; [`NONE`] for [`NONE`].
+    /// Whether several merges may have the same place in the order; else their ranks are these places.
+    const SHARED_PLACES: bool;
+
+    /// The ranks of merges by the symbols that they join.
+    fn pairs(&self) -> &PairTable<'static>;
+    /// The place of a merge in the order, which several may share; [`crate::tables::NONE`] for [`crate::tables::NONE`].
     fn priority(&self, rank: u32) -> u32;
     /// The symbol that it makes.
     fn product(&self, rank: u32) -> u32;
+
+    /// The rank of the merge of two symbols, or [`crate::tables::NONE`].
+    #[inline]
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        self.pairs().get(left, right)
+    }
 }
 
 /// Merges whose rank is their place in the order.
@@ -69,18 +78,6 @@ impl MergeTable {
         CharacterTable::build(tokens, entries, &self.pairs, product, byte_ids)
     }
 
-    /// Whether two symbols can have a merge: false is certain.
-    #[inline]
-    pub fn may_merge(&self, left: u32, right: u32) -> bool {
-        self.pairs.may_have(left, right)
-    }
-
-    /// The rank of the merge of two symbols that can have one, or [`NONE`].
-    #[inline]
-    pub fn find(&self, left: u32, right: u32) -> u32 {
-        self.pairs.find(left, right)
-    }
-
     /// Whether every merge's rank is above those of the merges that make its parts.
     #[must_use]
     pub fn monotone(&self) -> bool {
@@ -89,9 +86,11 @@ impl MergeTable {
 }
 
 impl Merges for MergeTable {
+    const SHARED_PLACES: bool = false;
+
     #[inline]
-    fn rank(&self, left: u32, right: u32) -> u32 {
-        self.pairs.get(left, right)
+    fn pairs(&self) -> &PairTable<'static> {
+        &self.pairs
     }
 
     #[inline]

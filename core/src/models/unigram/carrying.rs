@@ -11,8 +11,9 @@
 //! whose rounded sum is the highest, for rounding keeps order. So if every other path lies further
 //! behind than (n + n) / 2 such distances, the best path is the one that is found.
 
+use super::forward::{NOTHING, walk_back};
 use super::lattice::UNKNOWN;
-use super::{NOWHERE, SearchScratch, Step, Unigram, walk_back};
+use super::{NOWHERE, SearchScratch, Step, Unigram};
 use crate::error::Result;
 use crate::models::model::{Carrying, Found};
 use crate::models::scratch::Scratch;
@@ -33,13 +34,8 @@ impl Unigram {
             path,
             ..
         } = scratch;
-        let nothing = Step {
-            score: 0.0,
-            start: NOWHERE,
-            id: UNKNOWN,
-        };
         steps.clear();
-        steps.resize(piece.len() + 1, nothing);
+        steps.resize(piece.len() + 1, NOTHING);
         // The best that leads to each place by another last token.
         rivals.clear();
         rivals.resize(piece.len() + 1, f64::NEG_INFINITY);
@@ -73,7 +69,7 @@ impl Unigram {
             start = single;
         }
         path.clear();
-        walk_back(piece, steps, path);
+        walk_back(0..piece.len(), steps, path);
         // The second best path comes to one of these places in another way than the best.
         let leads = path.iter().map(|&(_, end, _)| {
             let end = end as usize;
@@ -131,14 +127,11 @@ impl Carrying for Unigram {
                 return self.emit(piece, unigram.path.iter().copied(), out);
             }
         }
-        let begins = f64::from(*sum);
-        *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
         let SearchScratch {
             steps, path, exact, ..
         } = unigram;
         std::mem::swap(path, exact);
-        path.clear();
-        walk_back(piece, steps, path);
+        *sum = self.forward::<f32>(piece, f64::from(*sum), steps, path) as f32;
         if *bound > 0.0 && path != exact {
             *bound = 0.0; // what is right here is not what is right elsewhere
         }

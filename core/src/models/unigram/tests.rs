@@ -268,6 +268,27 @@ proptest! {
         }
     }
 
+    /// What is settled bit by bit is what is found when all is kept: the same sum to the last bit, and the same tokens.
+    #[test]
+    fn stretches_change_nothing(
+        tokens in vocabulary(), text in "[abcé▁]{1,60}", stretch in 1usize..40, sum in -1e6..0.0
+    ) {
+        let tokens: Vec<(&str, f64)> = tokens.iter().map(|(t, s)| (&t[..], *s)).collect();
+        let model = simple(&tokens);
+        let search = |stretch: usize, single: bool| {
+            let (mut steps, mut path) = (Vec::new(), Vec::new());
+            let (piece, sum) = (text.as_bytes(), if single { f64::from(sum as f32) } else { sum });
+            let sum = match single {
+                true => model.forward_by::<f32>(stretch, piece, sum, &mut steps, &mut path),
+                false => model.forward_by::<f64>(stretch, piece, sum, &mut steps, &mut path),
+            };
+            (sum.to_bits(), path)
+        };
+        for single in [false, true] {
+            prop_assert_eq!(search(stretch, single), search(text.len(), single));
+        }
+    }
+
     #[test]
     fn nothing_goes_on_across_a_border(tokens in vocabulary(), text in "[abc▁]{1,9}") {
         let mut tokens: Vec<(&str, f64)> = tokens.iter().map(|(t, s)| (&t[..], *s)).collect();
