@@ -112,6 +112,8 @@ proptest! {
             let batch = tokenizer.encode_batch(&documents, threads).unwrap();
             prop_assert!(batch == expected, "{} threads", threads);
         }
+        tokenizer.clear_cache();
+        prop_assert!(tokenizer.encode_batch(&documents, 2).unwrap() == expected, "caches cleared");
         for (document, ids) in documents.iter().zip(&expected) {
             prop_assert_eq!(tokenizer.count(document).unwrap(), ids.len() as u64);
             prop_assert_eq!(&tokenizer.decode(ids).unwrap(), document);
@@ -138,6 +140,8 @@ proptest! {
             let ids = encode(&pipeline, &text, &ends, threads, false);
             prop_assert!(ids == expected, "{} threads", threads);
         }
+        pipeline.clear_cache();
+        prop_assert!(encode(&pipeline, &text, &ends, 2, false) == expected, "caches cleared");
         let cut = pipeline.safe_cut(&text);
         if cut > 0 {
             let (early, late) = text.split_at(cut);

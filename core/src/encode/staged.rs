@@ -157,10 +157,8 @@ impl Encoder<Staged> {
         variation: Variation,
     ) -> Result<Encoded> {
         let job = Job {
-            documents: *documents,
-            matcher,
-            keep: true,
             variation: Some(variation),
+            ..Job::new(documents, matcher)
         };
         encoded::join(self.parts(&job, threads)?, threads)
     }
