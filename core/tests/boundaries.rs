@@ -73,3 +73,21 @@ fn most_components_allow_cuts() {
         ALL.len()
     );
 }
+
+/// Neighbours that are unknown become one token, so a text between them is not cut, however long it is.
+#[test]
+fn unknown_neighbours_become_one_token_across_tasks() {
+    let which = components::pipelines::MODELS
+        .iter()
+        .position(|model| model.contains("WordLevel"));
+    let pipelines = components::pipelines::all();
+    // Behind stages that cut at white space.
+    let pipeline = &pipelines[components::pipelines::MODELS.len() + which.expect("a model")];
+    let text = b"xx yy ".repeat(200_000);
+    let documents = bpe_core::Documents {
+        text: &text,
+        ends: &[text.len() as u64],
+        continued: false,
+    };
+    assert_eq!(pipeline.encode(&documents, None, 1).expect("ids").ids, [0]);
+}

@@ -133,13 +133,13 @@ impl Shape {
 /// For which models a text can be cut before a space between two ASCII letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Cuts {
-    /// For none.
+    /// For no model.
     #[default]
-    ForNone,
+    Never,
     /// For those whose tokens never go on before a mark: the text is one piece, in which each space is such a mark.
-    ForMarks,
+    AtMarks,
     /// For all: a piece ends there.
-    ForAll,
+    Always,
 }
 
 /// The answers of all stages, put together.
@@ -181,8 +181,8 @@ impl Answers {
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
         match self.cuts {
-            Cuts::ForAll => last_between_letters(text),
-            Cuts::ForNone | Cuts::ForMarks => 0,
+            Cuts::Always => last_between_letters(text),
+            Cuts::Never | Cuts::AtMarks => 0,
         }
     }
 
@@ -191,11 +191,11 @@ impl Answers {
     #[must_use]
     pub fn safe_cut_for(&self, border: Option<Border>, fuses: bool, text: &[u8]) -> usize {
         match (self.cuts, fuses, border) {
-            (Cuts::ForAll, false, None | Some(Border::Before(_) | Border::After(_)))
-            | (Cuts::ForMarks, false, Some(Border::Before(_))) => last_between_letters(text),
-            (Cuts::ForMarks, false, None | Some(Border::After(_)))
-            | (Cuts::ForNone, false, _)
-            | (Cuts::ForNone | Cuts::ForMarks | Cuts::ForAll, true, _) => 0,
+            (Cuts::Always, false, None | Some(Border::Before(_) | Border::After(_)))
+            | (Cuts::AtMarks, false, Some(Border::Before(_))) => last_between_letters(text),
+            (Cuts::AtMarks, false, None | Some(Border::After(_)))
+            | (Cuts::Never, false, _)
+            | (Cuts::Never | Cuts::AtMarks | Cuts::Always, true, _) => 0,
         }
     }
 }
@@ -221,15 +221,15 @@ fn cuts(normalizers: &[(AtSpace, Rewriting)], pre_tokenizers: &[Cutting]) -> Cut
         | Rewriting::Anything => false,
     };
     if normalizers.iter().all(stays) && allow_cuts(pre_tokenizers) {
-        Cuts::ForAll
+        Cuts::Always
     } else if pre_tokenizers.is_empty()
         && normalizers.iter().any(marks)
         && (normalizers.iter()).all(|each| marks(each) || each.1 == Rewriting::Before)
         && normalizers.iter().all(is_known)
     {
-        Cuts::ForMarks
+        Cuts::AtMarks
     } else {
-        Cuts::ForNone
+        Cuts::Never
     }
 }
 

@@ -344,6 +344,11 @@ impl Model for LongestMatch {
         &self.tokens
     }
 
+    /// Nothing is joined across pieces.
+    fn fuses(&self) -> Option<u32> {
+        None
+    }
+
     fn encode_piece(
         &self,
         piece: &[u8],

@@ -65,6 +65,11 @@ impl Model for MaxMatch {
         &self.tokens
     }
 
+    /// No word goes on across pieces.
+    fn fuses(&self) -> Option<u32> {
+        None
+    }
+
     fn encode_piece(
         &self,
         piece: &[u8],

@@ -67,10 +67,9 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         ))
     }
 
-    /// The id of which neighbouring tokens, also of different pieces, become one.
-    fn fuses(&self) -> Option<u32> {
-        None
-    }
+    /// The id of which neighbouring tokens, also of different pieces, become one. None claims that what becomes of a
+    /// piece does not hang on the pieces around it: a text may then be cut wherever a piece ends.
+    fn fuses(&self) -> Option<u32>;
 
     /// A character before which (or after which) pieces can be cut without changing any token, if it
     /// stands for a blank: no token goes on across such a place.

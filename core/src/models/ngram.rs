@@ -77,6 +77,11 @@ impl Model for NGram {
         &self.firsts
     }
 
+    /// No n-gram goes on across pieces.
+    fn fuses(&self) -> Option<u32> {
+        None
+    }
+
     fn encode_piece(
         &self,
         piece: &[u8],

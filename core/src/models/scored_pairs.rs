@@ -289,6 +289,11 @@ impl Model for ScoredPairs {
         &self.tokens
     }
 
+    /// Unknown characters become one token within a piece only.
+    fn fuses(&self) -> Option<u32> {
+        None
+    }
+
     fn encode_piece(
         &self,
         piece: &[u8],

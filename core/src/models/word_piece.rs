@@ -264,6 +264,11 @@ impl Model for WordPiece {
         &self.tokens
     }
 
+    /// No word goes on across pieces.
+    fn fuses(&self) -> Option<u32> {
+        None
+    }
+
     fn encode_piece(&self, piece: &[u8], _: &mut Scratch, out: &mut Vec<Found>) -> Result<()> {
         let before = out.len();
         let fits = piece.len() <= self.max_characters

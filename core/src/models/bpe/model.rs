@@ -20,6 +20,11 @@ impl Model for Bpe {
         true
     }
 
+    /// Nothing is joined across pieces.
+    fn fuses(&self) -> Option<u32> {
+        None
+    }
+
     fn encode_piece(
         &self,
         piece: &[u8],
