@@ -12,7 +12,6 @@ mod table;
 
 use std::hash::BuildHasher as _;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 
@@ -25,6 +24,7 @@ use crate::memory::prefetch::prefetch;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::stages::Stages;
+use crate::threads;
 use places::Places;
 use recent::Counter;
 
@@ -270,33 +270,19 @@ impl Counts {
         }
         // A thread takes tasks in ascending order: what is new to it in a task lies together. Those of all
         // threads, in order of the tasks, are in order of first occurrence.
-        let found = std::sync::Mutex::new(Vec::new());
-        let numbers = AtomicUsize::new(0);
-        let worker = || {
-            let number = numbers.fetch_add(1, Ordering::Relaxed);
-            (number, Counter::new(Self::new(self.max_bytes)))
-        };
-        let news = documents::run(
-            tasks,
+        let (news, found) = threads::map_with(
+            tasks.iter(),
             threads,
-            worker,
-            |(number, counter): &mut (usize, Counter), task| {
+            |number| (number, Counter::new(Self::new(self.max_bytes))),
+            |(number, counter), task| {
                 let before = counter.unique();
                 cutter.cut(task, |text, start, ends| counter.add(text, start, ends))?;
                 Ok((*number, before..counter.unique()))
             },
-            |(number, counter)| {
-                if let Ok(mut found) = found.lock() {
-                    found.push((number, counter.finish()));
-                }
-            },
+            |(_, counter)| counter.finish(),
         )?;
-        let mut found = found
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        found.sort_unstable_by_key(|&(number, _)| number);
         for (number, places) in news {
-            self.add_places(&found[number].1.0, places)?;
+            self.add_places(&found[number].0, places)?;
         }
         Ok(())
     }

@@ -21,9 +21,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::count::Counts;
-use crate::documents::{self, Task};
 use crate::error::{Error, Result};
 use crate::text::read_char;
+use crate::threads;
 
 /// Bytes of lines that a task has at least, unless they end.
 const TASK_BYTES: usize = 1 << 18;
@@ -219,7 +219,7 @@ impl Lines {
         drop(self);
         let mut dictionaries = Vec::new();
         for round in 0..options.rounds {
-            let counts = merged(each_part(&parts, threads, Part::count)?)?;
+            let counts = merged(each(&parts, threads, Part::count)?)?;
             if counts.unique() == 0 {
                 break;
             }
@@ -233,7 +233,7 @@ impl Lines {
                 let count = counts.count_of(pair) as f64;
                 count > threshold && counts.count_of(first) as f64 / count <= options.ratio
             };
-            let joined = each_part(&parts, threads, |part| Ok(part.join(joins)))?;
+            let joined = threads::map(parts.iter(), threads, |part| part.join(joins));
             let mut places = 0;
             for (part, (ends, joined)) in parts.iter_mut().zip(joined) {
                 part.ends = ends;
@@ -263,9 +263,9 @@ impl Lines {
         sorted.sort_unstable();
         let breaks =
             |character: char| character.is_whitespace() || sorted.binary_search(&character).is_ok();
-        let part = |task: &Task| {
+        let part = |ranges: &[Range<usize>]| {
             let (mut part, mut characters) = (Part::default(), Counts::new(usize::MAX));
-            for range in &self.ranges[task.start..task.end] {
+            for range in ranges {
                 let line = &self.text[range.clone()];
                 let mut at = 0;
                 while at < line.len() {
@@ -283,8 +283,7 @@ impl Lines {
             }
             Ok((part, characters))
         };
-        let tasks = self.tasks();
-        let made = documents::run(&tasks, threads, || (), |(), task| part(task), drop)?;
+        let made = each(&self.tasks(), threads, |ranges| part(ranges))?;
         let (parts, counts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
         let mut characters: Vec<(Vec<u8>, u64)> = merged(counts)?
             .iter()
@@ -295,13 +294,13 @@ impl Lines {
     }
 
     /// Runs of lines for one thread each.
-    fn tasks(&self) -> Vec<Task> {
+    fn tasks(&self) -> Vec<&[Range<usize>]> {
         let mut tasks = Vec::new();
         let (mut first, mut bytes) = (0, 0);
         for (place, range) in self.ranges.iter().enumerate() {
             bytes += range.len();
             if bytes >= TASK_BYTES || place + 1 == self.ranges.len() {
-                tasks.push(run_of(first..place + 1));
+                tasks.push(&self.ranges[first..=place]);
                 (first, bytes) = (place + 1, 0);
             }
         }
@@ -309,30 +308,15 @@ impl Lines {
     }
 }
 
-fn run_of(range: Range<usize>) -> Task {
-    Task {
-        start: range.start,
-        end: range.end,
-        document: 0,
-        continued: false,
-        closes: 0,
-    }
-}
-
-/// Does the same with every part, and gives the results in their order.
-fn each_part<R: Send>(
-    parts: &[Part],
+/// What `work` makes of each item, in their order.
+fn each<T: Sync, R: Send>(
+    items: &[T],
     threads: usize,
-    work: impl Fn(&Part) -> Result<R> + Sync,
+    work: impl Fn(&T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let tasks: Vec<Task> = (0..parts.len()).map(|at| run_of(at..at + 1)).collect();
-    documents::run(
-        &tasks,
-        threads,
-        || (),
-        |(), task| work(&parts[task.start]),
-        drop,
-    )
+    threads::map(items.iter(), threads, work)
+        .into_iter()
+        .collect()
 }
 
 /// Adds counts up, in their order.
