@@ -29,7 +29,7 @@ struct Run {
 
 /// What stands on both sides of a merged pair: tokens, or [`SEPARATOR`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
+pub(in crate::trainers) struct Around {
     pub before: u32,
     /// Where the one before begins.
     pub before_at: u32,
@@ -38,7 +38,7 @@ pub(super) struct Around {
 
 /// All pieces, one after the other.
 #[derive(Debug)]
-pub(super) struct Cells {
+pub(in crate::trainers) struct Cells {
     cells: Vec<u32>,
     runs: Vec<Run>,
 }
