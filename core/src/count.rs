@@ -143,12 +143,20 @@ impl Counts {
     /// # Errors
     /// [`Error::Memory`] if it is a new one and the bound would be passed.
     pub fn add(&mut self, piece: &[u8], count: u64) -> Result<()> {
+        self.add_at(piece, count).map(drop)
+    }
+
+    /// The same; gives the piece's place in order of first occurrence, or None if there is nothing to add.
+    ///
+    /// # Errors
+    /// As [`Counts::add`].
+    pub(crate) fn add_at(&mut self, piece: &[u8], count: u64) -> Result<Option<usize>> {
         self.add_hashed(piece, count, self.hash(piece))
     }
 
-    fn add_hashed(&mut self, piece: &[u8], count: u64, hash: u64) -> Result<()> {
+    fn add_hashed(&mut self, piece: &[u8], count: u64, hash: u64) -> Result<Option<usize>> {
         if piece.is_empty() || count == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let totals = count
             .checked_mul(piece.len() as u64)
@@ -157,7 +165,7 @@ impl Counts {
         let place = self.place_of(piece, hash)?;
         self.entries[place as usize].count += count;
         (self.total, self.total_bytes) = totals;
-        Ok(())
+        Ok(Some(place as usize))
     }
 
     /// The totals when so many pieces with so many bytes are added.

@@ -10,6 +10,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use super::valid_piece::{Class, Rules, class_of};
+use crate::count::Counts;
+use crate::error::Result;
 use crate::text::{character_len, read_char};
 
 /// Knows the characters that have tokens, and where tokens may go on.
@@ -51,9 +53,22 @@ impl Joints {
         }
     }
 
+    /// Counts the stretches of pieces in which tokens can be.
+    pub fn words<'a>(&self, pieces: impl Iterator<Item = (&'a [u8], u64)>) -> Result<Counts> {
+        let mut counts = Counts::new(usize::MAX);
+        for (piece, count) in pieces {
+            let mut at = 0;
+            while let Some(range) = self.next(piece, at) {
+                at = range.end;
+                counts.add(&piece[range], count)?;
+            }
+        }
+        Ok(counts)
+    }
+
     /// Gives the next stretch of a text, from a place on, in which tokens can be, and none goes on beyond
     /// it; None at the end.
-    pub fn next(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+    fn next(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
         let mut start = from;
         let mut last = loop {
             if start >= text.len() {
@@ -75,26 +90,6 @@ impl Joints {
             length += 1;
         }
         Some(start..end)
-    }
-}
-
-/// Words that are counted, in order of first occurrence, not copied.
-#[derive(Debug, Default)]
-pub struct Tally<'a> {
-    places: HashMap<&'a [u8], u32, RandomState>,
-    /// The words with their counts.
-    pub words: Vec<(&'a [u8], u64)>,
-}
-
-impl<'a> Tally<'a> {
-    /// Counts a word.
-    pub fn add(&mut self, word: &'a [u8], count: u64) {
-        let fresh = self.words.len() as u32;
-        let place = *self.places.entry(word).or_insert(fresh);
-        match self.words.get_mut(place as usize) {
-            Some((_, total)) => *total = total.saturating_add(count),
-            None => self.words.push((word, count)),
-        }
     }
 }
 
@@ -131,14 +126,5 @@ mod tests {
         assert_eq!(cut(&joints, text), expected);
         let few = Joints::new("ao".chars(), Rules::default(), 1);
         assert_eq!(cut(&few, "▁foobar"), ["o", "o", "a"]);
-    }
-
-    #[test]
-    fn tallies_in_order() {
-        let mut tally = Tally::default();
-        for (word, count) in [(&b"b"[..], 2), (b"a", 3), (b"b", u64::MAX)] {
-            tally.add(word, count);
-        }
-        assert_eq!(tally.words, [(&b"b"[..], u64::MAX), (b"a", 3)]);
     }
 }

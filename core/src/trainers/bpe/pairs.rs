@@ -70,7 +70,7 @@ pub(in crate::trainers) struct Pairs {
 
 /// Two tokens as one number.
 #[inline]
-pub(super) fn pack(left: u32, right: u32) -> u64 {
+pub(in crate::trainers) fn pack(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
