@@ -98,7 +98,7 @@ sanitize-rust:
 
 sanitize-python: $(VENV)/.dev
 	@$(NEED_CARGO)
-	$(SANITIZE) build $(MANIFEST) --features python --lib $(SANITIZER_TARGET)
+	$(SANITIZE) rustc $(MANIFEST) --features python --lib --crate-type cdylib $(SANITIZER_TARGET)
 	LD_PRELOAD=$(LIBASAN) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 	  BPE_CORE=$(SANITIZED)/x86_64-unknown-linux-gnu/release/libbpe_core.so \
 	  $(BIN)/python -m pytest -p tests.sanitized_core -p no:cacheprovider \

@@ -93,8 +93,12 @@ def charsmap(name: str) -> bytes:
     """
 
 @final
-class Pipeline:
-    """A compiled tokenizer with all of its stages and any model: immutable, shared by threads."""
+class Encoder:
+    """A compiled tokenizer: immutable but for caches, shared by threads.
+
+    Made of stages and any model, or ``plain``: a byte-level BPE model for text that is only split. What takes stages
+    (sampling, ``spans``, ``nbest``) is a ValueError for a plain one.
+    """
 
     def __init__(
         self,
@@ -120,6 +124,40 @@ class Pipeline:
         Raises:
             ValueError: Tables and model contradict each other; the sentence says where.
         """
+
+    @staticmethod
+    def plain(
+        splitter: Splitter,
+        *,
+        prefix_space: bool,
+        blob: Buffer,
+        ends: Buffer,
+        merges: Buffer | None,
+        whole_pieces: bool,
+    ) -> Encoder:
+        """Compile a byte-level BPE model behind a splitter.
+
+        Args:
+            blob: As above; so are ``ends`` and ``merges``. Without merges the lowest id of a concatenation wins.
+            whole_pieces: A piece that is a token becomes that token before any merging.
+
+        Raises:
+            ValueError: Tables contradict each other; the sentence says where.
+        """
+
+    @staticmethod
+    def embedded(sha256: str, splitter: Splitter, prefix_space: bool) -> Encoder:
+        """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file.
+
+        Raises:
+            KeyError: There is none with that sha256.
+        """
+
+    def clear_cache(self) -> None:
+        """Give back the memory of caches, but for those of calls that run now."""
+
+    def encode_pieces(self, data: Buffer, ends: Buffer) -> U32Array:
+        """Encode pieces that are cut already (for patterns the core has no scanner for); the encoder is plain."""
 
     def safe_cut(self, data: Buffer) -> int:
         """Return the last offset at which the text can be cut and each part be encoded by itself (the later one
@@ -147,6 +185,7 @@ class Pipeline:
         Raises:
             ValueError: The model has no token for a byte: (sentence, offset in ``data``); or it cannot
                 be varied in this way.
+            MemoryError: There is none for the ids.
         """
 
     def count(
@@ -163,7 +202,13 @@ class Pipeline:
         """Return the n best segmentations of one piece (after all stages) with their scores, best first."""
 
     def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
-        """Join the bytes of ids, as ``Engine.decode`` does; of overlapping n-grams, the first characters."""
+        """Return the bytes of ids, one after the other; of overlapping n-grams, the first characters.
+
+        Special tokens come as a table (ids u32 sorted, blob, ends u32).
+
+        Raises:
+            ValueError: An id has no token: (sentence, place among the ids).
+        """
 
 @final
 class Decoder:
@@ -268,7 +313,7 @@ class SpecialMatcher:
 
     @property
     def looks_in_normalized(self) -> bool:
-        """Whether a normalizer stands before some tokens: those are found by ``Pipeline`` alone."""
+        """Whether a normalizer stands before some tokens: those are found by an ``Encoder`` of stages alone."""
 
     def moves_cut(self, data: Buffer, cut: int) -> int | None:
         """Return None if data, of which nothing before is open, can be cut; else before which offset to look for
@@ -386,30 +431,9 @@ class Tally:
     def fresh(self) -> Tally:
         """Return an empty tally of the same tokenizer, which shares its tables."""
 
-    def encode_plain(
-        self,
-        engine: Engine,
-        data: Buffer,
-        ends: Buffer,
-        matcher: SpecialMatcher | None,
-        threads: int,
-        *,
-        continued: bool = False,
-        unfinished: bool = False,
-    ) -> None:
-        """Encode a block and count what becomes of it; each document is decoded again on the way.
-
-        Right for tokenizers whose tokens are the text's bytes: no special token takes white space along, and
-        with a space put before texts there are no special tokens. ``unfinished``: the last document goes on
-        in the next block.
-
-        Raises:
-            ValueError: As ``Engine.encode``.
-        """
-
     def encode(
         self,
-        pipeline: Pipeline,
+        encoder: Encoder,
         data: Buffer,
         ends: Buffer,
         matcher: SpecialMatcher | None,
@@ -417,12 +441,18 @@ class Tally:
         *,
         continued: bool = False,
         unfinished: bool = False,
-    ) -> tuple[U32Array, U64Array]:
-        """The same through all stages. Gives the ids, and where each document's ids end: whether they
-        decode to it is not seen on the way.
+    ) -> tuple[U32Array, U64Array] | None:
+        """Encode a block and count what becomes of it.
+
+        A plain encoder's documents are decoded again on the way. That is right where no special token takes white
+        space along, and where there are none if a space is put before texts. ``unfinished``: the last document goes
+        on in the next block.
+
+        Returns:
+            The ids, and where each document's ids end; None if whether they decode to it was seen on the way.
 
         Raises:
-            ValueError: As ``Pipeline.encode``.
+            ValueError: As ``Encoder.encode``.
         """
 
     def add(
@@ -510,7 +540,7 @@ class Tally:
         """How many of the most frequent ids make up 95 of 100 tokens; None without tokens."""
 
 def joined_failures(
-    pipeline: Pipeline,
+    encoder: Encoder,
     data: Buffer,
     ends: Buffer,
     ids: Buffer,
@@ -520,7 +550,7 @@ def joined_failures(
     special_ends: Buffer,
     threads: int,
 ) -> U64Array:
-    """Return the numbers of the documents that ``Pipeline.decode`` does not give back from their ids."""
+    """Return the numbers of the documents that ``Encoder.decode`` does not give back from their ids."""
 
 def chain_failures(
     decoder: Decoder,
@@ -911,64 +941,6 @@ def train_unigram(
     Raises:
         ValueError: The options contradict the text or each other; the sentence says how.
     """
-
-@final
-class Engine:
-    """A compiled tokenizer: immutable, shared by threads."""
-
-    def __init__(
-        self,
-        splitter: Splitter,
-        *,
-        prefix_space: bool,
-        blob: Buffer,
-        ends: Buffer,
-        merges: Buffer | None,
-        whole_pieces: bool,
-    ) -> None:
-        """Compile a byte-level BPE model.
-
-        Args:
-            blob: All tokens' bytes. ``ends`` (u32): where each ends, by id; empty range: unused id.
-            merges: u32 triples (left, right, product) in order of priority, or None: the lowest id
-                of the concatenation wins.
-            whole_pieces: A piece that is a token becomes that token before any merging.
-
-        Raises:
-            ValueError: Tables contradict each other; the sentence says where.
-        """
-
-    @staticmethod
-    def embedded(sha256: str, splitter: Splitter, prefix_space: bool) -> Engine:
-        """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file.
-
-        Raises:
-            KeyError: There is none with that sha256.
-        """
-
-    def encode(
-        self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
-    ) -> tuple[U32Array, U64Array]:
-        """Encode a block: ids of all documents, and where each document's ids end.
-
-        Raises:
-            ValueError: A byte has no token: (sentence, offset in ``data``).
-        """
-
-    def encode_pieces(self, data: Buffer, ends: Buffer) -> U32Array:
-        """Encode pieces that are cut already (for patterns the core has no scanner for)."""
-
-    def count(
-        self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
-    ) -> U64Array:
-        """Count each document's tokens without storing ids."""
-
-    def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
-        """Return the bytes of ids; special tokens come as a table (ids u32 sorted, blob, ends u32).
-
-        Raises:
-            ValueError: An id has no token: (sentence, place among the ids).
-        """
 
 @final
 class WrittenMerges:

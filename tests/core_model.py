@@ -17,7 +17,7 @@ class CoreModel:
 
     def __init__(self, model: Model) -> None:
         merges = model.merges
-        self.pipeline = _core.Pipeline(
+        self.pipeline = _core.Encoder(
             _core.Stages(core_spec((), ())),
             core_model(model),
             blob=model.vocabulary.blob,

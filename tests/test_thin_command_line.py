@@ -91,8 +91,8 @@ def test_nothing_is_allowed_that_nobody_needs():
 BLOCK_FLAGS = re.compile(r"\b(?:block|self)\.(?:continued|unfinished)\b")
 KNOW_BLOCK_FLAGS = {
     "bpe_cli/support/blocks.py": "a block has them",
-    "bpe_cli/tokenizer/engine/plain.py": "the core asks for them",
-    "bpe_cli/tokenizer/engine/staged.py": "the core asks for them",
+    "bpe_cli/tokenizer/engine/compiled.py": "the core asks for them",
+    "bpe_cli/tokenizer/engine/by_regex.py": "the core asks for them",
     "bpe_cli/stages/counting.py": "the core asks for them",
     "bpe_cli/sinks/lines.py": "the core asks for them",
     "bpe_cli/reports/comparison/input_accounts.py": "counts characters and words of a stream, however long",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from regex import Pattern
 
-    from bpe_cli.tokenizer.engine import Engine
+    from bpe_cli.tokenizer.engine.compiled import Engine
 
 __all__ = ["Encoding", "encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"]
 

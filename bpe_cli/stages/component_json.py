@@ -88,7 +88,7 @@ _TABLES = {"vocabulary", "merges", "scores", "frequencies", "kinds", "kind"}
 
 
 def core_model(model: Model) -> str:
-    """Return a model, without its tables, as JSON for ``_core.Pipeline``."""
+    """Return a model, without its tables, as JSON for ``_core.Encoder``."""
     import json
 
     if model.kind == "bpe-ranks":

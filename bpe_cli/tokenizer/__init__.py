@@ -30,8 +30,8 @@ from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.core_arguments import no_special_tokens
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
-from bpe_cli.tokenizer.engine import Engine, EngineParts, Place, Sampling, SpecialTable
-from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
+from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable
+from bpe_cli.tokenizer.engine.compiled import Engine, only_splits
 from bpe_cli.tokenizer.special_tokens import Withheld, joined_special_tokens, live, looked_for, show_token, withheld
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods, Token
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
@@ -89,7 +89,7 @@ class Tokenizer(TextMethods):
     @property
     def is_plain(self) -> bool:
         """Whether it is byte-level BPE whose text is only split: no stage rewrites it, none has to be undone."""
-        return can_run(self.model, self.normalizer, self.pre_tokenizer, self.decoder)
+        return only_splits(self.model, self.normalizer, self.pre_tokenizer, self.decoder)
 
     @cached_property
     def engine(self) -> Engine:
@@ -109,11 +109,20 @@ class Tokenizer(TextMethods):
             self.special_table,
             self._codebook,
         )
-        if self.is_plain:
-            return PlainEngine(parts)
-        from bpe_cli.tokenizer.engine.staged import StagedEngine
+        return Engine(parts)
 
-        return StagedEngine(parts)
+    def clear_cache(self) -> None:
+        """Give back the memory in which encoding remembers what it met; calls that run now keep theirs.
+
+        >>> import bpe_cli
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> ids = tokenizer.encode("hello world")
+        >>> tokenizer.clear_cache()
+        >>> tokenizer.encode("hello world") == ids
+        True
+        """
+        if "engine" in self.__dict__:
+            self.engine.clear_cache()
 
     @cached_property
     def _codebook(self) -> _core.Codebook | None:

@@ -29,7 +29,7 @@ from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
     from bpe_cli.stages.models import Model
-    from bpe_cli.tokenizer.engine import AnyTokenizer
+    from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import InputError
 
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer.engine import AnyTokenizer
+    from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer
 
 Errors = Literal["strict", "replace", "ignore"]
 """What becomes of bytes that are not UTF-8, as in ``bytes.decode``."""

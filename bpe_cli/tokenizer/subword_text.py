@@ -241,7 +241,7 @@ def _symbols(pairs: Iterable[tuple[str, str]], suffix: str, separate: bool) -> l
     return ["", *dict.fromkeys([*texts, *characters, *filter(None, ends)])]
 
 
-def _pipeline(texts: Sequence[str], pairs: Iterable[tuple[str, str]], suffix: str, separate: bool) -> _core.Pipeline:
+def _pipeline(texts: Sequence[str], pairs: Iterable[tuple[str, str]], suffix: str, separate: bool) -> _core.Encoder:
     ids = {text: token_id for token_id, text in enumerate(texts)}
     model = CharacterBpe(
         Vocabulary.from_tokens([bytes_of(text) for text in texts]),
@@ -251,7 +251,7 @@ def _pipeline(texts: Sequence[str], pairs: Iterable[tuple[str, str]], suffix: st
         separate_suffix=separate,
     )
     try:
-        return _core.Pipeline(
+        return _core.Encoder(
             _core.Stages(core_spec((), (CharDelimiterSplit(" "),))),
             json.dumps(json.loads(core_model(model)) | {"by_steps": True}),
             blob=model.vocabulary.blob,

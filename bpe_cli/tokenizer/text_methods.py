@@ -20,8 +20,9 @@ from bpe_cli.tokenizer.engine import sampling_of
 
 if TYPE_CHECKING:
     from bpe_cli import _core
+    from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer
     from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, Placed
-    from bpe_cli.tokenizer.engine import AnyTokenizer, Sampling
+    from bpe_cli.tokenizer.engine import Sampling
     from bpe_cli.tokenizer.model_inputs import Encoding
     from bpe_cli.tokenizer.usage import Edges, Strategy
 

@@ -19,7 +19,7 @@ use crate::count::by_stretch::Chunks;
 use crate::count::cutters::{ByScanner, ByStages, Cutter};
 use crate::documents::{self, Documents, Task};
 use crate::error::{Error, Result};
-use crate::memory::piece_cache;
+use crate::memory::key;
 use crate::memory::prefetch::prefetch;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
@@ -119,7 +119,7 @@ impl Counts {
 
     #[inline]
     fn hash(&self, piece: &[u8]) -> u64 {
-        match piece_cache::key(piece, 0, piece.len()) {
+        match key::pack(piece, 0, piece.len()) {
             Some(key) => self.hash_short(key),
             None => self.hasher.hash_one(piece),
         }

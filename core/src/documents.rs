@@ -3,6 +3,8 @@
 //! A block is cut into tasks: runs of small documents, and parts of long ones, cut only where the
 //! splitter and the special tokens allow.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::special::SpecialMatcher;
 use crate::threads;
@@ -45,6 +47,46 @@ impl Documents<'_> {
         }
         Ok(())
     }
+
+    /// The documents of a task, and the beginning of one more if it has that.
+    pub(crate) fn parts_of(self, task: &Task) -> impl Iterator<Item = DocumentPart> {
+        let Task {
+            start,
+            end,
+            document,
+            continued,
+            closed_documents,
+        } = *task;
+        let mut start = start;
+        (0..=closed_documents).filter_map(move |number| {
+            let closed = number < closed_documents;
+            let end = if closed {
+                self.ends[document + number] as usize
+            } else {
+                end
+            };
+            let part = DocumentPart {
+                number: document + number,
+                range: std::mem::replace(&mut start, end)..end,
+                continued: continued && number == 0,
+                closed,
+            };
+            (closed || !part.range.is_empty()).then_some(part)
+        })
+    }
+}
+
+/// A document, or a part of one, in a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentPart {
+    /// The document's number in the block.
+    pub number: usize,
+    /// Where it lies in the text.
+    pub range: Range<usize>,
+    /// Whether the document began before.
+    pub continued: bool,
+    /// Whether the document ends with it.
+    pub closed: bool,
 }
 
 /// A stretch of a block that one thread handles.
@@ -59,7 +101,7 @@ pub struct Task {
     /// Whether it begins inside that document.
     pub continued: bool,
     /// How many documents end in it; it may have the beginning of one more.
-    pub closes: usize,
+    pub closed_documents: usize,
 }
 
 impl Task {
@@ -71,7 +113,7 @@ impl Task {
             end: documents.text.len(),
             document: 0,
             continued: documents.continued,
-            closes: documents.ends.len(),
+            closed_documents: documents.ends.len(),
         }
     }
 }
@@ -90,7 +132,7 @@ pub fn tasks(
         end: 0,
         document: 0,
         continued: documents.continued,
-        closes: 0,
+        closed_documents: 0,
     };
     for (document, &end) in ends.iter().enumerate() {
         let end = end as usize;
@@ -112,14 +154,14 @@ pub fn tasks(
                         end: cut,
                         document,
                         continued: true,
-                        closes: 0,
+                        closed_documents: 0,
                     };
                     reach = TASK_BYTES;
                 }
                 _ => reach *= 2,
             }
         }
-        open.closes += 1;
+        open.closed_documents += 1;
         if end - open.start >= TASK_BYTES {
             tasks.push(Task { end, ..open });
             open = Task {
@@ -127,11 +169,11 @@ pub fn tasks(
                 end,
                 document: document + 1,
                 continued: false,
-                closes: 0,
+                closed_documents: 0,
             };
         }
     }
-    if open.closes > 0 {
+    if open.closed_documents > 0 {
         tasks.push(Task {
             end: text.len(),
             ..open
@@ -158,7 +200,7 @@ fn cut_before(
 
 /// Runs every task on up to `threads` threads and gives the results in order of the tasks.
 ///
-/// `worker` makes what a thread works with; `retire` takes it back at the end.
+/// `worker` makes what a thread works with; `return_worker` takes it back at the end.
 ///
 /// # Errors
 /// The error of the first task, in order, that has one.
@@ -167,9 +209,9 @@ pub fn run<W, R: Send>(
     threads: usize,
     worker: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, &Task) -> Result<R> + Sync,
-    retire: impl Fn(W) + Sync,
+    return_worker: impl Fn(W) + Sync,
 ) -> Result<Vec<R>> {
-    let (results, _) = threads::map_with(tasks.iter(), threads, |_| worker(), work, retire)?;
+    let (results, _) = threads::map_with(tasks.iter(), threads, |_| worker(), work, return_worker)?;
     Ok(results)
 }
 
@@ -190,18 +232,6 @@ pub fn segments(
             end: text.len(),
         }),
     }
-}
-
-/// The same for normalized text and the tokens that are looked for in it.
-///
-/// # Errors
-/// The first error that the callback gives.
-pub fn segments_normalized(
-    text: &[u8],
-    matcher: &SpecialMatcher,
-    each: impl FnMut(Segment) -> Result<()>,
-) -> Result<()> {
-    matcher.segments_normalized(text, each)
 }
 
 /// A stretch of a document.

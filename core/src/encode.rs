@@ -1,5 +1,12 @@
-//! From documents to ids.
+//! From documents to ids: one [`Encoder`], and two ways through it.
 
-pub mod encoded;
-pub mod plain;
-pub mod staged;
+mod driver;
+pub(crate) mod encoded;
+mod plain;
+mod staged;
+mod workers;
+
+pub use driver::Encoder;
+pub(crate) use driver::{Encode, Job};
+pub use plain::Plain;
+pub use staged::{Span, Staged, Variation};

@@ -1,8 +1,10 @@
 //! Memory: what pieces became, kept exactly and within bounds, and how its pages are asked for.
 
+pub mod budget;
 pub(crate) mod huge_pages;
+pub(crate) mod key;
 pub mod piece_cache;
 pub(crate) mod prefetch;
 mod ring;
 pub mod room;
-mod slots;
+pub(crate) mod slots;

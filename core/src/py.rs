@@ -5,14 +5,16 @@
 
 mod arrays;
 mod counts;
-mod engine;
+mod decoder;
+mod embedded;
+mod encoder;
 mod measure;
 mod normalize;
 mod numbers;
-mod pipeline;
 mod resampling;
 mod round_trips;
 mod split;
+mod stages;
 mod train;
 mod train_max_match;
 mod train_scored_pairs;
@@ -48,7 +50,11 @@ mod _core {
     #[pymodule_export]
     use super::counts::Counts;
     #[pymodule_export]
-    use super::engine::{Engine, embedded_among, embedded_tables, embedded_tokens, recover_merges};
+    use super::decoder::Decoder;
+    #[pymodule_export]
+    use super::embedded::{embedded_among, embedded_tables, embedded_tokens, recover_merges};
+    #[pymodule_export]
+    use super::encoder::Encoder;
     #[pymodule_export]
     use super::measure::Tally;
     #[pymodule_export]
@@ -58,13 +64,13 @@ mod _core {
         pack_numbers, widen_numbers, without_line_ends, write_counts, write_rows,
     };
     #[pymodule_export]
-    use super::pipeline::{Decoder, Pipeline, Stages};
-    #[pymodule_export]
     use super::resampling::{Units, bootstrap_interval, sign_flip};
     #[pymodule_export]
     use super::round_trips::{chain_failures, joined_failures};
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter};
+    #[pymodule_export]
+    use super::stages::Stages;
     #[pymodule_export]
     use super::train::{BpeTraining, resume_bpe, train_bpe};
     #[pymodule_export]

@@ -146,11 +146,9 @@ impl Text {
         }
     }
 
-    /// How long the text may become: so long that offsets in it fit into u32.
+    /// How long the text may become.
     fn limit(&self) -> usize {
-        (self.original_len().saturating_mul(MOST_GROWTH))
-            .max(LONG_IN_ANY_CASE)
-            .min(u32::MAX as usize)
+        limit(self.original_len())
     }
 
     /// Makes sure that the text was always written to its end.
@@ -212,6 +210,13 @@ impl Text {
             *list = origins;
         }
     }
+}
+
+/// How long a text may become that was so long: so long that offsets in it fit into u32.
+fn limit(original: usize) -> usize {
+    (original.saturating_mul(MOST_GROWTH))
+        .max(LONG_IN_ANY_CASE)
+        .min(u32::MAX as usize)
 }
 
 /// Goes through the characters of any bytes: (offset, bytes). A byte that is no part of UTF-8 is a
@@ -316,6 +321,15 @@ mod tests {
         );
         text.reset(b"a", false);
         assert_eq!(text.check(), Ok(()));
+    }
+
+    #[test]
+    fn offsets_in_a_text_that_grew_fit_into_32_bits() {
+        assert_eq!(limit(1), LONG_IN_ANY_CASE);
+        assert_eq!(limit(1 << 20), 64 << 20);
+        for long in [1 << 26, 1 << 28, u32::MAX as usize] {
+            assert_eq!(limit(long), u32::MAX as usize);
+        }
     }
 
     #[test]

@@ -30,7 +30,6 @@ pub fn map<T: Send, R: Send>(
 ///
 /// # Panics
 /// As [`share`].
-#[expect(clippy::type_complexity, reason = "the two results, by shape")]
 pub fn map_with<T: Send, W, R: Send, E: Send, O: Send>(
     items: impl ExactSizeIterator<Item = T> + Send,
     threads: usize,
@@ -97,7 +96,7 @@ fn share(threads: usize, work: impl Fn() + Sync) {
 }
 
 /// How many threads run at once; as many as anybody wants if the system does not say.
-fn cores() -> usize {
+pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| available_parallelism().map_or(usize::MAX, usize::from))
 }

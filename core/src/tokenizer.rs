@@ -1,13 +1,13 @@
 //! A byte-level BPE tokenizer as one value: the short way into this crate.
 //!
-//! It is an [`Engine`] with its special tokens. What has other stages or another model is a
-//! [`Pipeline`](crate::encode::staged::Pipeline).
+//! It is an [`Encoder`] with its special tokens. What has other stages or another model is an [`Encoder`] of
+//! [`Staged`](crate::encode::Staged).
 
 use crate::count::Counts;
 use crate::decode::{self, SpecialTable};
 use crate::documents::Documents;
 use crate::embedded;
-use crate::encode::plain::Engine;
+use crate::encode::{Encoder, Plain};
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
 use crate::special::SpecialMatcher;
@@ -20,7 +20,7 @@ use crate::trainers::bpe::{Options, Trainer};
 /// Text is any bytes; what is no UTF-8 comes back as it was.
 #[derive(Debug)]
 pub struct Tokenizer {
-    engine: Engine,
+    encoder: Encoder<Plain>,
     merges: Option<Vec<[u32; 3]>>,
     special: Special,
 }
@@ -113,7 +113,7 @@ impl Tokenizer {
 
     fn new(scanner: Scanner, model: Bpe, merges: Option<Vec<[u32; 3]>>) -> Self {
         Self {
-            engine: Engine::new(scanner, model, false),
+            encoder: Encoder::plain(scanner, model, false),
             merges,
             special: Special::default(),
         }
@@ -169,7 +169,10 @@ impl Tokenizer {
 
     fn encode_by(&self, text: &[u8], matcher: Option<&SpecialMatcher>) -> Result<Vec<u32>> {
         let ends = [text.len() as u64];
-        Ok(self.engine.encode(&documents(text, &ends), matcher, 1)?.ids)
+        Ok(self
+            .encoder
+            .encode(&documents(text, &ends), matcher, 1)?
+            .ids)
     }
 
     /// Returns the ids of each text, found on up to `threads` threads: a long text is shared by several.
@@ -183,7 +186,7 @@ impl Tokenizer {
     ) -> Result<Vec<Vec<u32>>> {
         let (text, ends) = joined(texts);
         let encoded = self
-            .engine
+            .encoder
             .encode(&documents(&text, &ends), None, threads)?;
         let mut start = 0;
         let ids = encoded.ends.iter().map(|&end| {
@@ -200,8 +203,13 @@ impl Tokenizer {
     pub fn count(&self, text: impl AsRef<[u8]>) -> Result<u64> {
         let text = text.as_ref();
         let ends = [text.len() as u64];
-        let counts = self.engine.count(&documents(text, &ends), None, 1)?;
+        let counts = self.encoder.count(&documents(text, &ends), None, 1)?;
         Ok(counts.iter().sum())
+    }
+
+    /// Gives back the memory in which pieces of earlier texts are remembered; calls that run now keep theirs.
+    pub fn clear_cache(&self) {
+        self.encoder.clear_cache();
     }
 
     /// Returns the bytes of ids: those that were encoded, or of special tokens.
@@ -220,7 +228,7 @@ impl Tokenizer {
     /// The ordinary tokens by id.
     #[must_use]
     pub fn tokens(&self) -> &TokenTable<'static> {
-        self.engine.model().tokens()
+        self.encoder.model().tokens()
     }
 
     /// The merges, (left id, right id, product's id), by priority; None for a tokenizer that was made of

@@ -8,7 +8,7 @@
 //! as the system may refuse one (`src/threads.rs`).
 
 use bpe_core::count::Counts;
-use bpe_core::encode::staged::Pipeline;
+use bpe_core::encode::{Encoder, Staged};
 use bpe_core::{Documents, Error, Scanner, Tokenizer};
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn documents<'a>(text: &'a [u8], ends: &[u64]) -> Vec<&'a [u8]> {
 }
 
 fn encode(
-    pipeline: &Pipeline,
+    pipeline: &Encoder<Staged>,
     text: &[u8],
     ends: &[u64],
     threads: usize,
@@ -84,7 +84,7 @@ fn encode(
         ends,
         continued,
     };
-    let encoded = pipeline.encode(&block, None, threads, None).unwrap();
+    let encoded = pipeline.encode(&block, None, threads).unwrap();
     let counted = pipeline.count(&block, None, threads).unwrap();
     let mut start = 0;
     let ids = |&end: &u64| {

@@ -23,13 +23,13 @@ BERT = Path("vocabs", "bert-base-uncased", "vocab.txt")
 Found = list[tuple[int, tuple[int, int]]]
 
 
-def pipeline_of(model: WordPiece | WordLevel) -> _core.Pipeline:
+def pipeline_of(model: WordPiece | WordLevel) -> _core.Encoder:
     stages = _core.Stages(json.dumps({"normalizers": [], "pre_tokenizers": []}))
     vocabulary = model.vocabulary
-    return _core.Pipeline(stages, core_model(model), blob=vocabulary.blob, ends=vocabulary.ends)
+    return _core.Encoder(stages, core_model(model), blob=vocabulary.blob, ends=vocabulary.ends)
 
 
-def encode(pipeline: _core.Pipeline, words: list[str]) -> list[Found]:
+def encode(pipeline: _core.Encoder, words: list[str]) -> list[Found]:
     """Return (id, span in bytes) of each token of each word."""
     found = []
     for word in words:

@@ -15,10 +15,10 @@ from tests.differential.protocol_buffers import fields
 NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6
 
 
-def pipeline(model: Unigram) -> _core.Pipeline:
+def pipeline(model: Unigram) -> _core.Encoder:
     """Compile a model without any stages before it."""
     vocabulary = model.vocabulary
-    return _core.Pipeline(
+    return _core.Encoder(
         _core.Stages("{}"),
         core_model(model),
         blob=vocabulary.blob,
@@ -28,7 +28,7 @@ def pipeline(model: Unigram) -> _core.Pipeline:
     )
 
 
-def encode(compiled: _core.Pipeline, text: bytes) -> list[int]:
+def encode(compiled: _core.Encoder, text: bytes) -> list[int]:
     """Return the ids of one text."""
     return list(memoryview(compiled.encode(text, array("Q", [len(text)]), None, 1)[0]))
 

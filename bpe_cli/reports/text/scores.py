@@ -15,7 +15,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import ScoredBpe, Unigram
 from bpe_cli.stages.spelling import NORMAL, USER_DEFINED
 from bpe_cli.stages.splitters import segments
-from bpe_cli.tokenizer.engine import Engine
+from bpe_cli.tokenizer.engine.compiled import Engine
 
 if TYPE_CHECKING:
     from bpe_cli import _core

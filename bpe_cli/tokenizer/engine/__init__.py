@@ -1,16 +1,14 @@
-"""The engine that runs a tokenizer: one interface, and the values that go through it.
+"""The engine that runs a tokenizer, and the values that go through it.
 
-There are two engines: ``plain`` for byte-level BPE whose text is only split, and ``staged`` for all
-others. Both are compiled of the parts of a tokenizer, know no ``Tokenizer``, and answer in the same words, so nobody
-outside this folder asks which of them it has.
+It is compiled of the parts of a tokenizer, and knows no ``Tokenizer``. The core has two ways of encoding, one for
+byte-level BPE whose text is only split, one for all others; and a pattern that it cannot run is run by the ``regex``
+module. Nobody outside this folder asks which way a text goes.
 """
 
-# ruff: noqa: D102  # ``Tokenizer`` says what each part of ``AnyTokenizer`` is
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
@@ -19,9 +17,6 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer, SpecialToken
     from bpe_cli.stages.vocabulary import Vocabulary
-    from bpe_cli.support.blocks import Block
-    from bpe_cli.tokenizer.encoded import PieceSpans, Placed
-    from bpe_cli.tokenizer.usage import Usage
 
 SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 """Special tokens for decoding: ids ascending, all bytes, where each ends."""
@@ -119,147 +114,3 @@ class EngineParts:
     special_tokens: tuple[SpecialToken, ...]
     special_table: SpecialTable
     codebook: _core.Codebook | None = None
-
-
-class Engine(Protocol):
-    """Run a compiled tokenizer.
-
-    Whatever encodes raises ``InputError`` if a byte of the text has no token, ``FormatError`` if the tokenizer's
-    tables contradict each other; ``threads`` changes no result.
-    """
-
-    @property
-    def slow_patterns(self) -> tuple[str, ...]:
-        """The split patterns that the core has no scanner for; empty when all is fast."""
-
-    @property
-    def has_spans(self) -> bool:
-        """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
-
-    @property
-    def bare(self) -> Engine:
-        """The model alone, which takes a document for a piece."""
-
-    def matcher(self, contents: Sequence[bytes], ids: Sequence[int], flags: bytes | None) -> _core.SpecialMatcher:
-        """Compile what is looked for in text, and in the text that the normalizer makes of it."""
-
-    def encode(
-        self,
-        block: Block,
-        matcher: _core.SpecialMatcher | None = None,
-        threads: int = 1,
-        sampling: Sampling | None = None,
-        place: Place | None = None,
-    ) -> tuple[memoryview, memoryview]:
-        """Encode a block: ids of all documents (u32), and where each document's ids end (u64)."""
-
-    def encode_text(self, data: bytes, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
-        """Encode one text (u32), as ``encode`` does a block of one; of short texts, in half the time."""
-
-    def count(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
-        """Count the tokens of each document of a block (u64)."""
-
-    def spans(
-        self, data: bytes | memoryview, matcher: _core.SpecialMatcher | None, *, continued: bool = False
-    ) -> tuple[memoryview, memoryview, memoryview]:
-        """Encode one document, or a part of one, through all stages.
-
-        Returns:
-            Ids (u32), and start and end in ``data`` of what each stands for (u64).
-        """
-
-    def place(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
-        """Encode one text; ``Tokenizer.tokens`` says what spans mean.
-
-        Complexity: linear; 21 bytes of memory for each token.
-        """
-
-    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
-        """Return the best segmentations of one piece with their scores, best first; the model is a unigram model."""
-
-    def normalize(self, text: bytes, *, first: bool = True) -> bytes:
-        """Return what the normalizer makes of a stretch of text; ``first``: a document begins with it."""
-
-    def pieces(self, text: bytes, *, first: bool = True) -> PieceSpans:
-        """Return the pieces that the model gets of a stretch of text without special tokens, and their places in it."""
-
-    def piece_ends(self, text: bytes) -> memoryview | None:
-        """Return the end of every piece of a text without special tokens; None if the pieces are not parts of it."""
-
-    def count_pieces(
-        self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
-    ) -> None:
-        """Add the pieces of a block to counts.
-
-        Raises:
-            ValueError: if the text cannot be cut: an expression takes too long, or the text is too long.
-            MemoryError: if there are more different pieces than the counts' memory holds.
-        """
-
-    def tally(
-        self, tally: _core.Tally, block: Block, matcher: _core.SpecialMatcher | None, threads: int, *, tiled: bool
-    ) -> tuple[memoryview, memoryview] | None:
-        """Encode a block and count the results.
-
-        Args:
-            tally: What is added to.
-            block: The documents.
-            matcher: What is looked for in them.
-            threads: How many to use.
-            tiled: Whether tokens found by ``matcher`` stand in the text as they are: they take no white space along,
-                and no space is put before what follows them.
-
-        Returns:
-            The ids (u32) and where each document's end (u64); None if the tally has decoded them already.
-        """
-
-    def failures(
-        self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int], threads: int
-    ) -> memoryview:
-        """Return the numbers (u64) of the documents of a block, all whole, that their ids do not decode to."""
-
-    def safe_cut(self, data: bytes | memoryview, /) -> int:
-        """Return the last offset at which a text can be cut, whatever follows; 0 for none."""
-
-    def decode(self, ids: memoryview | array[int]) -> bytes:
-        """Return the bytes of a document's ids.
-
-        Raises:
-            ValueError: if an id has no token.
-        """
-
-
-class AnyTokenizer(Protocol):
-    """The part of ``Tokenizer`` that the modules of this folder use; the class itself is defined above them."""
-
-    @property
-    def decoder(self) -> tuple[Decoder, ...]: ...
-
-    @property
-    def special_tokens(self) -> tuple[SpecialToken, ...]: ...
-
-    @property
-    def post_processor(self) -> str | None: ...
-
-    @property
-    def usage(self) -> Usage: ...
-
-    @property
-    def engine(self) -> Engine: ...
-
-    @property
-    def vocab_size(self) -> int: ...
-
-    def token_bytes(self, token_id: int) -> bytes: ...
-
-    def matcher(self, specials: Literal["all"] | Collection[str] = ()) -> _core.SpecialMatcher | None: ...
-
-    def encode_block(
-        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
-    ) -> tuple[memoryview, memoryview]: ...
-
-    def count_block(
-        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
-    ) -> memoryview: ...
-
-    def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes: ...

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use bpe_core::encode::staged::Pipeline;
+use bpe_core::encode::{Encoder, Staged};
 use bpe_core::{Documents, Scanner};
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +20,7 @@ const SCANNERS: [&str; 4] = [
     r#"{"words": "cased", "contractions": "suffix", "digits": 3, "tail": "\r\n/", "newlines": true}"#,
 ];
 
-static PIPELINES: LazyLock<Vec<Pipeline>> = LazyLock::new(pipelines::all);
+static PIPELINES: LazyLock<Vec<Encoder<Staged>>> = LazyLock::new(pipelines::all);
 
 fuzz_target!(|data: &[u8]| {
     let [which, known, text @ ..] = data else {
@@ -52,7 +52,7 @@ fuzz_target!(|data: &[u8]| {
             continued,
         };
         pipeline
-            .encode(&documents, None, 1, None)
+            .encode(&documents, None, 1)
             .map(|encoded| encoded.ids)
     };
     let cut = pipeline.safe_cut(known);

@@ -124,13 +124,9 @@ pub(crate) fn stretches(
     matcher: Option<&SpecialMatcher>,
     mut each: impl FnMut(std::ops::Range<usize>, bool) -> Result<()>,
 ) -> Result<()> {
-    let mut start = task.start;
-    let closed = documents.ends[task.document..task.document + task.closes]
-        .iter()
-        .map(|&end| end as usize);
-    for (number, end) in closed.chain(std::iter::once(task.end)).enumerate() {
-        let mut continued = task.continued && number == 0;
-        documents::segments(&documents.text[start..end], matcher, |segment| {
+    for part in documents.parts_of(task) {
+        let (start, mut continued) = (part.range.start, part.continued);
+        documents::segments(&documents.text[part.range], matcher, |segment| {
             if let Segment::Text {
                 start: from,
                 end: to,
@@ -141,7 +137,6 @@ pub(crate) fn stretches(
             continued = false;
             Ok(())
         })?;
-        start = end;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 
 use super::Counts;
 use crate::error::Result;
-use crate::memory::piece_cache;
+use crate::memory::key;
 
 /// Slots of 32 bytes: half a megabyte, so that they stay near the processor.
 const SLOTS: usize = 1 << 14;
@@ -68,7 +68,7 @@ impl Counter {
         self.missed.clear();
         let mut from = start;
         for &end in ends {
-            let (key, hash) = if let Some(key) = piece_cache::key(text, from, end) {
+            let (key, hash) = if let Some(key) = key::pack(text, from, end) {
                 let hash = self.counts.hash_short(key);
                 let slot = &mut self.slots[home(hash)];
                 if slot.key == key && slot.pending < u32::MAX {

@@ -11,16 +11,15 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use crate::memory::key;
 use crate::normalize::Context;
 
-/// The longest stretch that a slot holds.
-const SHORT: usize = 15;
 /// Slots to begin with, as a power of two.
 const SLOTS: u32 = 12;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The bytes, then context and length in the last one. Zero where there is none: none is empty.
+    /// The stretch's key, and its context in bits that a key of so few bytes leaves. Zero where there is none: none is empty.
     key: u128,
     count: u64,
     entry: usize,
@@ -64,11 +63,11 @@ impl<'a> Stretches<'a> {
     /// Counts a stretch, which is not empty.
     #[inline]
     pub fn add(&mut self, range: Range<usize>, context: Context) {
-        if range.len() > SHORT {
+        let Some(key) = key::pack(self.text, range.start, range.end) else {
             self.add_long(range, context);
             return;
-        }
-        let key = self.key(&range, context);
+        };
+        let key = key | u128::from(context.continued) << 124 | u128::from(context.first) << 125;
         let mask = self.slots.len() - 1;
         let mut at = self.hasher.hash_one(key) as usize & mask;
         loop {
@@ -92,27 +91,6 @@ impl<'a> Stretches<'a> {
         if 8 * self.short > 5 * self.slots.len() {
             self.grow();
         }
-    }
-
-    /// A short stretch as a number.
-    #[inline]
-    fn key(&self, range: &Range<usize>, context: Context) -> u128 {
-        let length = range.len();
-        let bytes = match self.text.get(range.start..range.start + 16) {
-            Some(bytes) => {
-                let mut all = [0; 16];
-                all.copy_from_slice(bytes);
-                u128::from_le_bytes(all) & ((1 << (8 * length)) - 1)
-            }
-            None => {
-                let mut all = [0; 16];
-                all[..length].copy_from_slice(&self.text[range.clone()]);
-                u128::from_le_bytes(all)
-            }
-        };
-        let last =
-            length as u128 | u128::from(context.continued) << 4 | u128::from(context.first) << 5;
-        bytes | last << 120
     }
 
     fn push(&mut self, range: Range<usize>, context: Context) {

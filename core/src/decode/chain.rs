@@ -253,12 +253,21 @@ impl Decoder {
     /// Sends strings through the chain and joins what comes out.
     ///
     /// # Errors
-    /// When an expression takes too long.
-    pub fn decode(&self, mut pieces: Pieces) -> Result<Vec<u8>> {
-        let mut out = Pieces::default();
-        for step in &self.steps {
+    /// When an expression takes too long, and when the text becomes far longer than the tokens are: see
+    /// [`Pieces::bounded_by`].
+    pub fn decode(&self, tokens: Pieces) -> Result<Vec<u8>> {
+        tokens.check()?;
+        let (mut pieces, mut out) = (Pieces::bounded_by(&tokens), Pieces::bounded_by(&tokens));
+        let mut steps = self.steps.iter();
+        let Some(first) = steps.next() else {
+            return Ok(tokens.into_bytes());
+        };
+        first.run(&tokens, &mut pieces)?;
+        pieces.check()?;
+        for step in steps {
             out.clear();
             step.run(&pieces, &mut out)?;
+            out.check()?;
             std::mem::swap(&mut pieces, &mut out);
         }
         Ok(pieces.into_bytes())
@@ -331,58 +340,4 @@ fn read_space_marks(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decode(json: &str, tokens: &[&str]) -> String {
-        let mut pieces = Pieces::default();
-        for token in tokens {
-            let kind = match *token {
-                "<unk>" => Kind::Unknown,
-                _ => Kind::Text,
-            };
-            pieces.push(token.as_bytes(), kind);
-        }
-        let bytes = Decoder::from_json(json).unwrap().decode(pieces).unwrap();
-        String::from_utf8(bytes).unwrap()
-    }
-
-    #[test]
-    fn joins_without_components() {
-        assert_eq!(decode("[]", &["a", " b"]), "a b");
-    }
-
-    #[test]
-    fn strips_no_more_than_there_is() {
-        let json = r#"[{"type": "Strip", "content": "a", "start": 1, "stop": 3}]"#;
-        assert_eq!(
-            decode(json, &["a", "|", "aa", "|", "aab", "baaaa"]),
-            "||abba"
-        );
-    }
-
-    #[test]
-    fn reads_space_marks_at_the_beginning() {
-        let chain = |dummy: bool, extra: bool| {
-            format!(
-                r#"[{{"type": "SpaceMarks", "add_dummy_prefix": {dummy}, "remove_extra_whitespaces": {extra},
-                "treat_whitespace_as_suffix": false, "unk_surface": " ? "}}]"#
-            )
-        };
-        let (all, one, none) = (chain(true, true), chain(true, false), chain(false, false));
-        assert_eq!(decode(&all, &["▁", "▁", "a", "▁"]), "a ");
-        assert_eq!(decode(&one, &["▁", "▁", "a", "▁"]), " a ");
-        assert_eq!(decode(&none, &["▁", "▁", "a", "▁"]), "  a ");
-        assert_eq!(decode(&all, &["<unk>", "▁a"]), " ?  a");
-        assert_eq!(decode(&all, &["<0xE2>", "<0x96>", "<0x81>", "▁a"]), "▁ a");
-        assert_eq!(decode(&all, &["▁", "<0x20>", "▁"]), "  ");
-    }
-
-    #[test]
-    fn says_what_is_wrong() {
-        let error = Decoder::from_json(r#"[{"type": "Nothing"}]"#).unwrap_err();
-        assert!(error.to_string().starts_with("not the decoders"));
-        let broken = r#"[{"type": "Replace", "pattern": {"Regex": "("}, "content": ""}]"#;
-        assert!(Decoder::from_json(broken).is_err());
-    }
-}
+mod tests;

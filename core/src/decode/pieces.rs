@@ -1,5 +1,12 @@
 //! A list of byte strings in one stretch of memory: what one decoder hands to the next.
 
+use crate::error::{Error, Result};
+
+/// How many times longer than the tokens a text may become by decoding, and how long in any case. What decoders are for
+/// makes text hardly longer; a rule that puts a thousand letters in the place of one would take all memory.
+const MOST_GROWTH: usize = 64;
+const LONG_IN_ANY_CASE: usize = 1 << 24;
+
 /// What a string is, as far as decoders ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
@@ -13,22 +20,78 @@ pub enum Kind {
 }
 
 /// A list of byte strings, one after the other, each with its kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// What finds no room is left out, and [`Pieces::check`] says so: those who write need not ask each time.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pieces {
     bytes: Vec<u8>,
     ends: Vec<(usize, Kind)>,
+    /// How many bytes there may be.
+    limit: usize,
+    trouble: Option<Trouble>,
+}
+
+/// Why bytes were left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    Grown,
+    Memory,
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            limit: usize::MAX,
+            trouble: None,
+        }
+    }
 }
 
 impl Pieces {
+    /// Begins a list of what these become: no longer than 64 times as long, or 16 MiB.
+    #[must_use]
+    pub fn bounded_by(tokens: &Self) -> Self {
+        Self {
+            limit: (tokens.bytes.len().saturating_mul(MOST_GROWTH)).max(LONG_IN_ANY_CASE),
+            ..Self::default()
+        }
+    }
+
+    /// Makes sure that nothing was left out.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the strings grew beyond their limit, [`Error::Memory`] when there was no memory for them.
+    pub fn check(&self) -> Result<()> {
+        match self.trouble {
+            None => Ok(()),
+            Some(Trouble::Grown) => Err(Error::Invalid(format!(
+                "the decoders make a text longer than {} bytes of these tokens, which is the limit",
+                self.limit
+            ))),
+            Some(Trouble::Memory) => Err(Error::Memory(format!(
+                "there is no memory for more than {} bytes of decoded text",
+                self.bytes.len()
+            ))),
+        }
+    }
+
     /// Adds a string.
     pub fn push(&mut self, piece: &[u8], kind: Kind) {
-        self.bytes.extend_from_slice(piece);
+        self.extend(piece);
         self.close(kind);
     }
 
     /// Adds bytes to a string that [`Pieces::close`] has yet to end.
     pub fn extend(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        if bytes.len() > self.limit.saturating_sub(self.bytes.len()) {
+            self.trouble = Some(Trouble::Grown);
+        } else if self.bytes.try_reserve(bytes.len()).is_err() {
+            self.trouble = Some(Trouble::Memory);
+        } else {
+            self.bytes.extend_from_slice(bytes);
+        }
     }
 
     /// Ends the string that [`Pieces::extend`] has made.

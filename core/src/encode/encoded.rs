@@ -1,5 +1,6 @@
 //! What the tasks of a block gave, put together again.
 
+use crate::error::{Error, Result};
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
 use crate::threads;
 
@@ -36,6 +37,15 @@ impl Part {
         part
     }
 
+    /// Makes sure that there is room for so many more ids.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when there is no memory for it.
+    #[inline]
+    pub fn reserve(&mut self, more: usize) -> Result<()> {
+        reserve(&mut self.ids, more)
+    }
+
     /// How many ids there were.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -55,20 +65,45 @@ impl Part {
     }
 }
 
+/// Makes sure that a list of tokens has room for so many more.
+///
+/// # Errors
+/// [`Error::Memory`] when there is no memory for it.
+#[inline]
+pub fn reserve<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
+    if tokens.capacity() - tokens.len() < more {
+        return grow(tokens, more);
+    }
+    Ok(())
+}
+
+#[cold]
+fn grow<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
+    let grown = tokens.try_reserve(more);
+    grown.map_err(|_| no_memory(tokens.len() as u64 + more as u64))
+}
+
+fn no_memory(tokens: u64) -> Error {
+    Error::Memory(format!("there is no memory for {tokens} tokens"))
+}
+
 /// So many ids are worth a thread that copies them.
 const WORTH_A_THREAD: usize = 1 << 18;
 
 /// Joins parts whose ids were kept, on up to `threads` threads.
-#[must_use]
-pub fn join(mut parts: Vec<Part>, threads: usize) -> Encoded {
+///
+/// # Errors
+/// [`Error::Memory`] when there is no memory for all ids together.
+pub fn join(mut parts: Vec<Part>, threads: usize) -> Result<Encoded> {
     if let [part] = &mut parts[..] {
-        return Encoded {
+        return Ok(Encoded {
             ids: std::mem::take(&mut part.ids),
             ends: std::mem::take(&mut part.ends),
-        };
+        });
     }
     let total: usize = parts.iter().map(|part| part.ids.len()).sum();
-    let mut ends = Vec::with_capacity(parts.iter().map(|part| part.ends.len()).sum());
+    let mut ends = Vec::new();
+    reserve(&mut ends, parts.iter().map(|part| part.ends.len()).sum())?;
     let mut before = 0;
     for part in &parts {
         ends.extend(part.ends.iter().map(|end| before + end));
@@ -76,12 +111,13 @@ pub fn join(mut parts: Vec<Part>, threads: usize) -> Encoded {
     }
     // Zeroed memory is not touched here: most of what copying costs is that pages are made, and each
     // thread makes those that it fills.
-    let mut ids = vec![0; total];
+    let mut ids =
+        bytemuck::allocation::try_zeroed_vec(total).map_err(|()| no_memory(total as u64))?;
     ask_for_large(&mut ids);
     let threads = threads.clamp(1, (total / WORTH_A_THREAD).max(1));
     if threads == 1 {
         fill(&mut ids, parts);
-        return Encoded { ids, ends };
+        return Ok(Encoded { ids, ends });
     }
     let mut shares = Vec::with_capacity(threads);
     let mut room = &mut ids[..];
@@ -104,7 +140,7 @@ pub fn join(mut parts: Vec<Part>, threads: usize) -> Encoded {
     threads::map(shares.into_iter(), threads, |(own_room, own)| {
         fill(own_room, own);
     });
-    Encoded { ids, ends }
+    Ok(Encoded { ids, ends })
 }
 
 /// Copies the ids of parts, and frees each.

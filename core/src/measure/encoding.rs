@@ -1,177 +1,145 @@
 //! Encoding that is counted on the way: each thread tallies what it has just encoded.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::tally::{self, Block, Counter, Part, Tally, Tokens};
-use crate::documents::{self, Documents, Task};
-use crate::encode::encoded::Encoded;
-use crate::encode::plain::Engine;
-use crate::encode::staged::{Pipeline, Span};
+use super::tally::{self, Block, Tally, Tokens};
+use crate::documents::{self, DocumentPart, Task};
+use crate::encode::encoded::{self, Encoded};
+use crate::encode::{Encode, Encoder, Job, Plain, Span, Staged};
 use crate::error::Result;
 use crate::special::SpecialMatcher;
 
-impl Engine {
-    /// Encodes a block of documents and counts what becomes of it. Only right where special tokens take
-    /// nothing along, and where there are none if a space is put before texts.
+/// What can say which tokens a document has, for a tally.
+pub trait Tallied: Encode + Sized {
+    /// Whether the ids are given: where tokens are the text's bytes, the tally has seen whether they decode to it.
+    const GIVES_IDS: bool;
+
+    /// Calls `each` with the documents of a task and their tokens, in order; gives their ids.
+    #[doc(hidden)]
+    fn documents(
+        encoder: &Encoder<Self>,
+        job: &Job<'_>,
+        task: &Task,
+        worker: &mut Self::Worker,
+        each: impl FnMut(DocumentPart, Tokens<'_>),
+    ) -> Result<encoded::Part>;
+}
+
+/// Only right where special tokens take nothing along, and where there are none if a space is put before texts.
+impl Tallied for Plain {
+    const GIVES_IDS: bool = false;
+
+    fn documents(
+        encoder: &Encoder<Self>,
+        job: &Job<'_>,
+        task: &Task,
+        worker: &mut Self::Worker,
+        mut each: impl FnMut(DocumentPart, Tokens<'_>),
+    ) -> Result<encoded::Part> {
+        let part = encoder.run(job, task, worker)?;
+        let mut ends = part.ends.iter().map(|&end| end as usize);
+        let mut from = 0;
+        for document in job.documents.parts_of(task) {
+            let to = ends.next().unwrap_or(part.ids.len());
+            let ids = &part.ids[std::mem::replace(&mut from, to)..to];
+            each(document, Tokens::Plain(ids, encoder.prefix_space()));
+        }
+        Ok(part)
+    }
+}
+
+impl Tallied for Staged {
+    const GIVES_IDS: bool = true;
+
+    fn documents(
+        encoder: &Encoder<Self>,
+        job: &Job<'_>,
+        task: &Task,
+        worker: &mut Self::Worker,
+        mut each: impl FnMut(DocumentPart, Tokens<'_>),
+    ) -> Result<encoded::Part> {
+        let mut part = encoded::Part::default();
+        let mut spans = Vec::new();
+        for document in job.documents.parts_of(task) {
+            spans.clear();
+            let text = job.documents.text;
+            let mut run = encoder.spans_of(text, job.matcher, worker, &mut spans);
+            run.document(document.range.clone(), document.continued)?;
+            part.reserve(spans.len())?;
+            part.ids.extend(spans.iter().map(|span: &Span| span.id));
+            if document.closed {
+                part.ends.push(part.total());
+            }
+            each(document, Tokens::Spans(&spans));
+        }
+        Ok(part)
+    }
+}
+
+impl<E: Tallied> Encoder<E> {
+    /// Encodes a block of documents and counts what becomes of it. Gives the ids if whether they decode to
+    /// their documents was not seen on the way.
     ///
     /// # Errors
-    /// As [`Engine::encode`].
+    /// As [`Encoder::encode`].
     pub fn tally(
         &self,
         block: Block<'_>,
         matcher: Option<&SpecialMatcher>,
         threads: usize,
         tally: &mut Tally,
-    ) -> Result<()> {
-        let Block { documents, .. } = block;
+    ) -> Result<Option<Encoded>> {
+        let Block {
+            documents,
+            unfinished,
+        } = block;
         documents.check()?;
-        let tasks = self.tasks(&documents, matcher);
-        let tables = std::sync::Arc::clone(tally.tables());
+        let job = Job {
+            documents,
+            matcher,
+            keep: true,
+            variation: None,
+        };
+        let tasks = self.tasks(&job);
+        let tables = Arc::clone(tally.tables());
         let counters = Mutex::new(Vec::new());
         let found = documents::run(
             &tasks,
             threads,
             || (self.worker(), tally.counter()),
             |(worker, counter), task| {
-                let part = self.run(&documents, matcher, task, worker, true)?;
-                let mut parts = Vec::new();
-                let mut from = 0;
-                for document in parts_of(&block, task) {
-                    let to = part
-                        .ends
-                        .get(parts.len())
-                        .map_or(part.ids.len(), |&end| end as usize);
-                    parts.push(tally::count(
+                let mut counted = Vec::new();
+                let part = E::documents(self, &job, task, worker, |document, tokens| {
+                    let is_last = document.number + 1 == documents.ends.len();
+                    let goes_on = !document.closed || unfinished && is_last;
+                    counted.push(tally::count(
                         &tables,
                         counter,
                         documents.text,
                         document.range,
-                        Tokens::Plain(&part.ids[from..to], self.prefix_space()),
-                        (document.continued, document.unfinished),
+                        tokens,
+                        (document.continued, goes_on),
                     ));
-                    from = to;
-                }
-                Ok(parts)
+                })?;
+                Ok((counted, E::GIVES_IDS.then_some(part)))
             },
             |(worker, counter)| {
-                self.retire(worker);
-                keep(&counters, counter);
+                self.return_worker(worker);
+                let mut counters = counters.lock().unwrap_or_else(PoisonError::into_inner);
+                counters.push(counter);
             },
         )?;
-        add_up(tally, &found, counters);
-        Ok(())
-    }
-}
-
-impl Pipeline {
-    /// Encodes a block of documents and counts what becomes of it. Gives the ids.
-    ///
-    /// # Errors
-    /// As [`Pipeline::encode`].
-    pub fn tally(
-        &self,
-        block: Block<'_>,
-        matcher: Option<&SpecialMatcher>,
-        threads: usize,
-        tally: &mut Tally,
-    ) -> Result<Encoded> {
-        let Block { documents, .. } = block;
-        documents.check()?;
-        let tasks = self.tasks(&documents, matcher);
-        let tables = std::sync::Arc::clone(tally.tables());
-        let counters = Mutex::new(Vec::new());
-        let found = documents::run(
-            &tasks,
-            threads,
-            || (self.worker(), tally.counter(), Vec::new()),
-            |(worker, counter, spans), task| {
-                let mut parts = Vec::new();
-                let mut ids = Vec::new();
-                for document in parts_of(&block, task) {
-                    spans.clear();
-                    let at = document.range.clone();
-                    let continued = document.continued;
-                    self.encode_spans(documents.text, at, continued, matcher, worker, spans)?;
-                    ids.extend(spans.iter().map(|span: &Span| span.id));
-                    parts.push(tally::count(
-                        &tables,
-                        counter,
-                        documents.text,
-                        document.range,
-                        Tokens::Spans(spans),
-                        (document.continued, document.unfinished),
-                    ));
-                }
-                Ok((parts, ids))
-            },
-            |(worker, counter, _)| {
-                self.retire(worker);
-                keep(&counters, counter);
-            },
-        )?;
-        let mut encoded = Encoded {
-            ids: Vec::with_capacity(found.iter().map(|(_, ids)| ids.len()).sum()),
-            ends: Vec::with_capacity(documents.ends.len()),
-        };
-        let mut all = Vec::with_capacity(found.len());
-        for ((parts, ids), task) in found.into_iter().zip(&tasks) {
-            let mut end = encoded.ids.len() as u64;
-            for part in &parts[..task.closes] {
-                end += part.tokens();
-                encoded.ends.push(end);
-            }
-            encoded.ids.extend_from_slice(&ids);
-            all.push(parts);
+        let mut parts = Vec::new();
+        for (counted, part) in found {
+            counted.iter().for_each(|part| tally.take_part(part));
+            parts.extend(part);
         }
-        add_up(tally, &all, counters);
-        Ok(encoded)
-    }
-}
-
-/// A document, or a part of one, in a task.
-struct DocumentPart {
-    range: std::ops::Range<usize>,
-    continued: bool,
-    unfinished: bool,
-}
-
-/// The documents of a task, and the beginning of one more if it has that.
-fn parts_of<'a>(block: &'a Block<'_>, task: &'a Task) -> impl Iterator<Item = DocumentPart> + 'a {
-    let Documents { ends, .. } = block.documents;
-    let mut start = task.start;
-    (0..=task.closes).filter_map(move |number| {
-        let closed = number < task.closes;
-        let document = task.document + number;
-        let end = if closed {
-            ends[document] as usize
-        } else {
-            task.end
-        };
-        let range = std::mem::replace(&mut start, end)..end;
-        let part = DocumentPart {
-            continued: task.continued && number == 0,
-            unfinished: !closed || (block.unfinished && document + 1 == ends.len()),
-            range,
-        };
-        (closed || !part.range.is_empty()).then_some(part)
-    })
-}
-
-fn keep(counters: &Mutex<Vec<Counter>>, counter: Counter) {
-    if let Ok(mut counters) = counters.lock() {
-        counters.push(counter);
-    }
-}
-
-fn add_up(tally: &mut Tally, found: &[Vec<Part>], counters: Mutex<Vec<Counter>>) {
-    found
-        .iter()
-        .flatten()
-        .for_each(|part| tally.take_part(part));
-    let counters = counters
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    for mut counter in counters {
-        tally.take_counter(&mut counter);
+        let counters = counters.into_inner();
+        for mut counter in counters.unwrap_or_else(PoisonError::into_inner) {
+            tally.take_counter(&mut counter);
+        }
+        E::GIVES_IDS
+            .then(|| encoded::join(parts, threads))
+            .transpose()
     }
 }

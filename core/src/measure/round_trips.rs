@@ -141,7 +141,7 @@ pub fn failures(
             };
             let range =
                 |ends: &[u64], document: usize| begin(ends, document)..ends[document] as usize;
-            let closed = task.document..task.document + task.closes;
+            let closed = task.document..task.document + task.closed_documents;
             let failed = closed.filter(|&document| {
                 let text = &documents.text[range(documents.ends, document)];
                 !reader.gives_back(&ids[range(ends, document)], text)

@@ -9,7 +9,7 @@ use super::frequencies::Frequencies;
 use super::tables::{Kind, Tables};
 use super::words::{Stretch, Words};
 use crate::documents::Documents;
-use crate::encode::staged::Span;
+use crate::encode::Span;
 use crate::error::{Error, Result};
 
 /// A block of documents, and whether the last one goes on in the next.
@@ -71,14 +71,6 @@ pub struct Part {
     comes_back: Option<bool>,
     continued: bool,
     unfinished: bool,
-}
-
-impl Part {
-    /// How many tokens it has.
-    #[must_use]
-    pub fn tokens(&self) -> u64 {
-        self.tokens
-    }
 }
 
 /// A document that goes on.

@@ -1,25 +1,27 @@
 //! A bounded memory of pieces met before: exact, two-way, one per thread.
 //!
-//! A slot holds a key of 16 bytes and a value of 16. The key of a piece of up to 15 bytes is the piece
-//! itself, with its length; the value up to 4 ids. A longer piece has a hash for a key, and the value
-//! says where the piece and its ids stand in a ring; so do the ids of a short piece that are more than
-//! 4. Nothing is ever trusted to a hash: the whole piece is compared.
+//! A slot holds a key of 16 bytes and a value of 16: [`key`](crate::memory::key) says what is in a key; the value is up to 4
+//! ids. A long piece's value says where the piece and its ids are in a ring; so does a short one's that has more ids.
+//! Nothing is ever trusted to a hash: the whole piece is compared. Beside its ids a piece may have a bound, for models whose
+//! sums are rounded: it says up to where the ids hold.
 //!
 //! Two slots are a bucket, which is a cache line. What is met for the first time takes the second
-//! slot, what is met again there changes places with the first: a piece that occurs once drives out
-//! nothing that occurs often. What finds no room at home may lie with the neighbour, where only those
-//! look who would have to merge otherwise. The table begins small and grows with what it is told, up
-//! to 16 MB, or 32 MB if the thread is alone. From some size on it grows where it is, since making pages
-//! anew takes longer than putting the slots in order.
+//! slot, what is met again there changes places with the first: a piece that occurs once evicts
+//! nothing that occurs often. What finds no room in its bucket may lie with the neighbour, where only those
+//! look who would have to merge otherwise. The table begins small and grows with what is inserted, as far as
+//! its [`Share`] goes. From some size on it grows where it is, since making pages anew takes longer than
+//! putting the slots in order.
 
+use crate::memory::budget::Share;
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::ring::Ring;
+pub use crate::memory::slots::MAX_IDS;
 use crate::memory::slots::{Buckets, UNITS, Value};
-pub use crate::memory::slots::{MAX_IDS, MAX_LONG, MAX_PIECE, key, long_key};
 
+/// Most ids of a piece.
+const MOST_IDS: usize = 256;
 const FIRST_BUCKETS: usize = 1 << 8;
-/// How many there may be; twice as many if the thread is alone.
-const LAST_BUCKETS: usize = 1 << 18;
 const LINE: usize = 64;
 
 /// Remembers what pieces became.
@@ -31,39 +33,67 @@ pub struct PieceCache {
     padding: usize,
     /// How many buckets: a power of two.
     buckets: usize,
-    /// How many pieces were told.
-    told: usize,
+    /// How many there may be.
+    most_buckets: usize,
+    /// How many pieces were inserted.
+    inserted: usize,
     ring: Ring,
-    /// Whether it may become larger than one of several.
-    alone: bool,
+    share: Share,
 }
 
 impl Default for PieceCache {
     fn default() -> Self {
+        Self::new(Share::default())
+    }
+}
+
+/// How many buckets a cache of so many bytes has, and how many bytes its ring.
+fn divide(bytes: usize) -> (usize, usize) {
+    let buckets = (bytes / 8 * 5 / LINE).max(2);
+    let buckets = 1 << buckets.ilog2();
+    (buckets, bytes.saturating_sub(table_bytes(buckets)))
+}
+
+/// What the place of a table of so many buckets is a multiple of.
+fn alignment(buckets: usize) -> usize {
+    if buckets * LINE < 2 * LARGE_PAGE {
+        LINE
+    } else {
+        LARGE_PAGE
+    }
+}
+
+fn table_bytes(buckets: usize) -> usize {
+    buckets * LINE + alignment(buckets)
+}
+
+impl PieceCache {
+    /// Begins with nothing; it may take a share of memory.
+    #[must_use]
+    pub fn new(share: Share) -> Self {
+        let (most_buckets, ring) = divide(share.wanted);
         let mut cache = Self {
             units: Vec::new(),
             padding: 0,
             buckets: 0,
-            told: 0,
-            ring: Ring::default(),
-            alone: false,
+            most_buckets,
+            inserted: 0,
+            ring: Ring::new(ring),
+            share,
         };
-        cache.allocate(FIRST_BUCKETS);
+        cache.allocate(most_buckets.min(FIRST_BUCKETS));
         cache
     }
-}
 
-impl PieceCache {
-    /// Makes an empty table of so many buckets, which has room to grow if they fill a large page.
+    /// Makes an empty table of so many buckets, which has room to grow if they fill large pages.
     fn allocate(&mut self, buckets: usize) {
-        let (room, alignment) = if buckets * LINE < LARGE_PAGE {
-            (buckets, LINE)
-        } else {
-            (buckets.max(self.most_buckets()), LARGE_PAGE)
+        let alignment = alignment(buckets);
+        let room = match alignment {
+            LINE => buckets,
+            _ => buckets.max(self.most_buckets),
         };
-        let length = (room * LINE + alignment) / size_of::<u128>();
         // Zeroed by the system, which makes the pages when they are first used.
-        self.units = vec![0; length];
+        self.units = vec![0; table_bytes(room) / size_of::<u128>()];
         ask_for_large(&mut self.units);
         // Where addresses say nothing (under an interpreter), a bucket may lie on two lines.
         self.padding = match self.units.as_ptr().align_offset(alignment) {
@@ -73,12 +103,34 @@ impl PieceCache {
         self.buckets = buckets;
     }
 
-    fn most_buckets(&self) -> usize {
-        if self.alone {
-            2 * LAST_BUCKETS
-        } else {
-            LAST_BUCKETS
+    /// The bytes that it has taken, used or not.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.units.capacity() * size_of::<u128>() + self.ring.bytes()
+    }
+
+    /// Changes how much it may take. If it holds more than that, it begins anew.
+    pub fn set_share(&mut self, share: Share) {
+        if share == self.share {
+            return;
         }
+        self.share = share;
+        let (wanted, ring) = divide(share.wanted);
+        self.most_buckets = wanted.max(self.buckets);
+        let room = self.padding + self.most_buckets * UNITS;
+        if self.units.len() > room {
+            self.units.truncate(room);
+            self.units.shrink_to_fit();
+        }
+        let left = share.most.checked_sub(table_bytes(self.most_buckets));
+        if !left.is_some_and(|left| self.ring.set_room(ring, left)) {
+            self.clear();
+        }
+    }
+
+    /// Forgets everything and gives its memory back.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.share);
     }
 
     /// The table; it stays as large as it is until [`PieceCache::grow`].
@@ -89,33 +141,31 @@ impl PieceCache {
         Buckets::new(units.as_chunks_mut().0)
     }
 
-    /// Says whether this is the only cache of a tokenizer, which may become larger.
-    pub fn alone(&mut self, alone: bool) {
-        self.alone = alone;
-        self.ring.alone = alone;
-    }
-
     /// Asks ahead for what comes after the buckets, which are near by now: ids in the ring, and the
     /// neighbours of buckets that do not have a key.
     #[inline]
-    pub fn prefetch_more(&mut self, keys: &[u128], homes: &[u32]) {
+    pub fn prefetch_more(&mut self, keys: &[u128], buckets: &[u32]) {
         let ring = std::mem::take(&mut self.ring);
         let table = self.buckets();
-        for (&key, &home) in keys.iter().zip(homes) {
-            match table.look_at(home as usize, key).map(Value::place) {
+        for (&key, &index) in keys.iter().zip(buckets) {
+            match table.peek(index as usize, key).map(Value::place) {
                 Some(Ok(_)) => {}
                 Some(Err((position, _))) => ring.prefetch(position),
-                None => table.prefetch(home as usize ^ 1),
+                None => table.prefetch(index as usize ^ 1),
             }
         }
         self.ring = ring;
     }
 
-    /// Makes the table larger if it was told more than it has room for.
+    /// Makes the table larger if more was inserted than it has room for.
     #[inline]
     pub fn grow(&mut self) {
-        if self.told > self.buckets && self.buckets < self.most_buckets() {
-            self.enlarge(if self.buckets < LAST_BUCKETS { 4 } else { 2 });
+        if self.inserted > self.buckets && self.buckets < self.most_buckets {
+            self.enlarge(if 4 * self.buckets <= self.most_buckets {
+                4
+            } else {
+                2
+            });
         }
     }
 
@@ -125,7 +175,7 @@ impl PieceCache {
         let room = (self.units.len() - self.padding) / UNITS;
         if old * times <= room {
             self.buckets *= times;
-            self.buckets().spread(old);
+            self.buckets().rehash_in_place(old);
             return;
         }
         let units = std::mem::take(&mut self.units);
@@ -133,61 +183,59 @@ impl PieceCache {
         self.allocate(old * times);
         let mut table = self.buckets();
         for bucket in units[padding..][..old * UNITS].as_chunks().0 {
-            table.put_all(bucket);
+            table.insert_all(bucket);
         }
     }
 
-    /// Appends the ids of a piece and says that it was remembered; `letters` are the bytes of a long
-    /// piece, or none of a short one.
+    /// Appends the ids of a piece with this key and returns its bound, or None if it is not known.
     #[inline]
-    pub fn find(&mut self, key: u128, letters: &[u8], out: &mut Vec<u32>) -> bool {
+    pub fn find(&mut self, key: u128, piece: &[u8], out: &mut Vec<u32>) -> Option<f32> {
         let mut table = self.buckets();
-        let home = table.home(key);
-        let Some(value) = table.find(home, key) else {
-            return false;
-        };
-        let found = match value.place() {
-            Ok(count) => {
-                out.extend_from_slice(&value.ids()[..count]);
-                return true;
+        let value = table.find(table.bucket_of(key), key)?;
+        match value.place() {
+            Ok(count) => out.extend_from_slice(&value.ids()[..count]),
+            Err((position, count)) => {
+                out.extend_from_slice(self.ring.read(position, letters(piece), count)?);
             }
-            Err((position, count)) => self.ring.read(position, letters, count),
-        };
-        out.extend_from_slice(found.unwrap_or_default());
-        found.is_some()
+        }
+        Some(value.bound())
     }
 
-    /// Remembers the ids of a piece; `letters` are the bytes of a long piece, or none of a short one.
+    /// Remembers the ids of a piece with this key, and perhaps a bound, unless they are too many.
     #[inline]
-    pub fn put(&mut self, key: u128, letters: &[u8], ids: &[u32]) {
-        debug_assert!(!ids.is_empty() && ids.len() <= MAX_LONG);
-        let value = if letters.is_empty() && ids.len() <= MAX_IDS {
-            Value::of(ids)
-        } else if let Some(position) = self.ring.write(letters, ids) {
-            Value::in_ring(position, ids.len())
-        } else {
+    pub fn insert(&mut self, key: u128, piece: &[u8], ids: &[u32], bound: Option<f32>) {
+        if key == key::NONE || ids.len() > MOST_IDS {
             return;
-        };
-        self.told += 1;
-        let mut table = self.buckets();
-        let home = table.home(key);
-        table.put(home, key, value);
+        }
+        let here = Value::of(ids, bound).filter(|_| piece.len() <= MAX_PIECE);
+        let value = here.or_else(|| {
+            let position = self.ring.write(letters(piece), ids)?;
+            Some(Value::in_ring(position, ids.len(), bound))
+        });
+        if let Some(value) = value {
+            self.inserted += 1;
+            self.buckets().insert(key, value);
+        }
     }
 
-    /// Appends the ids of a piece of up to [`MAX_PIECE`] bytes and says that it was remembered.
+    /// Appends the ids of a piece that is its own key and says whether it is known.
     #[inline]
     pub fn recall(&mut self, key: u128, out: &mut Vec<u32>) -> bool {
-        self.find(key, &[], out)
+        self.find(key, &[], out).is_some()
     }
 
-    /// Remembers the ids of a piece of up to [`MAX_PIECE`] bytes.
+    /// Remembers the ids of a piece that is its own key.
     #[inline]
     pub fn remember(&mut self, key: u128, ids: &[u32]) {
-        if !ids.is_empty() && ids.len() <= MAX_LONG {
-            self.grow();
-            self.put(key, &[], ids);
-        }
+        self.grow();
+        self.insert(key, &[], ids, None);
     }
+}
+
+/// The bytes of a piece that its key does not hold.
+#[inline]
+fn letters(piece: &[u8]) -> &[u8] {
+    if piece.len() > MAX_PIECE { piece } else { &[] }
 }
 
 #[cfg(test)]

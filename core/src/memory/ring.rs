@@ -3,50 +3,64 @@
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
 use crate::memory::prefetch::prefetch;
 
-/// Words of four bytes that a ring has at most: 16 MB; three times that for a thread that is alone.
-const WORDS: u64 = 1 << 22;
-const ALONE: u64 = 3 * WORDS;
+/// Bytes of a word.
+const WORD: usize = size_of::<u32>();
 /// Words in a cache line.
 const LINE: usize = 16;
 /// Once the ring has gone round, one entry of so many is written.
 const ADMITTED: u64 = 8;
-/// More words than any entry has.
-const MARGIN: u64 = 1 << 10;
-
 /// A ring of (bytes of a piece, ids) entries. It grows with use.
 ///
 /// A text that comes again and has more long pieces than the ring has room for would find none of them
 /// if all were written: each would be overwritten before its turn. So a full ring changes slowly.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ring {
     words: Vec<u32>,
-    /// How many words it has room for: it may grow as long as it has not gone round.
+    /// How many words of four bytes it may have.
     room: u64,
-    /// Whether it may.
-    pub alone: bool,
     /// How many words were ever written, with those that were skipped at the ring's end.
     head: u64,
     /// How many entries came when the ring was full.
     late: u64,
 }
 
-impl Default for Ring {
-    fn default() -> Self {
+impl Ring {
+    /// Begins with nothing; it may take so many bytes.
+    pub fn new(bytes: usize) -> Self {
         Self {
-            words: Vec::new(),
-            room: WORDS,
-            alone: false,
-            head: 0,
-            late: 0,
+            room: (bytes / WORD) as u64,
+            ..Self::default()
         }
     }
-}
 
-impl Ring {
+    /// The bytes that it has taken, used or not.
+    pub fn bytes(&self) -> usize {
+        self.words.capacity() * WORD
+    }
+
+    /// Changes how many bytes it may take: as many as `wanted`, or what it holds by now. Returns false if it holds more
+    /// than `most`, and then it is to be thrown away.
+    #[must_use]
+    pub fn set_room(&mut self, wanted: usize, most: usize) -> bool {
+        let held = self.head.min(self.room);
+        if held > (most / WORD) as u64 {
+            return false;
+        }
+        // Once it has gone round, places in it depend on its size.
+        if self.head <= self.room {
+            self.room = held.max((wanted.min(most) / WORD) as u64);
+            self.words.truncate(self.room as usize);
+            self.words.shrink_to(self.room as usize);
+        }
+        true
+    }
+
     /// Writes an entry, if it is let in, and says where it is: a number that no other ever gets.
     pub fn write(&mut self, piece: &[u8], ids: &[u32]) -> Option<u64> {
-        if self.alone && self.room == WORDS && self.head < WORDS && self.head + MARGIN > WORDS {
-            self.room = ALONE;
+        let letters = piece.len().div_ceil(WORD);
+        let length = letters + ids.len();
+        if length as u64 > self.room {
+            return None;
         }
         if self.head >= self.room {
             self.late += 1;
@@ -54,9 +68,6 @@ impl Ring {
                 return None;
             }
         }
-        let letters = piece.len().div_ceil(4);
-        let length = letters + ids.len();
-        debug_assert!((length as u64) <= MARGIN);
         let left = self.room - self.head % self.room;
         if left < length as u64 {
             self.head += left;
@@ -77,11 +88,16 @@ impl Ring {
     /// no page before it is used.
     #[cold]
     fn grow(&mut self, least: usize) {
-        let mut words = if 2 * least * size_of::<u32>() <= LARGE_PAGE {
-            vec![0; 2 * least]
-        } else {
-            vec![0; if self.alone { ALONE } else { self.room } as usize]
-        };
+        let some = 2 * least.max(LINE);
+        let all = self.room as usize;
+        let mut words = vec![
+            0;
+            if some * WORD <= LARGE_PAGE {
+                some.min(all)
+            } else {
+                all
+            }
+        ];
         ask_for_large(&mut words);
         words[..self.words.len()].copy_from_slice(&self.words);
         self.words = words;
@@ -95,7 +111,7 @@ impl Ring {
             return None;
         }
         let at = (position % self.room) as usize;
-        let letters = piece.len().div_ceil(4);
+        let letters = piece.len().div_ceil(WORD);
         let (bytes, rest) = self.words[at..at + letters + ids].split_at(letters);
         same(&bytemuck::cast_slice(bytes)[..piece.len()], piece).then_some(rest)
     }
@@ -126,19 +142,19 @@ mod tests {
 
     #[test]
     fn gives_back_what_is_there_still() {
-        for alone in [false, true] {
-            gives_back_what_is_there_in(Ring {
-                alone,
-                ..Ring::default()
-            });
+        for bytes in [0, 4, 4000, 1 << 24, 3 << 24] {
+            gives_back_what_is_there_in(Ring::new(bytes), bytes);
         }
     }
 
-    fn gives_back_what_is_there_in(mut ring: Ring) {
-        let most = if ring.alone { ALONE } else { WORDS };
+    fn gives_back_what_is_there_in(mut ring: Ring, bytes: usize) {
         let mut written = Vec::new();
         let mut lost = 0;
-        for number in 0..if ring.alone { 1_800_000 } else { 600_000_u32 } {
+        for number in 0..if bytes > 1 << 24 {
+            1_800_000
+        } else {
+            600_000_u32
+        } {
             let piece = vec![number as u8; (number % 257) as usize];
             let ids = vec![number; 1 + (number % 31) as usize];
             if let Some(position) = ring.write(&piece, &ids) {
@@ -157,9 +173,29 @@ mod tests {
                 .collect();
             assert!(kept.is_sorted(), "the oldest go first");
             lost = kept.iter().filter(|&&kept| !kept).count();
-            assert!(ring.words.len() as u64 <= most);
+            assert!(ring.bytes() <= bytes);
         }
-        assert!(lost > 0, "the ring went round");
+        assert!(bytes == 0 || lost > 0, "the ring went round");
+    }
+
+    #[test]
+    fn keeps_what_it_holds_when_its_room_changes() {
+        let mut ring = Ring::new(4000);
+        let position = ring.write(&[7; 100], &[1, 2]).unwrap();
+        for (wanted, most) in [(8000, 8000), (108, 108), (4, 5000), (5000, 5000)] {
+            assert!(ring.set_room(wanted, most));
+            assert_eq!(ring.read(position, &[7; 100], 2), Some(&[1, 2][..]));
+            assert!(ring.bytes() <= wanted.max(108));
+        }
+        assert!(!ring.set_room(4, 104), "it holds 108 bytes");
+        while ring.head <= ring.room {
+            ring.write(&[8; 100], &[3]);
+        }
+        assert_eq!(ring.read(position, &[7; 100], 2), None);
+        let room = ring.room;
+        assert!(ring.set_room(4, 5000) && ring.set_room(9000, 9000));
+        assert_eq!(ring.room, room, "it has gone round");
+        assert!(!ring.set_room(4, 4999));
     }
 
     #[test]
@@ -177,7 +213,7 @@ mod tests {
 
     #[test]
     fn compares_the_piece() {
-        let mut ring = Ring::default();
+        let mut ring = Ring::new(100);
         let position = ring.write(b"abcde", &[1, 2]).unwrap();
         assert_eq!(ring.read(position, b"abcde", 2), Some(&[1, 2][..]));
         assert_eq!(ring.read(position, b"abcdf", 2), None);

@@ -1,11 +1,8 @@
 //! Slots of a memory of pieces: keys, values, and the buckets that hold two of each.
 
+use crate::memory::key;
 use crate::memory::prefetch::prefetch;
 
-/// Longest piece that is its own key.
-pub const MAX_PIECE: usize = 15;
-/// Longest piece that is remembered.
-pub const MAX_LONG: usize = 256;
 /// Most ids in a slot.
 pub const MAX_IDS: usize = 4;
 
@@ -19,64 +16,6 @@ const LOW_BITS: u32 = (1 << COUNT_SHIFT) - 1;
 /// Units of 16 bytes in a bucket: two keys, two values.
 pub const UNITS: usize = 4;
 
-/// The bits of the first so many bytes. A table, because shifting 128 bits by what only shows takes longer.
-const FIRST_BYTES: [u128; 16] = {
-    let mut masks = [0; 16];
-    let mut length = 1;
-    while length < masks.len() {
-        masks[length] = masks[length - 1] << 8 | 0xff;
-        length += 1;
-    }
-    masks
-};
-
-/// Packs the piece at `start..end` of a text: 15 bytes and the length, or None if it is longer.
-#[inline]
-#[must_use]
-pub fn key(text: &[u8], start: usize, end: usize) -> Option<u128> {
-    let length = end - start;
-    if length > MAX_PIECE {
-        return None;
-    }
-    let packed = if let Some(window) = text.get(start..start + 16) {
-        let all = u128::from_le_bytes(window.try_into().unwrap_or_default());
-        all & FIRST_BYTES[length]
-    } else {
-        let mut bytes = [0; 16];
-        bytes[..length].copy_from_slice(&text[start..end]);
-        u128::from_le_bytes(bytes)
-    };
-    Some(packed | (length as u128) << 120)
-}
-
-/// The key of a piece of 16 to [`MAX_LONG`] bytes, which others may share; or None if it is longer.
-#[inline]
-#[must_use]
-pub fn long_key(piece: &[u8]) -> Option<u128> {
-    debug_assert!(piece.len() > MAX_PIECE);
-    if piece.len() > MAX_LONG {
-        return None;
-    }
-    let word = |at: usize| {
-        piece[at..]
-            .first_chunk()
-            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
-    };
-    let mut state = 0;
-    for at in (0..piece.len() - 8).step_by(8) {
-        state = fold(state ^ word(at));
-    }
-    state = fold(state ^ word(piece.len() - 8));
-    Some(u128::from(state) | (piece.len() as u128) << 64 | 0xff << 120)
-}
-
-/// The two halves of a 128-bit product, xored.
-#[inline]
-fn fold(word: u64) -> u64 {
-    let product = u128::from(word ^ 0x2545_F491_4F6C_DD1D) * 0x9E37_79B9_7F4A_7C15;
-    (product as u64) ^ (product >> 64) as u64
-}
-
 /// Where keys belong in a table, and the table.
 #[derive(Debug)]
 pub struct Buckets<'a> {
@@ -85,7 +24,7 @@ pub struct Buckets<'a> {
 }
 
 impl<'a> Buckets<'a> {
-    /// The table of so many buckets as there are: a power of two.
+    /// The table of so many buckets as there are: a power of two, and not one.
     #[inline]
     pub fn new(all: &'a mut [[u128; UNITS]]) -> Self {
         let shift = 64 - all.len().trailing_zeros();
@@ -95,26 +34,21 @@ impl<'a> Buckets<'a> {
     /// The bucket of a key.
     #[inline]
     #[must_use]
-    pub fn home(&self, key: u128) -> usize {
-        // A product of two halves, of which each is changed first: a short piece's high half is
-        // nothing but its length.
-        let low = key as u64 ^ 0x2545_F491_4F6C_DD1D;
-        let high = (key >> 64) as u64 ^ 0x9E37_79B9_7F4A_7C15;
-        let product = u128::from(low) * u128::from(high);
-        (((product as u64) ^ (product >> 64) as u64) >> self.shift) as usize
+    pub fn bucket_of(&self, key: u128) -> usize {
+        (key::hash(key) >> self.shift) as usize
     }
 
     /// Asks for a bucket ahead.
     #[inline]
-    pub fn prefetch(&self, home: usize) {
-        prefetch(self.all, home);
+    pub fn prefetch(&self, index: usize) {
+        prefetch(self.all, index);
     }
 
-    /// The value of a key that is at home.
+    /// The value of a key that is in its bucket.
     #[inline]
     #[must_use]
-    pub fn get(&mut self, home: usize, key: u128) -> Option<Value> {
-        let bucket = &mut self.all[home];
+    pub fn get(&mut self, index: usize, key: u128) -> Option<Value> {
+        let bucket = &mut self.all[index];
         if bucket[0] == key {
             return Some(Value(bucket[2]));
         }
@@ -126,70 +60,70 @@ impl<'a> Buckets<'a> {
         None
     }
 
-    /// The value of a key that is at home, which stays where it is.
+    /// The value of a key that is in a bucket, where it stays in its slot.
     #[inline]
-    pub fn look_at(&self, home: usize, key: u128) -> Option<Value> {
-        let bucket = &self.all[home];
+    pub fn peek(&self, index: usize, key: u128) -> Option<Value> {
+        let bucket = &self.all[index];
         let way = bucket[..2].iter().position(|&there| there == key)?;
         Some(Value(bucket[2 + way]))
     }
 
-    /// The value of a key that is at home or with the neighbour.
+    /// The value of a key that is in its bucket or with the neighbour.
     #[inline]
-    pub fn find(&mut self, home: usize, key: u128) -> Option<Value> {
-        // Nobody lies with the neighbour as long as there is room at home.
-        let crowded = self.all[home][1] != 0;
-        self.get(home, key).or_else(|| {
+    pub fn find(&mut self, index: usize, key: u128) -> Option<Value> {
+        // Nobody lies with the neighbour as long as there is room in the own bucket.
+        let crowded = self.all[index][1] != 0;
+        self.get(index, key).or_else(|| {
             if crowded {
-                self.look_at(home ^ 1, key)
+                self.peek(index ^ 1, key)
             } else {
                 None
             }
         })
     }
 
-    /// Spreads what is in the first buckets, of which there were `old` and some even number of times as many now.
-    pub fn spread(&mut self, old: usize) {
+    /// Puts everything where it belongs after the table has grown from `old` buckets, some even number of times.
+    pub fn rehash_in_place(&mut self, old: usize) {
         let times = self.all.len() / old;
-        // The first bits of a hash say where a key is at home. So what two neighbours hold belongs to
+        // The first bits of a hash say which bucket is a key's. So what two neighbours hold belongs to
         // `times` as many neighbours, which come no earlier: from the end on, nothing is overwritten that
         // has not been taken out.
         for first in (0..old).step_by(2).rev() {
             let pair = [self.all[first], self.all[first + 1]];
             self.all[first * times..][..2 * times].fill([0; UNITS]);
             for bucket in &pair {
-                self.put_all(bucket);
+                self.insert_all(bucket);
             }
         }
     }
 
     /// Puts what is in a bucket of a smaller table where it belongs.
-    pub fn put_all(&mut self, bucket: &[u128; UNITS]) {
+    pub fn insert_all(&mut self, bucket: &[u128; UNITS]) {
         for way in 0..2 {
             if bucket[way] != 0 {
-                let home = self.home(bucket[way]);
-                self.put(home, bucket[way], Value(bucket[2 + way]));
+                self.insert(bucket[way], Value(bucket[2 + way]));
             }
         }
     }
 
     /// Puts a value where its key belongs, in place of another if there is no room.
     #[inline]
-    pub fn put(&mut self, home: usize, key: u128, value: Value) {
+    pub fn insert(&mut self, key: u128, value: Value) {
+        let own = self.bucket_of(key);
         // Zero is no key: a piece's length is part of it.
-        let free = [(home, 0), (home, 1), (home ^ 1, 0), (home ^ 1, 1)]
+        let free = [(own, 0), (own, 1), (own ^ 1, 0), (own ^ 1, 1)]
             .into_iter()
-            .find(|&(bucket, way)| {
-                let there = self.all[bucket][way];
+            .find(|&(index, way)| {
+                let there = self.all[index][way];
                 there == 0 || there == key
             });
-        let (bucket, way) = free.unwrap_or((home, 1));
-        self.all[bucket][way] = key;
-        self.all[bucket][2 + way] = value.0;
+        let (index, way) = free.unwrap_or((own, 1));
+        self.all[index][way] = key;
+        self.all[index][2 + way] = value.0;
     }
 }
 
-/// What a slot holds: up to four ids, or where more are.
+/// What a slot holds: up to four ids, or where more are; and perhaps a bound in the last one's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value(u128);
 
@@ -202,7 +136,7 @@ impl Value {
         (count <= MAX_IDS as u32).then_some(count as usize)
     }
 
-    /// How many ids are here, or else their place in the ring and their number.
+    /// How many ids are here, or else their position in the ring and their number.
     #[inline]
     pub fn place(self) -> std::result::Result<usize, (u64, usize)> {
         self.count().ok_or_else(|| {
@@ -221,23 +155,39 @@ impl Value {
         words
     }
 
+    /// The bound that the value was made with; anything if there was none.
+    #[inline]
+    #[must_use]
+    pub fn bound(self) -> f32 {
+        f32::from_bits(self.words()[MAX_IDS - 1])
+    }
+
     #[inline]
     fn words(self) -> [u32; 4] {
         bytemuck::cast(self.0)
     }
 
-    /// A value of one to four ids.
-    pub fn of(ids: &[u32]) -> Self {
-        let mut words = [0; 4];
+    /// A value of a few ids: up to four, or three and a bound; None if there are more.
+    #[must_use]
+    pub fn of(ids: &[u32], bound: Option<f32>) -> Option<Self> {
+        if ids.len() + usize::from(bound.is_some()) > MAX_IDS {
+            return None;
+        }
+        let mut words = [0; MAX_IDS];
         words[..ids.len()].copy_from_slice(ids);
         words[0] |= (ids.len() as u32) << COUNT_SHIFT;
-        Self(bytemuck::cast(words))
+        if let Some(bound) = bound {
+            words[MAX_IDS - 1] = bound.to_bits();
+        }
+        Some(Self(bytemuck::cast(words)))
     }
 
     /// A value that says where the ids are, and how many.
-    pub fn in_ring(position: u64, count: usize) -> Self {
+    #[must_use]
+    pub fn in_ring(position: u64, count: usize, bound: Option<f32>) -> Self {
         let first = IN_RING << COUNT_SHIFT | count as u32;
-        let words = [first, position as u32, (position >> 32) as u32, 0];
+        let bound = bound.map_or(0, f32::to_bits);
+        let words = [first, position as u32, (position >> 32) as u32, bound];
         Self(bytemuck::cast(words))
     }
 }

@@ -18,7 +18,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::automaton::{Automaton, Node, ROOT, read_symbol};
-use super::model::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, check_unknown};
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 use crate::tables::{PieceTable, TokenTable};
 

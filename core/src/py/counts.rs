@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arrays::{Lent, LentDocuments, U64Array};
-use super::pipeline::Stages;
 use super::split::{SpecialMatcher, Splitter};
+use super::stages::Stages;
 use super::to_python;
 use crate::count;
 

@@ -6,11 +6,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::arrays::{Lent, LentDocuments, U32Array, U64Array, token_table};
-use super::engine::Engine;
-use super::pipeline::Pipeline;
+use super::encoder::{Encoder, either};
 use super::split::SpecialMatcher;
 use super::to_python;
-use crate::encode::staged::Span;
+use crate::encode::Span;
 use crate::measure::{self, Kind};
 
 /// What a tokenizer makes of one input, counted while it encodes.
@@ -105,50 +104,28 @@ impl Tally {
         .map_err(to_python)
     }
 
-    #[pyo3(signature = (engine, data, ends, matcher, threads, *, continued=false, unfinished=false))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
-    fn encode_plain(
-        &self,
-        py: Python<'_>,
-        engine: &Engine,
-        data: Lent<u8>,
-        ends: Lent<u64>,
-        matcher: Option<&SpecialMatcher>,
-        threads: usize,
-        continued: bool,
-        unfinished: bool,
-    ) -> PyResult<()> {
-        let documents = LentDocuments::new(py, &data, &ends, continued)?;
-        let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| {
-            let block = block(&documents, unfinished);
-            engine.0.tally(block, matcher, threads, &mut self.lock())
-        })
-        .map_err(to_python)
-    }
-
-    #[pyo3(signature = (pipeline, data, ends, matcher, threads, *, continued=false, unfinished=false))]
+    #[pyo3(signature = (encoder, data, ends, matcher, threads, *, continued=false, unfinished=false))]
     #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn encode(
         &self,
         py: Python<'_>,
-        pipeline: &Pipeline,
+        encoder: &Encoder,
         data: Lent<u8>,
         ends: Lent<u64>,
         matcher: Option<&SpecialMatcher>,
         threads: usize,
         continued: bool,
         unfinished: bool,
-    ) -> PyResult<(U32Array, U64Array)> {
+    ) -> PyResult<Option<(U32Array, U64Array)>> {
         let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
         let encoded = py
             .detach(|| {
                 let block = block(&documents, unfinished);
-                pipeline.0.tally(block, matcher, threads, &mut self.lock())
+                either!(encoder, way => way.tally(block, matcher, threads, &mut self.lock()))
             })
             .map_err(to_python)?;
-        Ok((encoded.ids.into(), encoded.ends.into()))
+        Ok(encoded.map(|encoded| (encoded.ids.into(), encoded.ends.into())))
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {

@@ -3,17 +3,18 @@
 use pyo3::prelude::*;
 
 use super::arrays::{Lent, LentDocuments, LentSpecials, U64Array};
-use super::pipeline::{Decoder, Pipeline};
+use super::decoder::Decoder;
+use super::encoder::Encoder;
 use super::to_python;
 use crate::decode::{Reading, Strings};
 use crate::measure::{self, Chain, Joined};
 
-/// Gives the documents that a pipeline's tokens, joined, do not give back.
+/// Gives the documents that an encoder's tokens, joined, do not give back.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
 pub fn joined_failures(
     py: Python<'_>,
-    pipeline: &Pipeline,
+    encoder: &Encoder,
     data: Lent<u8>,
     ends: Lent<u64>,
     ids: Lent<u32>,
@@ -28,7 +29,7 @@ pub fn joined_failures(
     let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
     py.detach(|| {
         let reader = Joined {
-            tokens: pipeline.0.model().contributions(),
+            tokens: encoder.tokens(),
             special: special.get(),
         };
         measure::failures(&reader, (&ids, &id_ends), &documents.get(), threads)

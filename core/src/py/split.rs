@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use super::arrays::{Lent, U64Array};
-use super::pipeline::Stages;
+use super::stages::Stages;
 use super::to_python;
 use crate::documents::Segment;
 use crate::error::Error;

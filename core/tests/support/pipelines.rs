@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bpe_core::encode::staged::Pipeline;
-use bpe_core::models::model::{self, Tables};
+use bpe_core::encode::{Encoder, Staged};
+use bpe_core::models::{build::build, model::Tables};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
 
@@ -31,7 +31,7 @@ const TOKENS: [&str; 20] = [
 ];
 
 /// Every model behind all of the stages.
-pub fn all() -> Vec<Pipeline> {
+pub fn all() -> Vec<Encoder<Staged>> {
     let all = STAGES
         .iter()
         .flat_map(|stages| MODELS.map(|model| (stages, model)));
@@ -65,10 +65,7 @@ pub fn all() -> Vec<Pipeline> {
         };
         let spec = serde_json::from_str(model).expect("a model");
         let stages = Stages::from_json(stages).expect("stages");
-        Pipeline::new(
-            Arc::new(stages),
-            model::build(spec, tables).expect("a model"),
-        )
+        Encoder::staged(Arc::new(stages), build(spec, tables).expect("a model"))
     })
     .collect()
 }

@@ -25,7 +25,7 @@ SPLITTER = _core.Splitter(
 TOKENS = [bytes([byte]) for byte in range(256)] + [bytes([byte, byte]) for byte in b"abcdefgh"]
 BLOB = b"".join(TOKENS)
 ENDS = array("I", [*range(1, 257), *range(258, 274, 2)])
-ENGINE = _core.Engine(SPLITTER, prefix_space=False, blob=BLOB, ends=ENDS, merges=None, whole_pieces=True)
+ENGINE = _core.Encoder.plain(SPLITTER, prefix_space=False, blob=BLOB, ends=ENDS, merges=None, whole_pieces=True)
 
 
 def mapped(data: bytes) -> mmap.mmap:

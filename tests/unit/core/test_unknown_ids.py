@@ -28,11 +28,11 @@ MODELS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 
 
-def build(spec: dict[str, Any], unk_id: int) -> _core.Pipeline:
+def build(spec: dict[str, Any], unk_id: int) -> _core.Encoder:
     scores = {"ScoredPairs": array("d", [0.0, -1.0]), "LongestMatch": None}.get(spec["type"])
     kinds = b"\x02\x01" if spec["type"] == "ScoredPairs" else None
     merges = array("I") if spec["type"] == "CharacterPairs" else None
-    return _core.Pipeline(
+    return _core.Encoder(
         _core.Stages("{}"), json.dumps(spec | {"unk_id": unk_id}), blob=b"?a", ends=array("I", [1, 2]),
         scores=scores, kinds=kinds, merges=merges,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Two engines, one interface: whatever both can run, both run alike; and nobody needs a tokenizer to run one."""
+"""Two ways through the engine: whatever both can run, both run alike; and nobody needs a tokenizer to run one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.engine import Engine, EngineParts, Sampling
-from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
-from bpe_cli.tokenizer.engine.staged import StagedEngine
+from bpe_cli.tokenizer.engine import EngineParts, Sampling
+from bpe_cli.tokenizer.engine.compiled import Engine, only_splits
 
 BYTES = [bytes([byte]) for byte in range(256)]
 LOW = Vocabulary.from_tokens([*BYTES, b"lo", b"low", b" low", b"er"])
@@ -44,7 +43,7 @@ def parts(tokenizer: Tokenizer) -> EngineParts:
 
 
 def both(tokenizer: Tokenizer) -> tuple[Engine, Engine]:
-    return PlainEngine(parts(tokenizer)), StagedEngine(parts(tokenizer))
+    return Engine(parts(tokenizer)), Engine(parts(tokenizer), through_stages=True)
 
 
 def lists(columns) -> list[list[int]]:
@@ -61,12 +60,12 @@ def test_by_hand():
     assert (engine.normalize(b"low"), engine.piece_ends(b"lower low").tolist()) == (b"low", [5, 9])
 
 
-def test_each_tokenizer_has_the_engine_that_it_needs():
-    assert all(isinstance(each.engine, PlainEngine) and each.is_plain for each in PLAIN.values())
+def test_each_tokenizer_goes_the_way_that_it_needs():
+    assert all(each.is_plain for each in PLAIN.values())
     staged = Tokenizer(RankBpe(LOW), (WhitespaceSplit(),))
     words = Tokenizer(WordLevel(LOW, 0))
-    assert all(isinstance(each.engine, StagedEngine) and not each.is_plain for each in (staged, words))
-    assert not can_run(RankBpe(LOW), (), (GPT2, PrefixSpace(), PrefixSpace()), ())
+    assert not any(each.is_plain for each in (staged, words))
+    assert not only_splits(RankBpe(LOW), (), (GPT2, PrefixSpace(), PrefixSpace()), ())
     assert (staged.engine.slow_patterns, PLAIN["slow"].engine.slow_patterns) == ((), (SLOW.pattern,))
 
 
@@ -134,10 +133,11 @@ def test_both_engines_tally_the_same(name, texts):
     vocabulary = tokenizer.model.vocabulary
     empty = _core.Tally(vocabulary.blob, vocabulary.ends, *tokenizer.special_table, array("I"), array("I"))
     block, tallies = Block.of(texts), []
-    for engine, tiled in zip((*both(tokenizer), both(tokenizer)[0]), (True, True, False), strict=True):
+    plain, staged = both(tokenizer)
+    for engine, tiled in ((plain, True), (staged, True), (plain, False)):
         tally = empty.fresh()
         encoded = engine.tally(tally, block, None, 1, tiled=tiled)
-        assert (encoded is None) == (tiled and isinstance(engine, PlainEngine))
+        assert (encoded is None) == (tiled and engine is plain)
         split = 0 if tokenizer.prefix_space else tally.split_words
         tallies.append((tally.tokens, tally.words, split, memoryview(tally.counts).tolist()))
     assert tallies[0] == tallies[1] == tallies[2]
@@ -150,3 +150,15 @@ def test_a_byte_without_a_token_is_named_alike(name):
     for engine in both(tokenizer):
         with pytest.raises(InputError, match=r"byte 0xC3 at offset 3 has no token in this tokenizer: '.*é'"):
             engine.encode(Block.of([b"low", "é".encode()]))
+
+
+def test_a_cache_that_is_cleared_changes_no_ids():
+    for name in PLAIN:
+        for engine in both(PLAIN[name]):
+            engine.clear_cache()
+            block = Block.of([b"lower low lower", b"", "low é".encode() * 50])
+            engines = engine, engine.bare
+            before = [(lists(each.encode(block)), lists(each.spans(block.data, None))) for each in engines]
+            engine.clear_cache()
+            assert before == [(lists(each.encode(block)), lists(each.spans(block.data, None))) for each in engines]
+    Tokenizer(RankBpe(LOW)).clear_cache()

@@ -33,12 +33,12 @@ def counted_by(front: Front, texts: Iterable[str | bytes]) -> _core.Counts:
     return counts
 
 
-def pipeline_of(tokenizer: Tokenizer, *, stages: bool = True) -> _core.Pipeline:
+def pipeline_of(tokenizer: Tokenizer, *, stages: bool = True) -> _core.Encoder:
     """Compile a tokenizer, or its model alone."""
     spec = core_spec(tokenizer.normalizer, tokenizer.pre_tokenizer) if stages else "{}"
     vocabulary = tokenizer.model.vocabulary
     merges = tokenizer.model.merges
-    return _core.Pipeline(
+    return _core.Encoder(
         _core.Stages(spec),
         core_model(tokenizer.model),
         blob=vocabulary.blob,
@@ -47,20 +47,20 @@ def pipeline_of(tokenizer: Tokenizer, *, stages: bool = True) -> _core.Pipeline:
     )
 
 
-def spans(pipeline: _core.Pipeline, text: str | bytes) -> list[tuple[int, bytes]]:
+def spans(pipeline: _core.Encoder, text: str | bytes) -> list[tuple[int, bytes]]:
     """Return the id of each token and what part of the text it stands for."""
     data = bytes_of(text)
     ids, starts, ends = map(memoryview, pipeline.spans(data, None))
     return [(token_id, data[start:end]) for token_id, start, end in zip(ids, starts, ends, strict=True)]
 
 
-def encode(pipeline: _core.Pipeline, text: str | bytes) -> list[int]:
+def encode(pipeline: _core.Encoder, text: str | bytes) -> list[int]:
     data = bytes_of(text)
     ids, _ = pipeline.encode(data, array("Q", [len(data)]), None, 1)
     return memoryview(ids).tolist()
 
 
-def decode(pipeline: _core.Pipeline, tokenizer: Tokenizer, ids: Iterable[int]) -> bytes:
+def decode(pipeline: _core.Encoder, tokenizer: Tokenizer, ids: Iterable[int]) -> bytes:
     specials = sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
     return pipeline.decode(
         array("I", ids),

@@ -80,7 +80,7 @@ def encode(model: WordPiece | WordLevel, words: Iterable[bytes]) -> list[list[in
     """Encode each word as a piece."""
     stages = _core.Stages(json.dumps({"normalizers": [], "pre_tokenizers": []}))
     vocabulary = model.vocabulary
-    pipeline = _core.Pipeline(stages, core_model(model), blob=vocabulary.blob, ends=vocabulary.ends)
+    pipeline = _core.Encoder(stages, core_model(model), blob=vocabulary.blob, ends=vocabulary.ends)
     listed = list(words)
     ids, ends = pipeline.encode(b"".join(listed), array("Q", accumulate(map(len, listed))), None, 1)
     return [memoryview(ids)[start:end].tolist() for start, end in pairwise([0, *memoryview(ends)])]
@@ -114,7 +114,7 @@ def test_spans() -> None:
     vocabulary = Vocabulary.from_tokens([b"[UNK]", b"un", "##ß".encode(), b"##able"])
     stages = _core.Stages(json.dumps({"normalizers": [], "pre_tokenizers": []}))
     model = core_model(WordPiece(vocabulary, 0))
-    pipeline = _core.Pipeline(stages, model, blob=vocabulary.blob, ends=vocabulary.ends)
+    pipeline = _core.Encoder(stages, model, blob=vocabulary.blob, ends=vocabulary.ends)
     ids, starts, ends = (memoryview(column).tolist() for column in pipeline.spans("unßable".encode(), None))
     assert list(zip(ids, starts, ends, strict=True)) == [(1, 0, 2), (2, 2, 4), (3, 4, 8)]
     ids, starts, ends = (memoryview(column).tolist() for column in pipeline.spans(b"unknown", None))

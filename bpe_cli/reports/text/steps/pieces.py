@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.text.steps import Walk
     from bpe_cli.stages import Model, SpecialToken
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.tokenizer.engine import Engine
+    from bpe_cli.tokenizer.engine.compiled import Engine
 
 
 LONGEST_PIECE = 1 << 14

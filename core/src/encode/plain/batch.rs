@@ -8,11 +8,13 @@
 
 use std::mem::MaybeUninit;
 
-use super::{Engine, shift};
+use super::{Plain, shift};
 use crate::encode::encoded::Part;
 use crate::error::Result;
-use crate::memory::piece_cache::{self, MAX_IDS, MAX_PIECE, PieceCache};
-use crate::models::bpe::Scratch;
+use crate::memory::budget::Share;
+use crate::memory::key::{self, MAX_PIECE};
+use crate::memory::piece_cache::{MAX_IDS, PieceCache};
+use crate::models::bpe::BpeScratch;
 use crate::split::AT_A_TIME;
 
 /// Pieces that wait to be looked up.
@@ -81,9 +83,9 @@ impl Batch {
 #[derive(Debug)]
 pub(super) struct LookUp {
     cache: PieceCache,
-    scratch: Scratch,
+    scratch: BpeScratch,
     keys: [u128; AT_A_TIME],
-    homes: [u32; AT_A_TIME],
+    buckets: [u32; AT_A_TIME],
     /// The ids of one piece, while they are only counted.
     counted: Vec<u32>,
 }
@@ -92,18 +94,18 @@ impl Default for LookUp {
     fn default() -> Self {
         Self {
             cache: PieceCache::default(),
-            scratch: Scratch::default(),
+            scratch: BpeScratch::default(),
             keys: [0; AT_A_TIME],
-            homes: [0; AT_A_TIME],
+            buckets: [0; AT_A_TIME],
             counted: Vec::new(),
         }
     }
 }
 
-/// Stands for the key of a piece that is too long to be remembered.
-const NO_KEY: u128 = u128::MAX;
+/// A piece has no more ids than bytes; but for those of a giant one, memory is found as they come.
+const MOST_RESERVED: usize = 1 << 24;
 
-impl Engine {
+impl Plain {
     /// Looks all pieces of a batch up, and begins the next where they end. `KEEP` says whether ids are
     /// kept or only counted.
     ///
@@ -117,7 +119,7 @@ impl Engine {
         part: &mut Part,
     ) -> Result<()> {
         look_up.cache.grow();
-        look_up.find_homes(text, batch.from, &batch.ends[..batch.filled]);
+        look_up.find_buckets(text, batch.from, &batch.ends[..batch.filled]);
         let mut from = batch.from;
         let mut done = 0;
         for &closed in &batch.closed {
@@ -145,6 +147,9 @@ impl Engine {
     ) -> Result<()> {
         let mut next = done;
         while next < ends.len() {
+            if KEEP {
+                part.reserve((ends.len() - next) * MAX_IDS)?;
+            }
             let found = look_up.take_known::<KEEP>(next, ends.len(), part);
             next += found;
             let Some(&end) = ends.get(next) else { break };
@@ -170,7 +175,6 @@ impl Engine {
         part: &mut Part,
     ) -> Result<()> {
         let piece = &text[from..end];
-        let letters = if piece.len() > MAX_PIECE { piece } else { &[] };
         let LookUp {
             cache,
             scratch,
@@ -178,16 +182,16 @@ impl Engine {
             ..
         } = look_up;
         counted.clear();
+        if KEEP {
+            part.reserve(piece.len().min(MOST_RESERVED))?;
+        }
         let out = if KEEP { &mut part.ids } else { counted };
         let before = out.len();
-        if !cache.find(key, letters, out) {
+        if cache.find(key, piece, out).is_none() {
             self.model
                 .encode_piece(piece, scratch, out)
                 .map_err(|error| shift(error, from as isize))?;
-            let ids = &out[before..];
-            if key != NO_KEY && !ids.is_empty() {
-                cache.put(key, letters, ids);
-            }
+            cache.insert(key, piece, &out[before..], None);
         }
         if !KEEP {
             part.add(look_up.counted.len() as u64);
@@ -197,50 +201,48 @@ impl Engine {
 }
 
 impl LookUp {
-    /// Says whether this is the only one of a tokenizer.
-    pub fn alone(&mut self, alone: bool) {
-        self.cache.alone(alone);
+    /// Changes how much memory may be taken.
+    pub fn set_share(&mut self, share: Share) {
+        self.cache.set_share(share);
+    }
+
+    /// The bytes of what is remembered.
+    pub fn bytes(&self) -> usize {
+        self.cache.bytes()
     }
 
     /// Makes the keys of pieces, finds their buckets, and asks for those ahead.
     #[inline]
-    fn find_homes(&mut self, text: &[u8], mut from: usize, ends: &[usize]) {
+    fn find_buckets(&mut self, text: &[u8], mut from: usize, ends: &[usize]) {
         let table = self.cache.buckets();
-        let places = self.keys.iter_mut().zip(&mut self.homes);
+        let places = self.keys.iter_mut().zip(&mut self.buckets);
         let mut long = false;
-        for (&end, (key, home)) in ends.iter().zip(places) {
-            *key = match piece_cache::key(text, from, end) {
-                Some(key) => key,
-                None => {
-                    long = true;
-                    piece_cache::long_key(&text[from..end]).unwrap_or(NO_KEY)
-                }
-            };
-            let at = table.home(*key);
-            table.prefetch(at);
-            *home = at as u32;
+        for (&end, (key, bucket)) in ends.iter().zip(places) {
+            *key = key::pack_any(text, from, end);
+            long |= end - from > MAX_PIECE;
+            let index = table.bucket_of(*key);
+            table.prefetch(index);
+            *bucket = index as u32;
             from = end;
         }
         if long {
             let filled = ends.len();
             self.cache
-                .prefetch_more(&self.keys[..filled], &self.homes[..filled]);
+                .prefetch_more(&self.keys[..filled], &self.buckets[..filled]);
         }
     }
 
-    /// Takes pieces from number `next` up to `end` as long as slots hold their ids. Gives their number.
+    /// Takes pieces from number `next` up to `end` as long as slots hold their ids and there is room for four
+    /// more. Gives their number.
     #[inline]
     fn take_known<const KEEP: bool>(&mut self, next: usize, end: usize, part: &mut Part) -> usize {
         let mut table = self.cache.buckets();
-        if KEEP {
-            part.ids.reserve((end - next) * MAX_IDS);
-        }
         let room = part.ids.spare_capacity_mut();
-        let looked_for = self.keys[next..end].iter().zip(&self.homes[next..end]);
+        let looked_for = self.keys[next..end].iter().zip(&self.buckets[next..end]);
         let mut written = 0;
         let mut found = 0;
-        for (&key, &home) in looked_for {
-            let Some(value) = table.get(home as usize, key) else {
+        for (&key, &bucket) in looked_for {
+            let Some(value) = table.get(bucket as usize, key) else {
                 break;
             };
             let Some(count) = value.count() else { break };

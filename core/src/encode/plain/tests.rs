@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::embedded;
+use crate::encode::encoded::Encoded;
 use crate::random::{Draw, Place};
 
 const GPT2: &str =
@@ -10,13 +11,13 @@ const CL100K: &str =
     r#"{"words":"prefixed","contractions":"folded","digits":3,"tail":"\r\n","newlines":true}"#;
 
 /// An engine of a built-in table with so many tokens at least.
-fn engine(spec: &str, tokens: usize, prefix_space: bool) -> Engine {
+fn engine(spec: &str, tokens: usize, prefix_space: bool) -> Encoder<Plain> {
     let table = embedded::tables()
         .filter_map(embedded::find)
         .filter(|table| table.tokens().len() >= tokens)
         .min_by_key(|table| table.tokens().len())
         .unwrap();
-    Engine::new(
+    Encoder::plain(
         Scanner::from_json(spec).unwrap(),
         table.model(),
         prefix_space,
@@ -24,10 +25,10 @@ fn engine(spec: &str, tokens: usize, prefix_space: bool) -> Engine {
 }
 
 /// The ids of a text as a whole, with no matcher.
-fn plainly(engine: &Engine, text: &[u8], ids: &mut Vec<u32>) {
-    for (start, end) in engine.scanner.pieces(text) {
+fn plainly(engine: &Encoder<Plain>, text: &[u8], ids: &mut Vec<u32>) {
+    for (start, end) in engine.way.scanner.pieces(text) {
         engine
-            .model
+            .model()
             .encode_piece(&text[start..end], &mut Default::default(), ids)
             .unwrap();
     }
@@ -35,7 +36,7 @@ fn plainly(engine: &Engine, text: &[u8], ids: &mut Vec<u32>) {
 
 /// What a block must become.
 fn expected(
-    engine: &Engine,
+    engine: &Encoder<Plain>,
     documents: &Documents<'_>,
     matcher: Option<&SpecialMatcher>,
 ) -> Encoded {
@@ -50,7 +51,7 @@ fn expected(
                 Segment::Text { start, end } => {
                     let continued = first && number == 0 && documents.continued;
                     let mut text = document[start..end].to_vec();
-                    if engine.prefix_space && !continued && text[0] != b' ' {
+                    if engine.prefix_space() && !continued && text[0] != b' ' {
                         text.insert(0, b' ');
                     }
                     plainly(engine, &text, &mut encoded.ids);
@@ -67,7 +68,7 @@ fn expected(
 }
 
 /// Twice on each number of threads: with what was remembered, too.
-fn check(engine: &Engine, documents: &Documents<'_>, matcher: Option<&SpecialMatcher>) {
+fn check(engine: &Encoder<Plain>, documents: &Documents<'_>, matcher: Option<&SpecialMatcher>) {
     let expected = expected(engine, documents, matcher);
     let mut counts = expected.ends.clone();
     for number in (1..counts.len()).rev() {
@@ -82,7 +83,7 @@ fn check(engine: &Engine, documents: &Documents<'_>, matcher: Option<&SpecialMat
     }
 }
 
-fn check_text(engine: &Engine, text: &[u8], ends: &[u64]) {
+fn check_text(engine: &Encoder<Plain>, text: &[u8], ends: &[u64]) {
     let documents = Documents {
         text,
         ends,
@@ -203,7 +204,7 @@ fn pieces_of_every_length_at_the_end_of_a_text() {
             for piece in [&text[..before], &text[before..]] {
                 let mut scratch = Default::default();
                 engine
-                    .model
+                    .model()
                     .encode_piece(piece, &mut scratch, &mut expected)
                     .unwrap();
             }
@@ -233,7 +234,7 @@ fn names_the_first_missing_byte() {
         crate::tables::TokenTable::new(b"ab c"[..].into(), vec![1, 2, 3, 4].into()).unwrap();
     for prefix_space in [false, true] {
         let model = Bpe::from_ranks(tokens.clone()).unwrap();
-        let engine = Engine::new(Scanner::from_json(GPT2).unwrap(), model, prefix_space);
+        let engine = Encoder::plain(Scanner::from_json(GPT2).unwrap(), model, prefix_space);
         for at in [0, 1, 300, 700] {
             let mut text = "ab c".repeat(200).into_bytes();
             text[at] = b'x';

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::documents::Documents;
-use crate::encode::encoded::Part;
+use crate::encode::encoded::{Part, reserve};
+use crate::error::Result;
 use crate::random::{Place, Sampling};
 
 /// A token and the bytes of the document that it stands for.
@@ -35,7 +36,17 @@ pub(super) enum Out<'a> {
 }
 
 impl Out<'_> {
-    pub(super) fn special(&mut self, id: u32, range: Range<usize>) {
+    /// Makes sure that there is room for so many more tokens.
+    pub(super) fn reserve(&mut self, more: usize) -> Result<()> {
+        match self {
+            Out::Ids(part, _) => part.reserve(more),
+            Out::Spans(spans) => reserve(spans, more),
+        }
+    }
+
+    /// Takes a special token, which stands at a range of the text.
+    pub(super) fn special(&mut self, id: u32, range: Range<usize>) -> Result<()> {
+        self.reserve(1)?;
         match self {
             Out::Ids(part, _) => part.ids.push(id),
             Out::Spans(spans) => spans.push(Span {
@@ -44,10 +55,9 @@ impl Out<'_> {
                 end: range.end as u64,
             }),
         }
+        Ok(())
     }
-}
 
-impl Out<'_> {
     /// How many tokens there are so far; to be compared, not counted.
     pub(super) fn len(&self) -> usize {
         match self {

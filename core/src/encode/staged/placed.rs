@@ -2,7 +2,7 @@
 //!
 //! [`PieceCache`]: crate::memory::piece_cache::PieceCache
 
-use crate::memory::piece_cache::MAX_PIECE;
+use crate::memory::key::MAX_PIECE;
 use crate::models::model::Found;
 use crate::tables::MAX_TOKENS;
 

@@ -6,33 +6,30 @@
 //! is right; here is the loop. It reads 64 bytes at a time, finds the places where words begin as bits
 //! of a number, and looks words up in batches, so that the memory has their slots at hand by then.
 
-mod cache;
 mod characters;
-mod long_cache;
 mod masks;
+mod misses;
 pub(super) mod plan;
-mod seldom;
 #[cfg(test)]
 mod tests;
 
-use cache::{Known, MANY, MAX_IDS, MAX_WORD, WordCache};
 use characters::{Characters, Fate};
-use long_cache::LongCache;
 use masks::{BLOCK, Masks};
 use plan::{BLANK, INSIDE, MARK, Plan};
 
-use super::{Pipeline, Worker};
+use super::{Staged, Worker};
 use crate::encode::encoded::Part;
 use crate::error::Result;
+use crate::memory::budget::Share;
+use crate::memory::key;
+use crate::memory::piece_cache::{MAX_IDS, PieceCache};
 use crate::models::model::Carrying;
 use crate::normalize::Context;
 
 /// How many words are looked up together.
 const BATCH: usize = 64;
-/// No word that is remembered has a key with this bit: that is a place among characters.
-const CHARACTER: u128 = 1 << 127;
-/// The key of a word that is too long to be remembered.
-const TOO_LONG: u128 = 0;
+/// The last byte of a key that is no word's, but a place among characters.
+const CHARACTER: u128 = 0x80;
 /// A sum of scores above which a word's best segmentation must lead by about one to be sure.
 const LARGE: f32 = 4e5;
 /// How long stretches are that go through the stages together where sums are [`LARGE`].
@@ -43,20 +40,38 @@ const OUTSIDE_ASCII: u128 = 0x0080_8080_8080_8080_8080_8080_8080_8080;
 /// What one thread remembers.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    cache: WordCache,
-    long: LongCache,
+    /// What words became, as they stand in the text: not what pieces become that have gone through the stages.
+    cache: PieceCache,
     characters: Characters,
     /// How many bytes went through as words lately, and how many of those in words outside ASCII whose
     /// ids hold nowhere else.
-    told_apart: usize,
-    lost: usize,
+    word_bytes: usize,
+    unbounded_bytes: usize,
     /// How many bytes are to go through the stages in long stretches, because that was too many.
-    whole: usize,
+    bypass_bytes: usize,
+}
+
+impl Memory {
+    /// Changes how much memory may be taken.
+    pub fn set_share(&mut self, share: Share) {
+        let characters = share.most / 8;
+        let most = share.most - characters;
+        self.characters.set_most(characters);
+        self.cache.set_share(Share {
+            wanted: share.wanted.min(most),
+            most,
+        });
+    }
+
+    /// The bytes of what is remembered.
+    pub fn bytes(&self) -> usize {
+        self.cache.bytes() + self.characters.bytes()
+    }
 }
 
 /// One text on its way.
 struct Run<'a> {
-    pipeline: &'a Pipeline,
+    staged: &'a Staged,
     plan: &'a Plan,
     text: &'a [u8],
     memory: &'a mut Memory,
@@ -71,10 +86,11 @@ struct Run<'a> {
     largest: f32,
     keys: [u128; BATCH],
     ranges: [(u32, u32); BATCH],
+    buckets: [u32; BATCH],
     waiting: usize,
 }
 
-impl Pipeline {
+impl Staged {
     /// Appends the ids of a text between special tokens, word by word.
     pub(super) fn encode_words(
         &self,
@@ -85,10 +101,10 @@ impl Pipeline {
         part: &mut Part,
         keep: bool,
     ) -> Result<()> {
-        let mut memory = worker.words.take().unwrap_or_default();
+        let mut memory = worker.take_words();
         let carrying = self.model.carrying().filter(|_| self.carries);
         let mut run = Run {
-            pipeline: self,
+            staged: self,
             plan,
             text,
             memory: &mut memory,
@@ -101,6 +117,7 @@ impl Pipeline {
             largest: carrying.map_or(0.0, Carrying::largest),
             keys: [0; BATCH],
             ranges: [(0, 0); BATCH],
+            buckets: [0; BATCH],
             waiting: 0,
         };
         let result = run.all();
@@ -115,7 +132,7 @@ impl Run<'_> {
         let mut before = Masks::default();
         for at in (0..self.text.len()).step_by(BLOCK) {
             if self.scores.is_some() {
-                self.judge();
+                self.update_bypass();
             }
             let masks = Masks::of(&self.text[at..], &self.plan.classes);
             let behind = |kind: fn(&Masks) -> u64| kind(&masks) << 1 | kind(&before) >> 63;
@@ -147,23 +164,23 @@ impl Run<'_> {
     fn goes_on(&self, start: usize, end: usize) -> bool {
         self.scores.is_some()
             && end - start < STRETCH
-            && (self.sum.abs() > LARGE || self.memory.whole > 0)
+            && (self.sum.abs() > LARGE || self.memory.bypass_bytes > 0)
     }
 
-    /// Hears that a block comes, and judges from time to time whether words are worth it.
+    /// Counts a block that comes, and decides from time to time whether words are worth it.
     #[inline]
-    fn judge(&mut self) {
+    fn update_bypass(&mut self) {
         let memory = &mut *self.memory;
-        if memory.whole > 0 {
-            memory.whole = memory.whole.saturating_sub(BLOCK);
+        if memory.bypass_bytes > 0 {
+            memory.bypass_bytes = memory.bypass_bytes.saturating_sub(BLOCK);
             return;
         }
-        memory.told_apart += BLOCK;
-        if memory.told_apart >= STRETCH / 4 {
-            if memory.lost > memory.told_apart / 2 {
-                memory.whole = 2 * STRETCH;
+        memory.word_bytes += BLOCK;
+        if memory.word_bytes >= STRETCH / 4 {
+            if memory.unbounded_bytes > memory.word_bytes / 2 {
+                memory.bypass_bytes = 2 * STRETCH;
             }
-            (memory.told_apart, memory.lost) = (0, 0);
+            (memory.word_bytes, memory.unbounded_bytes) = (0, 0);
         }
     }
 
@@ -188,7 +205,7 @@ impl Run<'_> {
             self.look_up()?;
             self.worker.scratch.sum = self.sum;
             let done = self
-                .pipeline
+                .staged
                 .spell(word, context, self.worker, &mut self.part.ids);
             self.sum = self.worker.scratch.sum;
             return done;
@@ -200,13 +217,9 @@ impl Run<'_> {
             }
         }
         let apart = !matches!(self.plan.characters, plan::Apart::Never);
-        if end - start <= MAX_WORD {
-            let key = cache::key(self.text, start, end);
-            if !apart || key & OUTSIDE_ASCII == 0 {
-                return self.wait(key, start, end);
-            }
-        } else if !apart || self.text[start..end].is_ascii() {
-            return self.wait(TOO_LONG, start, end);
+        let key = key::pack_any(self.text, start, end);
+        if !apart || self.is_ascii(key, start, end) {
+            return self.wait(key, start, end);
         }
         self.characters(start, end)
     }
@@ -236,7 +249,7 @@ impl Run<'_> {
                 if from < at {
                     self.stretch(from, at)?;
                 }
-                self.wait(CHARACTER | u128::from(place), at, at + length)?;
+                self.wait(CHARACTER << 120 | u128::from(place), at, at + length)?;
             }
             at += length;
             from = at;
@@ -253,28 +266,33 @@ impl Run<'_> {
         is_blank || self.plan.given_marks && self.text[from..at].ends_with(MARK)
     }
 
-    fn stretch(&mut self, start: usize, end: usize) -> Result<()> {
-        self.wait(self.key(start, end), start, end)
+    /// Whether a word has no bytes outside ASCII, which the key of a short one tells.
+    #[inline]
+    fn is_ascii(&self, key: u128, start: usize, end: usize) -> bool {
+        match end - start <= key::MAX_PIECE {
+            true => key & OUTSIDE_ASCII == 0,
+            false => self.text[start..end].is_ascii(),
+        }
     }
 
-    fn key(&self, start: usize, end: usize) -> u128 {
-        match end - start <= MAX_WORD {
-            true => cache::key(self.text, start, end),
-            false => TOO_LONG,
-        }
+    fn stretch(&mut self, start: usize, end: usize) -> Result<()> {
+        self.wait(key::pack_any(self.text, start, end), start, end)
     }
 
     /// Learns what becomes of a character.
     #[cold]
     fn learn(&mut self, code_point: u32) -> Result<Fate> {
+        if self.memory.characters.is_full() {
+            return Ok(Fate::Joined);
+        }
         let alone = char::from_u32(code_point)
-            .filter(|&character| self.plan.stands_alone(character, &self.pipeline.stages));
+            .filter(|&character| self.plan.stands_alone(character, &self.staged.stages));
         let mut ids = Vec::new();
         let ids = match alone {
             Some(character) => {
                 let mut text = [0; 4];
                 let text = character.encode_utf8(&mut text).as_bytes();
-                let done = self.pipeline.spell(text, INSIDE, self.worker, &mut ids);
+                let done = self.staged.spell(text, INSIDE, self.worker, &mut ids);
                 // What has no tokens is an error where it stands, and is told with its place.
                 done.is_ok().then_some(&ids[..])
             }
@@ -285,7 +303,6 @@ impl Run<'_> {
 
     #[inline]
     fn wait(&mut self, key: u128, start: usize, end: usize) -> Result<()> {
-        self.memory.cache.prepare(key);
         self.keys[self.waiting] = key;
         self.ranges[self.waiting] = (start as u32, end as u32);
         self.waiting += 1;
@@ -297,51 +314,70 @@ impl Run<'_> {
 
     /// Looks the waiting words up.
     fn look_up(&mut self) -> Result<()> {
+        self.memory.cache.grow();
+        let table = self.memory.cache.buckets();
+        let keys = &self.keys[..self.waiting];
+        let mut far = false;
+        for (&key, bucket) in keys.iter().zip(&mut self.buckets) {
+            let index = table.bucket_of(key);
+            table.prefetch(index);
+            *bucket = index as u32;
+            far |= key::is_long(key);
+        }
+        if far {
+            self.memory.cache.prefetch_more(keys, &self.buckets);
+        }
         let mut ids = [0; BATCH * MAX_IDS];
-        let mut found = 0;
-        for number in 0..self.waiting {
-            let key = self.keys[number];
-            let known = if key & CHARACTER != 0 {
-                let &(ids, count) = self.memory.characters.ids(key as u32);
-                Some((ids, count))
-            } else {
-                self.recall(key).map(|known| (known.ids, known.count))
-            };
-            if let Some((own, count)) = known {
-                ids[found..found + MAX_IDS].copy_from_slice(&own);
-                found += count;
-            } else {
-                self.part.ids.extend_from_slice(&ids[..found]);
-                found = 0;
-                let (start, end) = self.ranges[number];
-                self.seldom(start as usize, end as usize, key)?;
+        let mut next = 0;
+        loop {
+            let (known, written) = self.known(next, &mut ids);
+            self.part.reserve(written)?;
+            self.part.ids.extend_from_slice(&ids[..written]);
+            next += known;
+            if next == self.waiting {
+                break;
             }
+            let (start, end) = self.ranges[next];
+            self.miss(start as usize, end as usize, self.keys[next])?;
+            next += 1;
         }
         self.waiting = 0;
-        self.part.ids.extend_from_slice(&ids[..found]);
         if !self.keep && self.part.ids.len() > 1 << 12 {
             self.part.forget();
         }
         Ok(())
     }
 
+    /// Takes waiting words from number `next` on as long as slots hold their ids; returns how many words and ids.
     #[inline]
-    fn recall(&mut self, key: u128) -> Option<Known> {
-        if key == TOO_LONG {
-            return None;
-        }
-        let known = self.memory.cache.recall(key)?;
-        if known.count == MANY {
-            return None;
-        }
-        if let Some(scores) = self.scores {
-            if self.sum.abs() >= known.bound() {
-                return None;
+    fn known(&mut self, next: usize, ids: &mut [u32; BATCH * MAX_IDS]) -> (usize, usize) {
+        let Memory {
+            cache, characters, ..
+        } = &mut *self.memory;
+        let mut table = cache.buckets();
+        let waiting = self.keys[next..self.waiting].iter();
+        let (mut found, mut written) = (0, 0);
+        for (&key, &bucket) in waiting.zip(&self.buckets[next..]) {
+            let is_character = key >> 120 == CHARACTER;
+            let value = match is_character {
+                true => Some(characters.value(key as u32)),
+                false => table.get(bucket as usize, key),
+            };
+            let Some(value) = value else { break };
+            let Some(count) = value.count() else { break };
+            let own = value.ids();
+            if let Some(scores) = self.scores {
+                if self.sum.abs() >= value.bound() {
+                    break;
+                }
+                for &id in &own[..count] {
+                    self.sum += scores[id as usize];
+                }
             }
-            for &id in &known.ids[..known.count] {
-                self.sum += scores[id as usize];
-            }
+            ids[written..written + MAX_IDS].copy_from_slice(&own);
+            written += count;
+            found += 1;
         }
-        Some(known)
+        (found, written)
     }
 }

@@ -1,33 +1,20 @@
 //! What the cache of pieces says, and that it says nothing else.
 
 use super::*;
+use crate::memory::budget::{Budget, LEAST};
+use crate::memory::key::pack;
 use crate::memory::slots::COUNT_SHIFT;
+use proptest::prelude::*;
 
-#[test]
-fn keys_differ_by_content_and_length() {
-    let text = b"a\0\0bcdefghijklmnopqrstuvwxyz";
-    assert_ne!(
-        key(text, 0, 1),
-        key(text, 0, 2),
-        "trailing zero bytes count"
-    );
-    assert_eq!(
-        key(text, 3, 6),
-        key(b"bcd", 0, 3),
-        "the way it is loaded does not"
-    );
-    assert_eq!(key(text, 3, 18), key(&text[..18], 3, 18));
-    assert_eq!(key(text, 3, 19), None);
-    assert_ne!(long_key(&text[..16]), long_key(&text[..17]));
-    assert_eq!(long_key(&[0; MAX_LONG + 1]), None);
-}
+/// Buckets of a worker that is one of several.
+const SEVERAL: usize = 1 << 18;
 
 #[test]
 fn recalls_exactly_what_it_was_told() {
     let mut cache = PieceCache::default();
     let highest = (1 << COUNT_SHIFT) - 1;
     for count in 1..=15 {
-        let key = key(b"piece of a text", 0, count).unwrap();
+        let key = pack(b"piece of a text", 0, count).unwrap();
         let ids = vec![highest; count];
         let mut out = vec![7];
         assert!(!cache.recall(key, &mut out));
@@ -41,11 +28,15 @@ fn recalls_exactly_what_it_was_told() {
 fn a_long_piece_is_compared() {
     let mut cache = PieceCache::default();
     let (piece, other) = (b"a piece of 24 letters...", b"another with 24 letters.");
-    let key = long_key(piece).unwrap();
-    cache.put(key, piece, &[1, 2]);
+    let key = key::pack_any(piece, 0, piece.len());
+    cache.insert(key, piece, &[1, 2], Some(0.5));
     let mut out = Vec::new();
-    assert!(!cache.find(key, other, &mut out), "the key is not enough");
-    assert!(cache.find(key, piece, &mut out));
+    assert_eq!(
+        cache.find(key, other, &mut out),
+        None,
+        "the key is not enough"
+    );
+    assert_eq!(cache.find(key, piece, &mut out), Some(0.5));
     assert_eq!(out, [1, 2]);
 }
 
@@ -53,7 +44,7 @@ fn a_long_piece_is_compared() {
 fn grows_and_never_says_what_it_was_not_told() {
     let mut cache = PieceCache::default();
     let ids = |number: u64| [number as u32, !number as u32 >> 3];
-    let key = |number: u64| key(&number.to_le_bytes(), 0, 8).unwrap();
+    let key = |number: u64| pack(&number.to_le_bytes(), 0, 8).unwrap();
     let (mut out, mut found) = (Vec::new(), 0);
     for number in 0..1_000_000 {
         cache.remember(key(number), &ids(number));
@@ -65,7 +56,7 @@ fn grows_and_never_says_what_it_was_not_told() {
         }
     }
     assert!(found > 100_000, "{found} were found again");
-    assert_eq!(cache.buckets, LAST_BUCKETS);
+    assert_eq!(cache.buckets, SEVERAL);
     assert_eq!(cache.units[cache.padding..].as_ptr().addr() % LINE, 0);
 }
 
@@ -73,16 +64,15 @@ fn grows_and_never_says_what_it_was_not_told() {
 fn growing_loses_nothing() {
     let key = |number: u64| {
         let digits = number.to_string();
-        key(digits.as_bytes(), 0, digits.len()).unwrap()
+        pack(digits.as_bytes(), 0, digits.len()).unwrap()
     };
-    for (first, times) in [(FIRST_BUCKETS, 4), (1 << 15, 4), (LAST_BUCKETS, 2)] {
-        for alone in [false, true] {
-            let mut cache = PieceCache::default();
-            cache.alone(alone);
+    for (first, times) in [(FIRST_BUCKETS, 4), (1 << 16, 4), (SEVERAL, 2)] {
+        for workers in [1, 2] {
+            let mut cache = PieceCache::new(Budget::default().share(workers));
             cache.allocate(first);
             let room = cache.units.len();
             for number in 0..2 * first as u64 {
-                cache.put(key(number), &[], &[number as u32]);
+                cache.insert(key(number), &[], &[number as u32], None);
             }
             let known = |cache: &mut PieceCache| -> Vec<Vec<u32>> {
                 let recall = |number| {
@@ -97,8 +87,68 @@ fn growing_loses_nothing() {
             assert!(known(&mut cache) == before, "{first} x {times}");
             let there = before.iter().filter(|ids| !ids.is_empty()).count();
             assert!(there > first, "{there} of {first}");
-            let in_place = first == 1 << 15 || first == LAST_BUCKETS && alone;
-            assert_eq!(cache.units.len() == room, in_place, "{first} {alone}");
+            let in_place = first == 1 << 16 || first == SEVERAL && workers == 1;
+            assert_eq!(cache.units.len() == room, in_place, "{first} {workers}");
         }
     }
+}
+
+/// A piece of any length, and ids that are its own.
+fn piece(number: usize) -> (Vec<u8>, Vec<u32>) {
+    let mut piece = number.to_string().into_bytes();
+    piece.resize(piece.len() + number * number % 40, b'.');
+    let ids = (0..1 + number % 7).map(|at| (number + at) as u32);
+    (piece, ids.collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whatever a cache may take, and however that changes: it takes no more, and says nothing that it was not told.
+    #[test]
+    fn heeds_its_share(
+        shares in prop::collection::vec((0..=24_u32, 0..1000_usize, 1..70_usize), 1..8), pieces in 1..30_000_usize,
+    ) {
+        let mut cache = PieceCache::default();
+        let mut number = 0;
+        for (bits, more, workers) in shares {
+            let share = Budget { bytes: (1 << bits) * (1000 + more) / 50 }.share(workers);
+            cache.set_share(share);
+            for _ in 0..pieces {
+                number += 1;
+                let (bytes, ids) = piece(number % 50_000);
+                let key = key::pack_any(&bytes, 0, bytes.len());
+                cache.grow();
+                cache.insert(key, &bytes, &ids, Some(number as f32));
+                let (bytes, ids) = piece(number * 7919 % 50_000);
+                let mut out = Vec::new();
+                let key = key::pack_any(&bytes, 0, bytes.len());
+                if cache.find(key, &bytes, &mut out).is_some() {
+                    prop_assert_eq!(out, ids);
+                }
+            }
+            prop_assert!(cache.bytes() <= share.most.max(LEAST), "{} of {}", cache.bytes(), share.most);
+        }
+        cache.clear();
+        prop_assert!(cache.bytes() <= FIRST_BUCKETS * LINE + LINE);
+    }
+}
+
+#[test]
+fn gives_back_only_what_is_over() {
+    let budget = Budget::default();
+    let mut cache = PieceCache::new(budget.share(1));
+    let (key, mut out) = (pack(b"a", 0, 1).unwrap(), Vec::new());
+    cache.allocate(2 * SEVERAL);
+    cache.remember(key, &[1]);
+    for workers in [2, 16, 1, 7] {
+        cache.set_share(budget.share(workers));
+        assert!(cache.recall(key, &mut out), "{workers} workers");
+    }
+    cache.set_share(budget.share(17));
+    assert!(
+        !cache.recall(key, &mut out),
+        "it was too large for one of 17"
+    );
+    assert!(cache.bytes() < 1 << 15);
 }

@@ -1,6 +1,9 @@
 //! What characters became that are always handled by themselves: looked up by code point.
+//!
+//! Beside the cache of words, because text in which each character is a word has a word every three bytes: an array of
+//! 256 KB by code point and the values behind it stay near the processor, and need no key, no hash and no comparison.
 
-use super::cache::MAX_IDS;
+use crate::memory::slots::Value;
 use crate::text::read_char;
 
 /// How many code points have a place: those that nearly all text is made of.
@@ -18,14 +21,57 @@ pub enum Fate {
 }
 
 /// Remembers characters.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Characters {
     /// By code point: 0 unseen, 1 joined, else where the ids are, plus 2. Empty before it is used.
     places: Vec<u32>,
-    ids: Vec<([u32; MAX_IDS], usize)>,
+    values: Vec<Value>,
+    /// How many bytes it may take.
+    most: usize,
+}
+
+impl Default for Characters {
+    fn default() -> Self {
+        Self::new(usize::MAX)
+    }
 }
 
 impl Characters {
+    fn new(most: usize) -> Self {
+        Self {
+            places: Vec::new(),
+            values: Vec::new(),
+            most,
+        }
+    }
+
+    /// Changes how many bytes it may take. If it takes more, it begins anew.
+    pub fn set_most(&mut self, most: usize) {
+        self.most = most;
+        if self.bytes() > most {
+            *self = Self::new(most);
+        }
+    }
+
+    /// The bytes that it has taken.
+    pub fn bytes(&self) -> usize {
+        self.places.capacity() * size_of::<u32>() + self.values.capacity() * size_of::<Value>()
+    }
+
+    /// Whether no other character can be learnt.
+    pub fn is_full(&self) -> bool {
+        self.values.len() == self.values.capacity() && self.room() == 0
+    }
+
+    /// For how many more values memory may be taken.
+    fn room(&self) -> usize {
+        let places = match self.places.is_empty() {
+            true => COMMON * size_of::<u32>(),
+            false => 0,
+        };
+        self.most.saturating_sub(self.bytes() + places) / size_of::<Value>()
+    }
+
     /// What is known of a character, by its code point.
     #[inline]
     pub fn fate(&self, code_point: u32) -> Fate {
@@ -37,27 +83,33 @@ impl Characters {
         }
     }
 
-    /// The ids of a character that stands alone, and how many there are.
+    /// The ids of a character that stands alone.
     #[inline]
-    pub fn ids(&self, place: u32) -> &([u32; MAX_IDS], usize) {
-        &self.ids[place as usize]
+    pub fn value(&self, place: u32) -> Value {
+        self.values[place as usize]
     }
 
     /// Learns the fate of a common character: its ids if it stands alone and they are few.
     pub fn learn(&mut self, code_point: u32, ids: Option<&[u32]>) -> Fate {
+        if self.is_full() {
+            return Fate::Joined;
+        }
+        let room = self.room();
+        if self.values.len() == self.values.capacity() {
+            self.values
+                .reserve_exact(self.values.len().max(256).min(room));
+        }
         if self.places.is_empty() {
             self.places = vec![0; COMMON];
         }
         let place = &mut self.places[code_point as usize];
-        match ids {
-            Some(ids) if ids.len() <= MAX_IDS => {
-                *place = self.ids.len() as u32 + 2;
-                let mut own = [0; MAX_IDS];
-                own[..ids.len()].copy_from_slice(ids);
-                self.ids.push((own, ids.len()));
+        match ids.and_then(|ids| Value::of(ids, None)) {
+            Some(value) => {
+                *place = self.values.len() as u32 + 2;
+                self.values.push(value);
                 Fate::Alone(*place - 2)
             }
-            _ => {
+            None => {
                 *place = 1;
                 Fate::Joined
             }
@@ -116,8 +168,28 @@ mod tests {
         assert_eq!(characters.learn(0x301, None), Fate::Joined);
         assert_eq!(characters.learn(0x302, Some(&[1; 5])), Fate::Joined);
         assert_eq!(characters.fate(0x597D), Fate::Alone(0));
-        assert_eq!(characters.ids(0), &([7, 8, 0, 0], 2));
+        let value = characters.value(0);
+        assert_eq!((value.count(), value.ids()), (Some(2), [7, 8, 0, 0]));
         assert_eq!(characters.fate(0x301), Fate::Joined);
         assert_eq!(characters.fate(0x1_F600), Fate::Joined);
+    }
+
+    #[test]
+    fn takes_no_more_than_it_may() {
+        let places = COMMON * size_of::<u32>();
+        for most in [0, places, places + 16, places + 1000 * 16, usize::MAX] {
+            let mut characters = Characters::new(most);
+            let fates = (0x80..0x1080).map(|point| characters.learn(point, Some(&[point])));
+            let alone = fates.filter(|fate| *fate != Fate::Joined).count();
+            assert_eq!(alone, (most.saturating_sub(places) / 16).min(0x1000));
+            assert!(characters.bytes() <= most);
+            for point in 0x80..0x1080 {
+                if let Fate::Alone(place) = characters.fate(point) {
+                    assert_eq!(characters.value(place).ids()[0], point);
+                }
+            }
+            characters.set_most(100);
+            assert_eq!(characters.bytes(), 0);
+        }
     }
 }

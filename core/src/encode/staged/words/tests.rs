@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 use proptest::prelude::*;
 
 use crate::documents::Documents;
-use crate::encode::staged::Pipeline;
-use crate::models::model::{self, Tables};
+use crate::encode::{Encoder, Staged};
+use crate::models::build::build;
+use crate::models::model::Tables;
 use crate::normalize::charsmap;
 use crate::stages::Stages;
 use crate::tables::TokenTable;
@@ -89,7 +90,7 @@ const BY_MERGES: &str = r#"{"type": "CharacterPairs", "unk_id": 0, "fuse_unk": t
     "separate_suffix": false}"#;
 
 /// A tokenizer of a few tokens, whose scores fall, and of the 256 bytes.
-fn pipeline(stages: &str, model: &str) -> Pipeline {
+fn pipeline(stages: &str, model: &str) -> Encoder<Staged> {
     let subwords = ["##a", "##b", "##é", "##5", "##好", "##fi", "##e"];
     let texts = [
         "▁", "a", "b", "▁a", "aa", "▁▁", "▁aa", "ab", "5", ".", "a.", "好", "é", "e", "fi", "\n",
@@ -132,17 +133,17 @@ fn pipeline(stages: &str, model: &str) -> Pipeline {
         tokens: TokenTable::new(tokens.concat().into_bytes().into(), ends.into()).unwrap(),
     };
     let stages = Arc::new(Stages::from_json(stages).unwrap());
-    Pipeline::new(
+    Encoder::staged(
         stages,
-        model::build(serde_json::from_str(model).unwrap(), tables).unwrap(),
+        build(serde_json::from_str(model).unwrap(), tables).unwrap(),
     )
 }
 
 /// Both ways of one tokenizer.
 struct Ways {
     name: String,
-    fast: Pipeline,
-    slow: Pipeline,
+    fast: Encoder<Staged>,
+    slow: Encoder<Staged>,
 }
 
 impl Ways {
@@ -178,10 +179,10 @@ impl Ways {
         .into_iter()
         .map(|(stages, model)| {
             let mut slow = pipeline(stages, model);
-            slow.plan = None;
+            slow.way.plan = None;
             let fast = pipeline(stages, model);
             let name = format!("{} {model}", stages.get(..200).unwrap_or(stages));
-            assert!(fast.plan.is_some(), "no plan: {name}");
+            assert!(fast.way.plan.is_some(), "no plan: {name}");
             Self { name, fast, slow }
         })
         .collect()
@@ -200,7 +201,7 @@ impl Ways {
             ends: &ends,
             continued,
         };
-        let encode = |pipeline: &Pipeline| pipeline.encode(&documents, None, 1, None).unwrap();
+        let encode = |pipeline: &Encoder<Staged>| pipeline.encode(&documents, None, 1).unwrap();
         let (fast, slow) = (encode(&self.fast), encode(&self.slow));
         if fast == slow {
             let counts = self.fast.count(&documents, None, 1).unwrap();
@@ -294,7 +295,7 @@ fn sums_that_grow_are_rounded_as_if_words_were_not_told_apart() {
         text.push_str(words[(draw >> 16) as usize % words.len()]);
         text.push(' ');
     }
-    for ways in Ways::all().iter().filter(|ways| ways.fast.carries) {
+    for ways in Ways::all().iter().filter(|ways| ways.fast.way.carries) {
         ways.hold(&[text.clone().into_bytes()], false);
     }
 }
@@ -326,15 +327,15 @@ fn a_byte_without_a_token_is_named_where_it_stands() {
         ..Tables::default()
     };
     let model = DOUBLE.replace(r#""unk_id": 0"#, r#""unk_id": null"#);
-    let model = model::build(serde_json::from_str(&model).unwrap(), tables).unwrap();
-    let pipeline = Pipeline::new(stages, model);
-    assert!(pipeline.plan.is_some());
+    let model = build(serde_json::from_str(&model).unwrap(), tables).unwrap();
+    let pipeline = Encoder::staged(stages, model);
+    assert!(pipeline.way.plan.is_some());
     let documents = Documents {
         text: &text,
         ends: &[text.len() as u64],
         continued: false,
     };
-    let error = pipeline.encode(&documents, None, 1, None).unwrap_err();
+    let error = pipeline.encode(&documents, None, 1).unwrap_err();
     assert!(
         matches!(
             error,
@@ -344,6 +345,30 @@ fn a_byte_without_a_token_is_named_where_it_stands() {
             }
         ),
         "{error:?}"
+    );
+}
+
+#[test]
+fn a_text_whose_offsets_would_not_fit_is_refused() {
+    use crate::encode::staged::run::LONGEST_STRETCH;
+    let pipeline = pipeline(WORDS, WORD_PIECE);
+    let encode = |length: usize| {
+        let text = vec![b'\n'; length];
+        let ends = [length as u64];
+        let documents = Documents {
+            text: &text,
+            ends: &ends,
+            continued: false,
+        };
+        pipeline
+            .encode(&documents, None, 2)
+            .map(|encoded| encoded.ends)
+    };
+    assert_eq!(encode(LONGEST_STRETCH), Ok(vec![0]));
+    let sentence = "a text without a safe place to cut it is longer than 4 GiB";
+    assert_eq!(
+        encode(LONGEST_STRETCH + 1).unwrap_err().to_string(),
+        sentence
     );
 }
 

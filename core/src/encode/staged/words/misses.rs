@@ -1,22 +1,22 @@
-//! What becomes of a word that the first memory does not know: the other memory is asked, the word is cut
-//! where no token goes on, and what is left goes through the stages and the model.
+//! What becomes of a word whose ids are in no slot: they may be in the ring; else the word is cut where no token goes on,
+//! and what is left goes through the stages and the model.
 
-use super::cache::MANY;
 use super::plan::INSIDE;
-use super::{Run, STRETCH, TOO_LONG};
+use super::{Run, STRETCH};
 use crate::encode::staged::borders::cut_at_borders;
-use crate::encode::staged::{Pipeline, Worker};
+use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
+use crate::memory::key;
 use crate::normalize::Context;
 
 impl Run<'_> {
-    /// Handles a word that the first memory does not know.
+    /// Handles a word whose ids are in no slot.
     #[inline(never)]
-    pub(super) fn seldom(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
+    pub(super) fn miss(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
         if end - start >= STRETCH {
-            return self.spell(start, end, key).map(|_| ());
+            return self.run_stages(start, end, key).map(|_| ());
         }
-        if self.recall_long(start, end, key).is_some() {
+        if self.recall(start, end, key).is_some() {
             return Ok(());
         }
         let before = self.part.ids.len();
@@ -27,7 +27,7 @@ impl Run<'_> {
             from = to;
         }
         if from == start {
-            return self.spell(start, end, key).map(|_| ());
+            return self.run_stages(start, end, key).map(|_| ());
         }
         bound = bound.min(self.part_of_word(from, end, before)?);
         self.remember(start, end, key, before, bound.max(0.0));
@@ -38,41 +38,30 @@ impl Run<'_> {
     /// word whose ids began with that number.
     fn part_of_word(&mut self, start: usize, end: usize, before: usize) -> Result<f32> {
         let tokens = self.part.ids.len() - before;
-        let key = self.key(start, end);
-        let bound = if let Some(known) = self.recall(key) {
-            self.part.ids.extend_from_slice(&known.ids[..known.count]);
-            match self.scores {
-                Some(_) => known.bound(),
-                None => f32::INFINITY,
-            }
-        } else if let Some(bound) = self.recall_long(start, end, key) {
-            bound
-        } else {
-            self.spell(start, end, key)?
+        let key = key::pack_any(self.text, start, end);
+        let bound = match self.recall(start, end, key) {
+            Some(bound) => bound,
+            None => self.run_stages(start, end, key)?,
         };
         // So much may the tokens before it add, and a little more because sums are rounded.
         Ok(bound - 1.01 * tokens as f32 * self.largest)
     }
 
-    /// Asks the other memory, where the first one is known to know nothing but that there is something;
-    /// gives the bound of the ids.
-    fn recall_long(&mut self, start: usize, end: usize, key: u128) -> Option<f32> {
-        if key != TOO_LONG {
-            self.memory
-                .cache
-                .recall(key)
-                .filter(|known| known.count == MANY)?;
+    /// Appends the ids of a word if they are known and hold here; returns their bound.
+    fn recall(&mut self, start: usize, end: usize, key: u128) -> Option<f32> {
+        let ids = &mut self.part.ids;
+        let before = ids.len();
+        let bound = self.memory.cache.find(key, &self.text[start..end], ids)?;
+        let Some(scores) = self.scores else {
+            return Some(f32::INFINITY);
+        };
+        if self.sum.abs() >= bound {
+            ids.truncate(before);
+            return None;
         }
-        let (ids, bound) = self.memory.long.recall(&self.text[start..end])?;
-        if let Some(scores) = self.scores {
-            if self.sum.abs() >= bound {
-                return None;
-            }
-            for &id in ids {
-                self.sum += scores[id as usize];
-            }
+        for &id in &ids[before..] {
+            self.sum += scores[id as usize];
         }
-        self.part.ids.extend_from_slice(ids);
         Some(bound)
     }
 
@@ -80,28 +69,26 @@ impl Run<'_> {
     fn remember(&mut self, start: usize, end: usize, key: u128, before: usize, bound: f32) {
         if self.scores.is_some() && bound == 0.0 {
             if !self.text[start..end].is_ascii() {
-                self.memory.lost += end - start;
+                self.memory.unbounded_bytes += end - start;
             }
             return;
         }
-        let ids = &self.part.ids[before..];
-        let bounded = self.scores.map(|_| bound);
-        if key == TOO_LONG || !self.memory.cache.remember(key, ids, bounded) {
-            self.memory
-                .long
-                .remember(&self.text[start..end], ids, bound);
-        }
+        let word = &self.text[start..end];
+        let bound = self.scores.map(|_| bound);
+        self.memory
+            .cache
+            .insert(key, word, &self.part.ids[before..], bound);
     }
 
     /// Sends a word through all stages and remembers what came out, whose bound it gives.
     #[cold]
-    fn spell(&mut self, start: usize, end: usize, key: u128) -> Result<f32> {
+    fn run_stages(&mut self, start: usize, end: usize, key: u128) -> Result<f32> {
         let word = &self.text[start..end];
         let before = self.part.ids.len();
         let ids = &mut self.part.ids;
         self.worker.scratch.sum = self.sum;
         self.worker.scratch.bound = f32::INFINITY;
-        self.pipeline.spell(word, INSIDE, self.worker, ids)?;
+        self.staged.spell(word, INSIDE, self.worker, ids)?;
         self.sum = self.worker.scratch.sum;
         let bound = self.worker.scratch.bound;
         self.remember(start, end, key, before, bound);
@@ -109,7 +96,7 @@ impl Run<'_> {
     }
 }
 
-impl Pipeline {
+impl Staged {
     /// Appends the ids of a text that goes through the stages by itself.
     pub(super) fn spell(
         &self,

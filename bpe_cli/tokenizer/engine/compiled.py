@@ -1,0 +1,400 @@
+"""The engine: a tokenizer compiled for the core."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError, InputError
+from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpaceMarksDecoder, Split
+from bpe_cli.stages.splitters import compile_splitter, segments
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.core_arguments import cannot_encode, cannot_spell
+from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.tokenizer.engine import Place
+
+if TYPE_CHECKING:
+    from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer
+    from bpe_cli.tokenizer.encoded import PieceSpans, Placed
+    from bpe_cli.tokenizer.engine import EngineParts, Sampling
+    from bpe_cli.tokenizer.engine.by_regex import ByRegex
+
+
+def only_splits(
+    model: Model,
+    normalizer: Sequence[Normalizer],
+    pre_tokenizer: Sequence[PreTokenizer],
+    decoder: Sequence[Decoder],
+) -> bool:
+    """Return whether a tokenizer is byte-level BPE whose text is only split."""
+    spaces = [isinstance(stage, PrefixSpace) for stage in pre_tokenizer]
+    return (
+        isinstance(model, (RankBpe, MergeBpe))
+        and not normalizer
+        and not decoder
+        and not any(spaces[1:])
+        and all(isinstance(stage, (PrefixSpace, Split)) for stage in pre_tokenizer)
+        and all(stage == Split(stage.pattern) for stage in pre_tokenizer if isinstance(stage, Split))
+    )
+
+
+class Engine:
+    """Run a compiled tokenizer.
+
+    Whatever encodes raises ``InputError`` if a byte of the text has no token, ``FormatError`` if the tokenizer's
+    tables contradict each other; ``threads`` changes no result.
+
+    Text that is only split goes a short way. What that does not do (sampling, spans of tokens that take white space
+    along) goes through all stages, as everything of other tokenizers does: their encoder is compiled when it is needed.
+
+    Attributes:
+        slow_patterns: The split patterns that the core has no scanner for; empty when all is fast.
+        has_spans: Whether tokens' bytes, one after the other, are those of the text (but for a space put before).
+
+    Raises:
+        FormatError: if a stage cannot be.
+        UsageError: if a pattern does not compile.
+    """
+
+    slow_patterns: tuple[str, ...] = ()
+    has_spans = False
+
+    def __init__(self, parts: EngineParts, *, through_stages: bool = False) -> None:
+        """Compile the stages.
+
+        Args:
+            parts: The tokenizer's.
+            through_stages: Whether to go the long way even where there is a short one.
+        """
+        self._parts = parts
+        self._by_regex: ByRegex | None = None
+        stages = parts.pre_tokenizer
+        self._only_splits = not through_stages and only_splits(parts.model, parts.normalizer, stages, parts.decoder)
+        if not self._only_splits:
+            _ = self._stages
+            return
+        self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
+        strips = any(token.lstrip or token.rstrip for token in parts.special_tokens)
+        self.has_spans = not strips and parts.codebook is None
+        patterns = tuple(stage.pattern for stage in stages if isinstance(stage, Split))
+        self._splitter = compile_splitter(patterns)
+        if not isinstance(self._splitter, _core.Splitter):
+            from bpe_cli.tokenizer.engine.by_regex import ByRegex
+
+            self._by_regex = ByRegex(self._splitter, self._prefix_space)
+            self.slow_patterns = patterns
+
+    # -- compiled parts ------------------------------------------------------------------------
+
+    @cached_property
+    def _stages(self) -> _core.Stages:
+        """The compiled stages before the model."""
+        from bpe_cli.stages.component_json import core_spec
+
+        try:
+            return _core.Stages(core_spec(self._parts.normalizer, self._parts.pre_tokenizer))
+        except ValueError as error:
+            raise FormatError(f"the tokenizer's stages cannot be run: {error}") from error
+
+    @cached_property
+    def _encoder(self) -> _core.Encoder:
+        """The compiled encoder, by the short way if there is one."""
+        if not self._only_splits:
+            return self._staged
+        model, vocabulary = self._parts.model, self._parts.model.vocabulary
+        splitter = self._splitter if isinstance(self._splitter, _core.Splitter) else _core.Splitter("null")
+        try:
+            if vocabulary.embedded is not None and not isinstance(model, MergeBpe):
+                return _core.Encoder.embedded(vocabulary.embedded, splitter, self._prefix_space)
+            return _core.Encoder.plain(
+                splitter,
+                prefix_space=self._prefix_space,
+                blob=vocabulary.blob,
+                ends=vocabulary.ends,
+                merges=None if model.merges is None else model.merges.triples,
+                whole_pieces=model.merges is None or model.ignore_merges,
+            )
+        except ValueError as error:
+            raise FormatError(f"the tokenizer contradicts itself: {error}") from error
+
+    @cached_property
+    def _staged(self) -> _core.Encoder:
+        """The compiled encoder with all stages."""
+        from bpe_cli.stages.component_json import core_model
+
+        model = self._parts.model
+        try:
+            return _core.Encoder(
+                self._stages,
+                core_model(model),
+                blob=model.vocabulary.blob,
+                ends=model.vocabulary.ends,
+                merges=None if model.merges is None else model.merges.triples,
+                scores=model.frequencies if model.scores is None else model.scores,
+                kinds=model.kinds or None,
+            )
+        except ValueError as error:
+            raise FormatError(f"the tokenizer contradicts itself: {error}") from error
+
+    @cached_property
+    def _decoder(self) -> _core.Decoder:
+        import json
+
+        from bpe_cli.stages.component_json import component
+
+        try:
+            return _core.Decoder(json.dumps([component(stage) for stage in self._parts.decoder]))
+        except ValueError as error:
+            raise FormatError(f"the tokenizer's decoder cannot be run: {error}") from error
+
+    @cached_property
+    def bare(self) -> Engine:
+        """The model alone, which takes a document for a piece."""
+        parts = replace(self._parts, normalizer=(), pre_tokenizer=(), decoder=())
+        return Engine(parts, through_stages=not self._only_splits)
+
+    def matcher(self, contents: Sequence[bytes], ids: Sequence[int], flags: bytes | None) -> _core.SpecialMatcher:
+        """Compile what is looked for in text, and in the text that the normalizer makes of it."""
+        stages = None if self._only_splits else self._stages
+        return _core.SpecialMatcher(contents, ids, flags, stages, self._parts.codebook)
+
+    def clear_cache(self) -> None:
+        """Give back the memory of what encoding remembers."""
+        for encoder in self.__dict__.keys() & {"_encoder", "_staged"}:
+            self.__dict__[encoder].clear_cache()
+        if "bare" in self.__dict__:
+            self.bare.clear_cache()
+
+    # -- text to ids ---------------------------------------------------------------------------
+
+    def encode(
+        self,
+        block: Block,
+        matcher: _core.SpecialMatcher | None = None,
+        threads: int = 1,
+        sampling: Sampling | None = None,
+        place: Place | None = None,
+    ) -> tuple[memoryview, memoryview]:
+        """Encode a block: ids of all documents (u32), and where each document's ids end (u64)."""
+        try:
+            if sampling is not None:
+                place = place or Place()
+                ids, ends = self._staged.encode(
+                    block.data, block.ends, matcher, threads, block.continued,
+                    (sampling.way, sampling.number, sampling.nbest), (sampling.seed, place.document, place.offset),
+                )  # fmt: skip
+            elif self._by_regex is not None:
+                return self._by_regex.encode(self._encoder, block, matcher)
+            else:
+                ids, ends = self._encoder.encode(block.data, block.ends, matcher, threads, block.continued)
+        except ValueError as error:
+            raise self._failed(error, block.data) from error
+        return memoryview(ids), memoryview(ends)
+
+    def encode_text(self, data: bytes, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        """Encode one text (u32), as ``encode`` does a block of one; of short texts, in half the time."""
+        if self._by_regex is not None:
+            return self.encode(Block.of([data]), matcher)[0]
+        try:
+            return memoryview(self._encoder.encode(data, array("Q", (len(data),)), matcher, threads)[0])
+        except ValueError as error:
+            raise self._failed(error, data) from error
+
+    def count(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        """Count the tokens of each document of a block (u64)."""
+        if self._by_regex is not None:
+            _, ends = self.encode(block, matcher)
+            return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
+        try:
+            return memoryview(self._encoder.count(block.data, block.ends, matcher, threads, block.continued))
+        except ValueError as error:
+            raise self._failed(error, block.data) from error
+
+    def spans(
+        self, data: bytes | memoryview, matcher: _core.SpecialMatcher | None, *, continued: bool = False
+    ) -> tuple[memoryview, memoryview, memoryview]:
+        """Encode one document, or a part of one, through all stages.
+
+        Returns:
+            Ids (u32), and start and end in ``data`` of what each stands for (u64).
+        """
+        try:
+            ids, starts, ends = self._staged.spans(data, matcher, continued)
+        except ValueError as error:
+            raise self._failed(error, data) from error
+        return memoryview(ids), memoryview(starts), memoryview(ends)
+
+    def place(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
+        """Encode one text; ``Tokenizer.tokens`` says what spans mean.
+
+        Complexity: linear; 21 bytes of memory for each token.
+        """
+        from bpe_cli.tokenizer.encoded import Placed
+
+        if not self.has_spans:
+            ids, begins, stops = self.spans(data, matcher)
+            special_ids = {token.token_id for token in self._parts.special_tokens}
+            return Placed(ids, begins, stops, bytes(map(special_ids.__contains__, ids)))
+        ids, _ = self.encode(Block.of([data]), matcher)
+        sizes = {token_id: self._size(token_id) for token_id in set(ids)}
+        joined = array("Q", accumulate(map(sizes.__getitem__, ids)))
+        if matcher is None and not self._prefix_space:
+            return Placed(ids, array("Q", [0])[: len(ids)] + joined[:-1], joined, bytes(len(ids)))
+        starts, ends, special = array("Q"), array("Q"), bytearray()
+        position = spaces = first = 0
+        for segment, special_id in segments(data, matcher):
+            # A space that is put before a segment is in its first token, and nowhere in the text.
+            spaces += special_id is None and self._prefix_space and not segment.startswith(b" ")
+            starts.append(position)
+            position += len(segment)
+            last = bisect_left(joined, position + spaces, first) + 1
+            ends.extend(end - spaces for end in joined[first:last])
+            starts.extend(ends[first : last - 1])
+            special += bytes([special_id is not None]) * (last - first)
+            first = last
+        return Placed(ids, starts, ends, bytes(special))
+
+    @cached_property
+    def _special_sizes(self) -> dict[int, int]:
+        ids, _, ends = self._parts.special_table
+        return {token_id: end - start for token_id, start, end in zip(ids, [0, *ends], ends, strict=False)}
+
+    def _size(self, token_id: int) -> int:
+        size = self._special_sizes.get(token_id)
+        return len(self._parts.vocabulary.token(token_id)) if size is None else size
+
+    def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
+        """Return the best segmentations of one piece with their scores, best first; the model is a unigram model."""
+        try:
+            return [(tuple(memoryview(ids)), score) for ids, score in self._staged.nbest(piece, count)]
+        except ValueError as error:
+            raise self._failed(error, piece) from error
+
+    def tally(
+        self, tally: _core.Tally, block: Block, matcher: _core.SpecialMatcher | None, threads: int, *, tiled: bool
+    ) -> tuple[memoryview, memoryview] | None:
+        """Encode a block and count the results.
+
+        Args:
+            tally: What is added to.
+            block: The documents.
+            matcher: What is looked for in them.
+            threads: How many to use.
+            tiled: Whether tokens found by ``matcher`` stand in the text as they are: they take no white space along,
+                and no space is put before what follows them.
+
+        Returns:
+            The ids (u32) and where each document's end (u64); None if the tally has decoded them already.
+        """
+        if self._by_regex is not None and (tiled or self.has_spans):
+            if not tiled:
+                return self._by_regex.tally_placed(tally, block, lambda document: self.place(document, matcher))
+            self._by_regex.tally(tally, block, *self.encode(block, matcher))
+            return None
+        try:
+            encoded = tally.encode(
+                self._encoder if tiled else self._staged, block.data, block.ends, matcher, threads,
+                continued=block.continued, unfinished=block.unfinished,
+            )  # fmt: skip
+        except ValueError as error:
+            raise self._failed(error, block.data) from error
+        return None if encoded is None else (memoryview(encoded[0]), memoryview(encoded[1]))
+
+    def _failed(self, error: ValueError, data: bytes | memoryview) -> InputError:
+        on_bytes = isinstance(self._parts.model, (RankBpe, MergeBpe))
+        return cannot_encode(error, data) if on_bytes else cannot_spell(error, data)
+
+    # -- text to pieces ------------------------------------------------------------------------
+
+    def normalize(self, text: bytes, *, first: bool = True) -> bytes:
+        """Return what the normalizer makes of a stretch of text; ``first``: a document begins with it."""
+        return text if self._only_splits else self._stages.normalize(text, first=first)[0]
+
+    def pieces(self, text: bytes, *, first: bool = True) -> PieceSpans:
+        """Return the pieces that the model gets of a stretch of text without special tokens, and their places in it."""
+        from bpe_cli.tokenizer.encoded import PieceSpans
+
+        if not self._only_splits:
+            data, *columns = self._stages.pre_tokenize(text, first=first)
+            return PieceSpans(data, *[memoryview(column) for column in columns])
+        spaced = self._prefix_space and text[:1] not in (b"", b" ")
+        data = b" " + text if spaced else text
+        ends = memoryview(self._splitter.split(data)).tolist()
+        starts = [0, *ends[:-1]] if ends else []
+        return PieceSpans(data, starts, ends, [max(at - spaced, 0) for at in starts], [at - spaced for at in ends])
+
+    def piece_ends(self, text: bytes) -> memoryview | None:
+        """Return the end of every piece of a text without special tokens; None if the pieces are not parts of it."""
+        return memoryview(self._splitter.split(text)) if self._only_splits else None
+
+    def count_pieces(
+        self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
+    ) -> None:
+        """Add the pieces of a block to counts.
+
+        Raises:
+            ValueError: if the text cannot be cut: an expression takes too long, or the text is too long.
+            MemoryError: if there are more different pieces than the counts' memory holds.
+        """
+        if not self._only_splits:
+            counts.add_staged(self._stages, matcher, block.data, block.ends, threads, block.continued)
+            return
+        from bpe_cli.stages.counting import SplitText
+
+        SplitText(self._splitter, self._prefix_space).count_pieces(counts, block, matcher, threads)
+
+    def safe_cut(self, data: bytes | memoryview, /) -> int:
+        """Return the last offset at which a text can be cut, whatever follows; 0 for none."""
+        return self._splitter.safe_cut(data) if self._only_splits else self._encoder.safe_cut(data)
+
+    # -- ids to text ---------------------------------------------------------------------------
+
+    def failures(
+        self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int], threads: int
+    ) -> memoryview:
+        """Return the numbers (u64) of the documents of a block, all whole, that their ids do not decode to."""
+        special, vocabulary = self._parts.special_table, self._parts.vocabulary
+        if not self._parts.decoder:
+            failed = _core.joined_failures(self._encoder, block.data, block.ends, ids, ends, *special, threads)
+        else:
+            token_ends = memoryview(vocabulary.ends).toreadonly()
+            failed = _core.chain_failures(
+                self._decoder, block.data, block.ends, ids, ends,
+                vocabulary.blob, token_ends, *special, self._skipped, threads,
+            )  # fmt: skip
+        return memoryview(failed)
+
+    @cached_property
+    def _skipped(self) -> bytes | None:
+        """How special tokens read for SentencePiece: control pieces as nothing, the unknown one as its own text."""
+        if not any(isinstance(stage, SpaceMarksDecoder) for stage in self._parts.decoder):
+            return None
+        unk_id = self._parts.model.unk_id
+        return bytes(2 if token.token_id == unk_id else int(token.special) for token in self._parts.special_tokens)
+
+    @cached_property
+    def _specials_apart(self) -> bool:
+        """Whether the compiled model has no token for any id that decodes to a special one."""
+        return self._only_splits and not self._parts.model.vocabulary.among(self._parts.special_table[0])
+
+    def decode(self, ids: memoryview | array[int]) -> bytes:
+        """Return the bytes of a document's ids.
+
+        Raises:
+            ValueError: if an id has no token.
+        """
+        special, vocabulary = self._parts.special_table, self._parts.vocabulary
+        if self._parts.decoder:
+            ends = memoryview(vocabulary.ends).toreadonly()
+            return self._decoder.decode(ids, vocabulary.blob, ends, *special, self._skipped)
+        if self._specials_apart:  # then most texts need no more: looking at the table takes a short one as long again
+            try:
+                return self._encoder.decode(ids, b"", b"", b"")
+            except ValueError:
+                pass
+        return self._encoder.decode(ids, *special)

@@ -1,0 +1,162 @@
+//! Blocks of documents through a tokenizer, on several threads: one driver, whatever encodes a document.
+
+use crate::documents::{self, Documents, Task};
+use crate::encode::encoded::{self, Encoded, Part};
+use crate::encode::staged::Variation;
+use crate::encode::workers::{Worker, Workers};
+use crate::error::Result;
+use crate::memory::budget::Budget;
+use crate::special::SpecialMatcher;
+
+/// A block to be encoded, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The documents.
+    pub documents: Documents<'a>,
+    /// What is looked for in them.
+    pub matcher: Option<&'a SpecialMatcher>,
+    /// Whether ids are kept, or only counted.
+    pub keep: bool,
+    /// How encoding varies; only [`Encoder::sample`] asks for it.
+    pub variation: Option<Variation>,
+}
+
+/// A way of encoding: compiled, and immutable, since threads share it.
+pub trait Encode: Sync {
+    /// What one thread works with.
+    type Worker: Worker;
+
+    /// Whether a block is cut even for one thread, because what a task needs grows with its text.
+    const CUTS_FOR_ONE: bool;
+
+    /// The last offset at which a text can be cut, whatever follows, and each part be encoded by itself (the
+    /// later one with `continued`); 0 when there is none.
+    fn safe_cut(&self, text: &[u8]) -> usize;
+
+    /// Appends the ids of a task, and how many there are at the end of each document. Errors have their
+    /// offset in the block.
+    fn encode_task(
+        &self,
+        job: &Job<'_>,
+        task: &Task,
+        worker: &mut Self::Worker,
+        part: &mut Part,
+    ) -> Result<()>;
+}
+
+/// A compiled tokenizer: immutable but for working memory, shared by threads.
+#[derive(Debug)]
+pub struct Encoder<E: Encode> {
+    pub(super) way: E,
+    workers: Workers<E::Worker>,
+}
+
+impl<E: Encode> Encoder<E> {
+    pub(super) fn new(way: E) -> Self {
+        Self {
+            way,
+            workers: Workers::default(),
+        }
+    }
+
+    /// Encodes a block.
+    ///
+    /// # Errors
+    /// [`crate::Error::MissingByte`] with the offset in the block; [`crate::Error::Invalid`] for ends that
+    /// contradict the text, and when a stage fails; [`crate::Error::Memory`] when there is none for the ids.
+    pub fn encode(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> Result<Encoded> {
+        let job = Job {
+            documents: *documents,
+            matcher,
+            keep: true,
+            variation: None,
+        };
+        encoded::join(self.parts(&job, threads)?, threads)
+    }
+
+    /// Counts each document's tokens.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn count(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> Result<Vec<u64>> {
+        let job = Job {
+            documents: *documents,
+            matcher,
+            keep: false,
+            variation: None,
+        };
+        Ok(encoded::counts(&self.parts(&job, threads)?))
+    }
+
+    /// Gives the last offset at which a text can be cut, whatever follows, and each part be encoded by
+    /// itself (the later one with `continued`); 0 when there is none.
+    #[must_use]
+    pub fn safe_cut(&self, text: &[u8]) -> usize {
+        self.way.safe_cut(text)
+    }
+
+    /// Changes how much memory all caches may take together, from the next block on.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.workers.budget = budget;
+    }
+
+    /// The bytes of all caches, but for those of calls that run now.
+    #[must_use]
+    pub fn cache_bytes(&self) -> usize {
+        self.workers.cache_bytes()
+    }
+
+    /// Gives back the memory of all caches, but for those of calls that run now.
+    pub fn clear_cache(&self) {
+        self.workers.clear();
+    }
+
+    /// Encodes a block task by task.
+    pub(super) fn parts(&self, job: &Job<'_>, threads: usize) -> Result<Vec<Part>> {
+        job.documents.check()?;
+        let tasks = if threads <= 1 && !E::CUTS_FOR_ONE {
+            vec![Task::whole(&job.documents)]
+        } else {
+            self.tasks(job)
+        };
+        documents::run(
+            &tasks,
+            threads,
+            || self.worker(),
+            |worker, task| self.run(job, task, worker),
+            |worker| self.return_worker(worker),
+        )
+    }
+
+    /// Cuts a block into what threads take.
+    pub(crate) fn tasks(&self, job: &Job<'_>) -> Vec<Task> {
+        documents::tasks(&job.documents, |text| self.safe_cut(text), job.matcher)
+    }
+
+    /// Encodes a task.
+    pub(crate) fn run(&self, job: &Job<'_>, task: &Task, worker: &mut E::Worker) -> Result<Part> {
+        let bytes = if job.keep { task.end - task.start } else { 0 };
+        let mut part = Part::with_room_for(bytes);
+        self.way.encode_task(job, task, worker, &mut part)?;
+        Ok(part)
+    }
+
+    /// Lends a worker, to be given to [`Encoder::return_worker`].
+    pub(crate) fn worker(&self) -> E::Worker {
+        self.workers.worker()
+    }
+
+    pub(crate) fn return_worker(&self, worker: E::Worker) {
+        self.workers.return_worker(worker);
+    }
+}

@@ -1,0 +1,122 @@
+//! Workers between calls: their caches stay warm from block to block.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::memory::budget::{Budget, Share};
+use crate::threads::cores;
+
+/// What one thread works with.
+pub trait Worker: Default + Send {
+    /// Changes how much memory its caches may take, and gives back what is over.
+    fn set_share(&mut self, share: Share);
+
+    /// The bytes of its caches.
+    fn cache_bytes(&self) -> usize;
+}
+
+/// The workers of a tokenizer.
+#[derive(Debug)]
+pub struct Workers<W> {
+    idle: Mutex<Vec<W>>,
+    /// How many there are, idle or at work.
+    all: AtomicUsize,
+    /// What their caches may take together.
+    pub budget: Budget,
+}
+
+impl<W> Default for Workers<W> {
+    fn default() -> Self {
+        Self {
+            idle: Mutex::default(),
+            all: AtomicUsize::new(0),
+            budget: Budget::default(),
+        }
+    }
+}
+
+impl<W: Worker> Workers<W> {
+    /// Lends a worker, to be given to [`Workers::return_worker`].
+    pub fn worker(&self) -> W {
+        let idle = self.idle().pop();
+        let mut worker = idle.unwrap_or_else(|| {
+            self.all.fetch_add(1, Ordering::Relaxed);
+            W::default()
+        });
+        worker.set_share(self.budget.share(self.all.load(Ordering::Relaxed)));
+        worker
+    }
+
+    /// Takes a worker back, or drops it if as many are idle as can work at once.
+    pub fn return_worker(&self, worker: W) {
+        let mut idle = self.idle();
+        if idle.len() < cores() {
+            idle.push(worker);
+        } else {
+            drop(idle);
+            self.all.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Drops the workers that are idle.
+    pub fn clear(&self) {
+        let idle = std::mem::take(&mut *self.idle());
+        self.all.fetch_sub(idle.len(), Ordering::Relaxed);
+    }
+
+    /// The bytes of the caches of workers that are idle.
+    pub fn cache_bytes(&self) -> usize {
+        self.idle().iter().map(W::cache_bytes).sum()
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<W>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What it may take.
+    #[derive(Default)]
+    struct Told(Share);
+
+    impl Worker for Told {
+        fn set_share(&mut self, share: Share) {
+            self.0 = share;
+        }
+
+        fn cache_bytes(&self) -> usize {
+            self.0.most
+        }
+    }
+
+    fn share(workers: usize) -> Share {
+        Budget::default().share(workers)
+    }
+
+    #[test]
+    fn as_many_are_kept_as_work_at_once() {
+        let workers = Workers::<Told>::default();
+        assert_eq!(workers.worker().0, share(1));
+        workers.clear();
+        let lent: Vec<_> = (0..cores() + 3).map(|_| workers.worker()).collect();
+        assert_eq!(lent.last().unwrap().0, share(cores() + 4));
+        lent.into_iter()
+            .for_each(|worker| workers.return_worker(worker));
+        assert_eq!(workers.idle().len(), cores());
+        workers.clear();
+        assert_eq!(workers.idle().len(), 0);
+    }
+
+    #[test]
+    fn who_was_alone_hears_of_another() {
+        let workers = Workers::<Told>::default();
+        let first = workers.worker();
+        assert_eq!((first.0, workers.worker().0), (share(1), share(2)));
+        workers.return_worker(first);
+        assert_eq!(workers.worker().0, share(2));
+        assert_eq!(workers.cache_bytes(), 0);
+    }
+}

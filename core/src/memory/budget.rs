@@ -1,0 +1,94 @@
+//! How much memory the caches of a tokenizer may take together.
+//!
+//! Each worker has caches of its own, so that none waits for another. What one may hold is what there is for all, divided
+//! by how many workers there are, rounded up to a power of two: a number that goes up and down by one changes no cache.
+
+/// The memory of all caches of a tokenizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// So many bytes together, but for the [`LEAST`] that each cache has at any rate.
+    pub bytes: usize,
+}
+
+/// The bytes of the smallest cache.
+pub const LEAST: usize = 192;
+
+/// A table of 32 MB and a ring of 48 MB.
+const SOLE: usize = 82 << 20;
+/// A table of 16 MB and a ring of 16 MB: more serves one thread, but fills the nearer caches of several.
+const ONE_OF_SEVERAL: usize = 34 << 20;
+
+impl Default for Budget {
+    /// What one to sixteen workers want, and below 1 GB for any number: 64 have 14 MB each.
+    fn default() -> Self {
+        Self { bytes: 896 << 20 }
+    }
+}
+
+impl Budget {
+    /// The share of one of so many workers.
+    #[must_use]
+    pub fn share(self, workers: usize) -> Share {
+        let most = self.bytes / workers.max(1).next_power_of_two();
+        let wanted = if workers <= 1 { SOLE } else { ONE_OF_SEVERAL };
+        Share {
+            wanted: wanted.min(most),
+            most,
+        }
+    }
+}
+
+/// What a worker, or one of its caches, may take of a [`Budget`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Up to so many bytes it grows.
+    pub wanted: usize,
+    /// What was taken when there were fewer workers is given back only if it is more than that.
+    pub most: usize,
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Budget::default().share(2)
+    }
+}
+
+impl Share {
+    /// The share of one of several caches, which wants no more than one of a worker among several.
+    #[must_use]
+    pub fn part(self, caches: usize) -> Self {
+        let most = self.most / caches;
+        Self {
+            wanted: most.min(ONE_OF_SEVERAL),
+            most,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_never_pass_the_budget() {
+        for bytes in [0, 1, 1000, 50 << 20, Budget::default().bytes] {
+            let budget = Budget { bytes };
+            for workers in 1..=300 {
+                let share = budget.share(workers);
+                assert!(share.wanted <= share.most && share.most * workers <= bytes);
+                let part = share.part(3);
+                assert!(part.wanted <= part.most && 3 * part.most <= share.most);
+            }
+        }
+    }
+
+    #[test]
+    fn few_workers_get_all_they_want() {
+        let budget = Budget::default();
+        assert_eq!(budget.share(1).wanted, SOLE);
+        for workers in 2..=16 {
+            assert_eq!(budget.share(workers).wanted, ONE_OF_SEVERAL);
+        }
+        assert_eq!(budget.share(64).wanted, 14 << 20);
+    }
+}

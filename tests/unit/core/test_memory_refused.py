@@ -1,0 +1,50 @@
+"""Memory for ids that the system refuses is an error with a sentence, and the encoder can be used afterwards."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.needs import only_where
+
+LIMITED = """
+import resource, sys
+from bpe_cli.stages import RankBpe, Split, WhitespaceSplit, WordLevel
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer
+vocabulary = Vocabulary.from_tokens([b"?", b"a", b" "])
+tokenizer = Tokenizer(RankBpe(vocabulary), (Split(PATTERNS["gpt2"].regex),))
+if sys.argv[1] == "1":
+    tokenizer = Tokenizer(WordLevel(vocabulary, 0), (WhitespaceSplit(),))
+tokenizer.encode_block(Block.of([b"aa"]))
+block = Block.of([b"a " * (8 << 20)])
+used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[2]) << 20), -1))
+try:
+    tokenizer.encode_block(block)
+except MemoryError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+print([token_id for token_id in tokenizer.encode_block(Block.of([b"a a"]))[0] if token_id == 1])
+"""
+
+
+@pytest.mark.parametrize(("stages", "megabytes"), [(False, 40), (True, 60)])
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
+def test_refused_memory_is_an_error(stages, megabytes, pytestconfig):
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(int(stages)), str(megabytes)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=pytestconfig.rootpath,
+    )
+    assert done.returncode == 0, done.stderr
+    sentence, ids = done.stdout.splitlines()
+    assert re.fullmatch(r"there is no memory for \d+ tokens", sentence)
+    assert ids == "[1, 1]"
