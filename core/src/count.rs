@@ -26,7 +26,7 @@ use crate::split::Scanner;
 use crate::stages::Stages;
 use crate::threads;
 use places::Places;
-use recent::Counter;
+use recent::RecentCounts;
 
 /// Counts of pieces.
 #[derive(Debug)]
@@ -268,7 +268,7 @@ impl Counts {
         threads: usize,
     ) -> Result<()> {
         if threads == 1 || tasks.len() < 2 {
-            let mut counter = Counter::new(std::mem::replace(self, Self::new(0)));
+            let mut counter = RecentCounts::new(std::mem::replace(self, Self::new(0)));
             let cut = tasks.iter().try_for_each(|task| {
                 cutter.cut(task, |text, start, ends| counter.add(text, start, ends))
             });
@@ -281,7 +281,7 @@ impl Counts {
         let (news, found) = threads::map_with(
             tasks.iter(),
             threads,
-            |number| (number, Counter::new(Self::new(self.max_bytes))),
+            |number| (number, RecentCounts::new(Self::new(self.max_bytes))),
             |(number, counter), task| {
                 let before = counter.unique();
                 cutter.cut(task, |text, start, ends| counter.add(text, start, ends))?;

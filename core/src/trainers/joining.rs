@@ -80,14 +80,14 @@ pub struct Learnt {
 
 /// Lines in which words have been joined so far.
 #[derive(Debug, Default)]
-struct Part {
+struct JoinedLines {
     /// The lines, with one `BREAK` between stretches.
     text: Vec<u8>,
     /// Where each word ends; a `BREAK` is a word.
     ends: Vec<u32>,
 }
 
-impl Part {
+impl JoinedLines {
     /// Calls `each` with every two neighbours that could be joined.
     fn pairs(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut start = 0;
@@ -219,7 +219,7 @@ impl Lines {
         drop(self);
         let mut dictionaries = Vec::new();
         for round in 0..options.rounds {
-            let counts = merged(each(&parts, threads, Part::count)?)?;
+            let counts = merged(each(&parts, threads, JoinedLines::count)?)?;
             if counts.unique() == 0 {
                 break;
             }
@@ -258,13 +258,17 @@ impl Lines {
 
     /// Cuts lines into characters, and gives all characters with their counts.
     #[expect(clippy::type_complexity, reason = "the two results, by shape")]
-    fn parts(&self, options: &Options, threads: usize) -> Result<(Vec<Part>, Vec<(Vec<u8>, u64)>)> {
+    fn parts(
+        &self,
+        options: &Options,
+        threads: usize,
+    ) -> Result<(Vec<JoinedLines>, Vec<(Vec<u8>, u64)>)> {
         let mut sorted = options.breaks.clone();
         sorted.sort_unstable();
         let breaks =
             |character: char| character.is_whitespace() || sorted.binary_search(&character).is_ok();
         let part = |ranges: &[Range<usize>]| {
-            let (mut part, mut characters) = (Part::default(), Counts::new(usize::MAX));
+            let (mut part, mut characters) = (JoinedLines::default(), Counts::new(usize::MAX));
             for range in ranges {
                 let line = &self.text[range.clone()];
                 let mut at = 0;

@@ -21,8 +21,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::bpe::cells::{Cells, SEPARATOR};
 use super::bpe::pairs::pack;
-use super::joints::Joints;
 use super::valid_piece::{Class, Rules, class_of};
+use super::word_cuts::WordCuts;
 use crate::error::Result;
 
 /// What and how much to learn.
@@ -170,10 +170,10 @@ impl Trainer {
                 tokens.len() as u32 - 1
             });
         }
-        // No pair that is ever merged lies across a joint.
-        let joints = Joints::new(options.alphabet.iter().copied(), options.rules, usize::MAX);
+        // No pair that is ever merged lies across a cut.
+        let cuts = WordCuts::new(options.alphabet.iter().copied(), options.rules, usize::MAX);
         let mut cells = Cells::new();
-        for (word, weight) in joints.words(pieces)?.iter() {
+        for (word, weight) in cuts.words(pieces)?.iter() {
             let known = word.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
             let known = known.filter_map(|character| ids.get(&character));
             cells.push(weight, |cells| cells.extend(known))?;

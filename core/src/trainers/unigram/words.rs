@@ -8,9 +8,9 @@ use super::Options;
 use crate::count::Counts;
 use crate::error::{Error, Result};
 use crate::text::{characters, read_char};
-use crate::trainers::joints::Joints;
 use crate::trainers::letters;
 use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
+use crate::trainers::word_cuts::WordCuts;
 
 /// What stands for a character that is left out: a byte that no character has.
 const GAP: u8 = 0xFF;
@@ -57,13 +57,13 @@ impl Words {
         let usable = pieces.filter(|(piece, _)| !sentences || left_out.find(piece).is_none());
         let chosen = choose_characters(usable.clone(), options);
         if !sentences {
-            let joints = Joints::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
+            let cuts = WordCuts::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
             // What follows a word that occurs once is its own, and not that of another one with the same end.
             let next = |place: usize, count| match count {
                 1 => OWN.saturating_add(place as u32),
                 _ => MANY,
             };
-            return Self::sorted(&joints.words(usable)?, next, chosen);
+            return Self::sorted(&cuts.words(usable)?, next, chosen);
         }
         let is_chosen: HashSet<char, RandomState> = chosen.iter().map(|&(c, _)| c).collect();
         let mut collector = Collector {

@@ -16,17 +16,17 @@ use crate::text::{character_len, read_char};
 
 /// Knows the characters that have tokens, and where tokens may go on.
 #[derive(Debug)]
-pub struct Joints {
+pub struct WordCuts {
     rules: Rules,
     longest: usize,
     ascii: [Option<Class>; 128],
     others: HashMap<char, Class, RandomState>,
 }
 
-impl Joints {
+impl WordCuts {
     /// Prepares for characters that have tokens; words of more characters than `longest` are cut, too.
     pub fn new(characters: impl Iterator<Item = char>, rules: Rules, longest: usize) -> Self {
-        let mut joints = Self {
+        let mut cuts = Self {
             rules,
             longest: longest.max(1),
             ascii: [None; 128],
@@ -34,14 +34,14 @@ impl Joints {
         };
         for character in characters {
             let class = class_of(character);
-            match joints.ascii.get_mut(character as usize) {
+            match cuts.ascii.get_mut(character as usize) {
                 Some(place) => *place = Some(class),
                 None => {
-                    joints.others.insert(character, class);
+                    cuts.others.insert(character, class);
                 }
             }
         }
-        joints
+        cuts
     }
 
     /// The class of the character at a place of a text, if it has a token.
@@ -97,9 +97,9 @@ impl Joints {
 mod tests {
     use super::*;
 
-    fn cut(joints: &Joints, text: &str) -> Vec<String> {
+    fn cut(cuts: &WordCuts, text: &str) -> Vec<String> {
         let (mut found, mut at) = (Vec::new(), 0);
-        while let Some(range) = joints.next(text.as_bytes(), at) {
+        while let Some(range) = cuts.next(text.as_bytes(), at) {
             at = range.end;
             found.push(text[range].to_owned());
         }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn cuts_where_no_token_goes_on() {
         let text = "▁foo(bar1,é\u{301})▁日本ごx\u{2585}\u{2585}q";
-        let joints = Joints::new(text.chars(), Rules::default(), 99);
+        let cuts = WordCuts::new(text.chars(), Rules::default(), 99);
         // Digits and signs are of one script.
         let expected = [
             "▁foo",
@@ -123,8 +123,8 @@ mod tests {
             "\u{2585}",
             "q",
         ];
-        assert_eq!(cut(&joints, text), expected);
-        let few = Joints::new("ao".chars(), Rules::default(), 1);
+        assert_eq!(cut(&cuts, text), expected);
+        let few = WordCuts::new("ao".chars(), Rules::default(), 1);
         assert_eq!(cut(&few, "▁foobar"), ["o", "o", "a"]);
     }
 }
