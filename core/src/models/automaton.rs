@@ -114,13 +114,13 @@ impl Automaton {
     }
 
     /// How many nodes there are.
-    pub fn len(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         self.depths.len()
     }
 
     /// All nodes but the root, shorter words first: links lead to those.
     pub fn by_depth(&self) -> Vec<Node> {
-        let mut order: Vec<Node> = (1..self.len() as Node).collect();
+        let mut order: Vec<Node> = (1..self.nodes() as Node).collect();
         order.sort_by_key(|&node| self.depths[node as usize]);
         order
     }

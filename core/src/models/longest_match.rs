@@ -184,7 +184,7 @@ impl LongestMatch {
 
 /// Finds for each node of a token, among that and the shorter ones that begin where it does, the one that is tried first.
 fn first_tried(reversed: &Automaton) -> Vec<Node> {
-    let mut first: Vec<Node> = (0..reversed.len() as Node).collect();
+    let mut first: Vec<Node> = (0..reversed.nodes() as Node).collect();
     for node in reversed.by_depth() {
         let shorter = reversed.longest_word(reversed.failure(node));
         if shorter != ROOT
