@@ -12,7 +12,6 @@ mod table;
 
 use std::hash::BuildHasher as _;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 
@@ -25,8 +24,9 @@ use crate::memory::prefetch::prefetch;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::stages::Stages;
+use crate::threads;
 use places::Places;
-use recent::Counter;
+use recent::RecentCounts;
 
 /// Counts of pieces.
 #[derive(Debug)]
@@ -143,12 +143,20 @@ impl Counts {
     /// # Errors
     /// [`Error::Memory`] if it is a new one and the bound would be passed.
     pub fn add(&mut self, piece: &[u8], count: u64) -> Result<()> {
+        self.add_at(piece, count).map(drop)
+    }
+
+    /// The same; gives the piece's place in order of first occurrence, or None if there is nothing to add.
+    ///
+    /// # Errors
+    /// As [`Counts::add`].
+    pub(crate) fn add_at(&mut self, piece: &[u8], count: u64) -> Result<Option<usize>> {
         self.add_hashed(piece, count, self.hash(piece))
     }
 
-    fn add_hashed(&mut self, piece: &[u8], count: u64, hash: u64) -> Result<()> {
+    fn add_hashed(&mut self, piece: &[u8], count: u64, hash: u64) -> Result<Option<usize>> {
         if piece.is_empty() || count == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let totals = count
             .checked_mul(piece.len() as u64)
@@ -157,7 +165,7 @@ impl Counts {
         let place = self.place_of(piece, hash)?;
         self.entries[place as usize].count += count;
         (self.total, self.total_bytes) = totals;
-        Ok(())
+        Ok(Some(place as usize))
     }
 
     /// The totals when so many pieces with so many bytes are added.
@@ -260,7 +268,7 @@ impl Counts {
         threads: usize,
     ) -> Result<()> {
         if threads == 1 || tasks.len() < 2 {
-            let mut counter = Counter::new(std::mem::replace(self, Self::new(0)));
+            let mut counter = RecentCounts::new(std::mem::replace(self, Self::new(0)));
             let cut = tasks.iter().try_for_each(|task| {
                 cutter.cut(task, |text, start, ends| counter.add(text, start, ends))
             });
@@ -270,33 +278,19 @@ impl Counts {
         }
         // A thread takes tasks in ascending order: what is new to it in a task lies together. Those of all
         // threads, in order of the tasks, are in order of first occurrence.
-        let found = std::sync::Mutex::new(Vec::new());
-        let numbers = AtomicUsize::new(0);
-        let worker = || {
-            let number = numbers.fetch_add(1, Ordering::Relaxed);
-            (number, Counter::new(Self::new(self.max_bytes)))
-        };
-        let news = documents::run(
-            tasks,
+        let (news, found) = threads::map_with(
+            tasks.iter(),
             threads,
-            worker,
-            |(number, counter): &mut (usize, Counter), task| {
+            |number| (number, RecentCounts::new(Self::new(self.max_bytes))),
+            |(number, counter), task| {
                 let before = counter.unique();
                 cutter.cut(task, |text, start, ends| counter.add(text, start, ends))?;
                 Ok((*number, before..counter.unique()))
             },
-            |(number, counter)| {
-                if let Ok(mut found) = found.lock() {
-                    found.push((number, counter.finish()));
-                }
-            },
+            |(_, counter)| counter.finish(),
         )?;
-        let mut found = found
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        found.sort_unstable_by_key(|&(number, _)| number);
         for (number, places) in news {
-            self.add_places(&found[number].1.0, places)?;
+            self.add_places(&found[number].0, places)?;
         }
         Ok(())
     }

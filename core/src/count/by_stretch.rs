@@ -12,18 +12,17 @@
 //!
 //! [`ByStages`]: crate::count::cutters::ByStages
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::count::Counts;
 use crate::count::cutters::{context_of, stretches};
 use crate::count::table::Stretches;
-use crate::documents::{self, Documents, Task};
+use crate::documents::{Documents, Task};
 use crate::error::{Error, Result};
 use crate::normalize::Context;
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::stages::Stages;
 use crate::text::visible;
+use crate::threads;
 
 /// A block that is cut before blanks.
 pub struct Chunks<'a> {
@@ -50,28 +49,24 @@ impl Chunks<'_> {
             return self.rewrite(own, |piece, count, _| counts.add(piece, count));
         }
         // A thread takes tasks in ascending order, so where each saw its pieces first tells the order of all.
-        let found = Mutex::new(Vec::new());
         let limit = counts.max_bytes();
-        documents::run(
-            tasks,
+        let (_, found) = threads::map_with(
+            tasks.iter(),
             threads,
-            begin,
+            |_| begin(),
             |own, task| self.cut(task, own),
             |own| {
                 let (mut counts, mut firsts) = (Counts::new(limit), Vec::new());
-                let result = self.rewrite(own, |piece, count, first| {
+                self.rewrite(own, |piece, count, first| {
                     counts.add(piece, count)?;
                     if firsts.len() < counts.unique() {
                         firsts.push(first);
                     }
                     Ok(())
-                });
-                if let Ok(mut found) = found.lock() {
-                    found.push(result.map(|()| (counts, firsts)));
-                }
+                })?;
+                Ok((counts, firsts))
             },
         )?;
-        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         add_found(counts, &found.into_iter().collect::<Result<Vec<_>>>()?)
     }
 

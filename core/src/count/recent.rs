@@ -33,8 +33,8 @@ struct Missed {
     end: usize,
 }
 
-/// Counts pieces; [`Counter::finish`] completes the counts.
-pub struct Counter {
+/// Counts pieces; [`RecentCounts::finish`] completes the counts.
+pub struct RecentCounts {
     counts: Counts,
     slots: Box<[Slot]>,
     missed: Vec<Missed>,
@@ -42,7 +42,7 @@ pub struct Counter {
     bytes: u64,
 }
 
-impl Counter {
+impl RecentCounts {
     /// Goes on from counts.
     pub fn new(counts: Counts) -> Self {
         Self {

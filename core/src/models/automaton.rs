@@ -5,6 +5,10 @@
 //! characters and not bytes: a word must never match inside a character. A byte that is no part of
 //! UTF-8 is a character of its own, above all of Unicode's.
 //!
+//! No crate serves here: of a match the nodes are wanted, and the way down their links; symbols are not
+//! only characters; and daachorse, which goes by characters, reads UTF-8 alone. Where bytes are looked for
+//! (`special`), the crate aho-corasick does it.
+//!
 //! Complexity: linear in the words to build; to step through a text, linear in the text.
 
 use foldhash::fast::RandomState;
@@ -43,11 +47,15 @@ pub fn symbols_of(text: &[u8]) -> Vec<u32> {
     symbols
 }
 
+fn edge(node: Node, symbol: u32) -> u64 {
+    u64::from(node) << 32 | u64::from(symbol)
+}
+
 /// The trie with its links.
 #[derive(Debug)]
 pub struct Automaton {
     /// Its seed is random for each process; no result depends on it.
-    edges: HashMap<(Node, u32), Node, RandomState>,
+    edges: HashMap<u64, Node, RandomState>,
     failures: Vec<Node>,
     depths: Vec<u32>,
     tokens: Vec<u32>,
@@ -72,7 +80,7 @@ impl Automaton {
             let mut node = ROOT;
             for symbol in word {
                 let fresh = automaton.tokens.len() as Node;
-                let next = *automaton.edges.entry((node, symbol)).or_insert(fresh);
+                let next = *automaton.edges.entry(edge(node, symbol)).or_insert(fresh);
                 if next == fresh {
                     arrivals.push((node, symbol));
                     automaton.depths.push(automaton.depths[node as usize] + 1);
@@ -89,11 +97,9 @@ impl Automaton {
     }
 
     fn link(&mut self, arrivals: &[(Node, u32)]) {
-        let mut order: Vec<Node> = (1..arrivals.len() as Node).collect();
-        order.sort_by_key(|&node| self.depths[node as usize]);
         self.failures = vec![ROOT; arrivals.len()];
         self.longest = vec![ROOT; arrivals.len()];
-        for node in order {
+        for node in self.by_depth() {
             let (parent, symbol) = arrivals[node as usize];
             let failure = match parent {
                 ROOT => ROOT,
@@ -107,11 +113,23 @@ impl Automaton {
         }
     }
 
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.depths.len()
+    }
+
+    /// All nodes but the root, shorter words first: links lead to those.
+    pub fn by_depth(&self) -> Vec<Node> {
+        let mut order: Vec<Node> = (1..self.nodes() as Node).collect();
+        order.sort_by_key(|&node| self.depths[node as usize]);
+        order
+    }
+
     /// Gives the node of the longest suffix of (this node's word + the character) that is a node.
     #[inline]
     pub fn step(&self, mut node: Node, symbol: u32) -> Node {
         loop {
-            if let Some(&next) = self.edges.get(&(node, symbol)) {
+            if let Some(&next) = self.edges.get(&edge(node, symbol)) {
                 return next;
             }
             if node == ROOT {

@@ -10,20 +10,18 @@
 //! one character of a token's length, a prefix as none.
 //!
 //! Both find the longest token at every place in one pass from right to left over an automaton of the
-//! reversed tokens (Aho and Corasick, "Efficient string matching", CACM 18(6), 1975); its links lead
+//! reversed tokens; its links lead
 //! from a token to the shorter ones that begin at the same place. Complexity: n log n, and at most
 //! one step for each occurrence of a token; memory is linear in the text.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use hashbrown::HashMap;
-
+use super::automaton::{Automaton, Node, ROOT, read_symbol};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
-use crate::tables::{NONE, PieceTable, TokenTable};
-use crate::text::read_char;
+use crate::tables::{PieceTable, TokenTable};
 
 /// A model that takes the longest tokens.
 #[derive(Debug)]
@@ -32,7 +30,12 @@ pub struct LongestMatch {
     unk_id: Option<u32>,
     left_to_right: bool,
     marks: Marks,
-    automaton: Automaton,
+    /// Of the tokens from their ends, each by its rank: when it is tried.
+    reversed: Automaton,
+    /// By node: see [`first_tried`].
+    first: Vec<Node>,
+    /// Tokens by rank.
+    ids: Vec<u32>,
 }
 
 /// What is written around the characters of a word.
@@ -52,25 +55,6 @@ const END: u32 = 1 << 21;
 const LAST: u32 = 1 << 22;
 /// Of the unit of a character that begins a word, where tokens inside words have a prefix.
 const FIRST: u32 = 1 << 23;
-
-/// The reversed tokens as a trie with links; node 0 is its root.
-#[derive(Debug, Default)]
-struct Automaton {
-    /// (node << 32 | character) -> child.
-    edges: HashMap<u64, u32, foldhash::fast::FixedState>,
-    /// The longest proper suffix of a node that is a node: where to go on when there is no edge.
-    fallback: Vec<u32>,
-    /// The node itself if it is a token, else the next one that is on the way of fallbacks; or [`NONE`].
-    token: Vec<u32>,
-    /// Characters of a node.
-    length: Vec<u32>,
-    /// When a node's token is tried; [`NONE`] if it is not a token.
-    rank: Vec<u32>,
-    /// The one with the lowest rank among a node's token and the shorter ones.
-    first: Vec<u32>,
-    /// Tokens by rank.
-    ids: Vec<u32>,
-}
 
 impl LongestMatch {
     /// Builds a model; text never becomes the unknown token by its characters.
@@ -108,19 +92,32 @@ impl LongestMatch {
             let by_frequency = || frequency(b.1).total_cmp(&frequency(a.1));
             (a.0.cmp(&b.0)).then_with(by_frequency).then(a.1.cmp(&b.1))
         });
-        let automaton = Automaton::new(spelt.into_iter().map(|(_, id, units)| (id, units)));
+        let ids = spelt.iter().map(|&(_, id, _)| id).collect();
+        let ranked = (0..).zip(spelt).map(|(rank, (_, _, mut units))| {
+            units.reverse();
+            (rank, units)
+        });
+        let reversed = Automaton::new(ranked);
         Ok(Self {
             tokens,
             unk_id,
             left_to_right,
             marks,
-            automaton,
+            first: first_tried(&reversed),
+            reversed,
+            ids,
         })
     }
 
     /// Gives the places that tokens take: (first character, character after the last, rank), ascending.
     fn taken(&self, word: &[u32]) -> Vec<(u32, u32, u32)> {
-        let longest = self.automaton.longest(word);
+        // The node of the longest token that begins at each character, or the root.
+        let mut longest = vec![ROOT; word.len()];
+        let mut node = ROOT;
+        for (place, &unit) in longest.iter_mut().zip(word).rev() {
+            node = self.reversed.step(node, unit);
+            *place = self.reversed.longest_word(node);
+        }
         if self.left_to_right {
             self.longest_from_left(&longest)
         } else {
@@ -132,12 +129,12 @@ impl LongestMatch {
         let mut taken = Vec::new();
         let mut at = 0;
         while let Some(&node) = longest.get(at as usize) {
-            if node == NONE {
+            let Some(rank) = self.reversed.token(node) else {
                 at += 1;
                 continue;
-            }
-            let end = at + self.automaton.length[node as usize];
-            taken.push((at, end, self.automaton.rank[node as usize]));
+            };
+            let end = at + self.reversed.depth(node) as u32;
+            taken.push((at, end, rank));
             at = end;
         }
         taken
@@ -146,17 +143,11 @@ impl LongestMatch {
     /// Takes (rank, place) from the lowest on. In the queue, each place has the first of the tokens that
     /// fitted when it was put there; when it comes up and fits no more, the first of those that do.
     fn anywhere(&self, mut longest: Vec<u32>) -> Vec<(u32, u32, u32)> {
-        let Automaton {
-            length,
-            rank,
-            first,
-            ..
-        } = &self.automaton;
-        let first_rank = |node: u32| rank[first[node as usize] as usize];
+        let length = |node: Node| self.reversed.depth(node) as u32;
+        let first_rank = |node: Node| self.reversed.token(self.first[node as usize]);
         let mut queue: BinaryHeap<Reverse<(u32, u32)>> = (0..)
             .zip(&longest)
-            .filter(|&(_, &node)| node != NONE)
-            .map(|(at, &node)| Reverse((first_rank(node), at)))
+            .filter_map(|(at, &node)| Some(Reverse((first_rank(node)?, at))))
             .collect();
         let mut taken: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
         while let Some(Reverse((expected, at))) = queue.pop() {
@@ -170,18 +161,18 @@ impl LongestMatch {
                 None => longest.len() as u32 - at,
             };
             let mut node = longest[at as usize];
-            while node != NONE && length[node as usize] > free {
-                node = self.automaton.shorter(node);
+            while length(node) > free {
+                node = self.reversed.longest_word(self.reversed.failure(node));
             }
             longest[at as usize] = node;
-            if node == NONE {
+            let Some(first) = first_rank(node) else {
                 continue;
-            }
-            if first_rank(node) == expected {
-                let end = at + length[first[node as usize] as usize];
+            };
+            if first == expected {
+                let end = at + length(self.first[node as usize]);
                 taken.insert(at, (end, expected));
             } else {
-                queue.push(Reverse((first_rank(node), at)));
+                queue.push(Reverse((first, at)));
             }
         }
         taken
@@ -191,100 +182,21 @@ impl LongestMatch {
     }
 }
 
-impl Automaton {
-    /// Builds the automaton of tokens in the order in which they are tried.
-    fn new(tokens: impl Iterator<Item = (u32, Vec<u32>)>) -> Self {
-        let mut automaton = Self {
-            fallback: vec![0],
-            token: vec![NONE],
-            length: vec![0],
-            rank: vec![NONE],
-            ..Self::default()
-        };
-        let mut made: Vec<(u32, u32, u32)> = Vec::new(); // (parent, character, child)
-        let mut ids = Vec::new();
-        for (rank, (id, units)) in (0..).zip(tokens) {
-            ids.push(id);
-            let mut node = 0;
-            for &character in units.iter().rev() {
-                let next = automaton.fallback.len() as u32;
-                let child = *automaton.edges.entry(edge(node, character)).or_insert(next);
-                if child == next {
-                    made.push((node, character, child));
-                    automaton.fallback.push(0);
-                    automaton.token.push(NONE);
-                    automaton.rank.push(NONE);
-                    let length = automaton.length[node as usize];
-                    automaton.length.push(length + 1);
-                }
-                node = child;
-            }
-            automaton.rank[node as usize] = rank;
-        }
-        automaton.ids = ids;
-        automaton.first = (0..automaton.rank.len() as u32).collect();
-        // Shorter nodes first: links lead to those.
-        made.sort_by_key(|&(_, _, child)| automaton.length[child as usize]);
-        for (parent, character, child) in made {
-            automaton.link(parent, character, child);
-        }
-        automaton
-    }
-
-    fn link(&mut self, parent: u32, character: u32, child: u32) {
-        let fallback = if parent == 0 {
-            0
-        } else {
-            self.step(self.fallback[parent as usize], character)
-        };
-        let at = child as usize;
-        self.fallback[at] = fallback;
-        let shorter = self.token[fallback as usize];
-        if self.rank[at] == NONE {
-            self.token[at] = shorter;
-            return;
-        }
-        self.token[at] = child;
-        if shorter != NONE {
-            let other = self.first[shorter as usize];
-            if self.rank[other as usize] < self.rank[at] {
-                self.first[at] = other;
+/// Finds for each node of a token, among that and the shorter ones that begin where it does, the one that is tried first.
+fn first_tried(reversed: &Automaton) -> Vec<Node> {
+    let mut first: Vec<Node> = (0..reversed.nodes() as Node).collect();
+    for node in reversed.by_depth() {
+        let shorter = reversed.longest_word(reversed.failure(node));
+        if shorter != ROOT
+            && let Some(rank) = reversed.token(node)
+        {
+            let other = first[shorter as usize];
+            if reversed.token(other) < Some(rank) {
+                first[node as usize] = other;
             }
         }
     }
-
-    fn step(&self, mut node: u32, character: u32) -> u32 {
-        loop {
-            if let Some(&child) = self.edges.get(&edge(node, character)) {
-                return child;
-            }
-            if node == 0 {
-                return 0;
-            }
-            node = self.fallback[node as usize];
-        }
-    }
-
-    /// The next shorter token that begins where a node's does, or [`NONE`].
-    fn shorter(&self, node: u32) -> u32 {
-        self.token[self.fallback[node as usize] as usize]
-    }
-
-    /// The node of the longest token that begins at each character, or [`NONE`].
-    fn longest(&self, word: &[u32]) -> Vec<u32> {
-        let mut longest = vec![NONE; word.len()];
-        let mut node = 0;
-        for (place, &character) in longest.iter_mut().zip(word).rev() {
-            node = self.step(node, character);
-            *place = self.token[node as usize];
-        }
-        longest
-    }
-}
-
-#[inline]
-fn edge(node: u32, character: u32) -> u64 {
-    u64::from(node) << 32 | u64::from(character)
+    first
 }
 
 impl Marks {
@@ -327,13 +239,12 @@ impl Marks {
     }
 }
 
-/// Appends the characters of a text as numbers, and where each begins; a byte that is no part of UTF-8
-/// has a number above all characters'.
+/// Appends the symbols of a text, and where each begins.
 fn spell(text: &[u8], word: &mut Vec<u32>, starts: &mut Vec<u32>) {
     let mut at = 0;
     while at < text.len() {
-        let (character, length) = read_char(text, at);
-        word.push(character.map_or(0x11_0000 + u32::from(text[at]), u32::from));
+        let (symbol, length) = read_symbol(text, at);
+        word.push(symbol);
         starts.push(at as u32);
         at += length;
     }
@@ -373,7 +284,7 @@ impl Model for LongestMatch {
             if free < start {
                 out.extend(self.unk_id.map(|unk_id| found(unk_id, free, start)));
             }
-            let id = self.automaton.ids[rank as usize];
+            let id = self.ids[rank as usize];
             out.push(found(id, start, end));
             free = end;
         }

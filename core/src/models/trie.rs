@@ -2,6 +2,9 @@
 //!
 //! A node is a place in one array. The child of a node by a byte is at `base(node) ^ byte`, if that
 //! place names the node as its parent: one look at memory for each byte.
+//!
+//! `normalize/double_array.rs` is another one, whose layout a file format fixes: there a key has no NUL, and a value
+//! less than 32 bits, which tokens of any bytes do not keep to.
 
 use crate::error::{Error, Result};
 

@@ -7,23 +7,23 @@ use crate::text::visible;
 use crate::text::{Text, characters, read_char};
 
 /// What becomes of a character.
-enum Fate {
+enum Cleaned {
     Kept,
     Removed,
     Space,
 }
 
 /// Keeps characters, leaves them out, or makes them spaces.
-fn sift(text: &mut Text, fate: impl Fn(char) -> Fate) {
+fn sift(text: &mut Text, becomes: impl Fn(char) -> Cleaned) {
     let touched = |bytes: &[u8], at: usize| match read_char(bytes, at) {
-        (Some(character), length) => (fate(character), length),
-        (None, length) => (Fate::Kept, length),
+        (Some(character), length) => (becomes(character), length),
+        (None, length) => (Cleaned::Kept, length),
     };
     let bytes = text.bytes();
     let mut first = 0;
     while first < bytes.len() {
         match touched(bytes, first) {
-            (Fate::Kept, length) => first += length,
+            (Cleaned::Kept, length) => first += length,
             _ => break,
         }
     }
@@ -34,10 +34,10 @@ fn sift(text: &mut Text, fate: impl Fn(char) -> Fate) {
         let mut start = 0;
         let mut at = first;
         while at < old.len() {
-            let (fate, length) = touched(old, at);
-            if !matches!(fate, Fate::Kept) {
+            let (becomes, length) = touched(old, at);
+            if !matches!(becomes, Cleaned::Kept) {
                 new.keep(start..at);
-                if matches!(fate, Fate::Space) {
+                if matches!(becomes, Cleaned::Space) {
                     new.replace(at..at + length, b" ");
                 }
                 start = at + length;
@@ -53,9 +53,9 @@ fn remove(text: &mut Text, set: &Set) {
     if !text.bytes().is_ascii() {
         sift(text, |character| {
             if set.contains(character) {
-                Fate::Removed
+                Cleaned::Removed
             } else {
-                Fate::Kept
+                Cleaned::Kept
             }
         });
     }
@@ -65,7 +65,7 @@ fn remove(text: &mut Text, set: &Set) {
 pub(super) fn nmt(text: &mut Text) {
     sift(text, |character| match character {
         '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}' => {
-            Fate::Removed
+            Cleaned::Removed
         }
         '\t'
         | '\n'
@@ -77,8 +77,8 @@ pub(super) fn nmt(text: &mut Text) {
         | '\u{2029}'
         | '\u{2581}'
         | '\u{FEFF}'
-        | '\u{FFFD}' => Fate::Space,
-        _ => Fate::Kept,
+        | '\u{FFFD}' => Cleaned::Space,
+        _ => Cleaned::Kept,
     });
 }
 
@@ -189,11 +189,11 @@ impl Bert {
     pub(super) fn rewrite(self, text: &mut Text) {
         if self.clean_text {
             sift(text, |character| match character {
-                '\0' | '\u{FFFD}' => Fate::Removed,
-                ' '..='~' => Fate::Kept,
-                _ if CONTROLS.contains(character) => Fate::Removed,
-                _ if character.is_whitespace() => Fate::Space,
-                _ => Fate::Kept,
+                '\0' | '\u{FFFD}' => Cleaned::Removed,
+                ' '..='~' => Cleaned::Kept,
+                _ if CONTROLS.contains(character) => Cleaned::Removed,
+                _ if character.is_whitespace() => Cleaned::Space,
+                _ => Cleaned::Kept,
             });
         }
         if self.handle_chinese_chars {

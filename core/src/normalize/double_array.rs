@@ -6,6 +6,9 @@
 //! A state lies at a base; the unit at `base ^ byte` leads on if it bears that byte as its label, and
 //! says by which offset, XORed with its own place, the next base is found. If it has a leaf, the unit
 //! at the next base itself holds a value, below bit 31.
+//!
+//! The bytes of this layout stand in files, so they stay what they are: a crate that builds the same layout places
+//! units otherwise, and takes what it reads for sound. `models/trie.rs` is free of it and holds any bytes.
 
 use std::collections::HashMap;
 

@@ -7,7 +7,7 @@ use crate::special::segment::Segment;
 use crate::special::{LSTRIP, RSTRIP, SINGLE_WORD};
 use crate::split::categories;
 use crate::text::prefixes::Prefixes;
-use crate::text::read_char;
+use crate::text::{begin_of_last, length_from, read_char};
 
 /// A token that is looked for.
 #[derive(Debug)]
@@ -114,8 +114,8 @@ impl TokenSet {
 
     pub(crate) fn reaches_cut(&self, text: &[u8], cut: usize) -> bool {
         if self.flags & (LSTRIP | RSTRIP | SINGLE_WORD) != 0 && cut > 0 {
-            let last = last_start(text, cut);
-            let half_a_character = last + expected_len(text[last]) > cut;
+            let last = begin_of_last(text, cut);
+            let half_a_character = last + length_from(text[last]) > cut;
             let strips = self.flags & (LSTRIP | RSTRIP) != 0;
             if half_a_character || strips && is_space(text, last) {
                 return true;
@@ -130,33 +130,13 @@ impl TokenSet {
 
 /// Whether a word character stands before or after a range.
 fn inside_word(text: &[u8], start: usize, end: usize) -> bool {
-    let before = (start > 0).then(|| last_start(text, start));
+    let before = (start > 0).then(|| begin_of_last(text, start));
     let after = (end < text.len()).then_some(end);
     // A byte that is no part of UTF-8 is a letter, as for the pre-tokenizers.
     before
         .into_iter()
         .chain(after)
         .any(|at| categories::is_word(categories::read(text, at).0))
-}
-
-/// Where the last character before an offset begins.
-fn last_start(text: &[u8], end: usize) -> usize {
-    let nearest = end.saturating_sub(4);
-    (nearest..end)
-        .rev()
-        .find(|&at| text[at] & 0xC0 != 0x80)
-        .filter(|&at| at + expected_len(text[at]) >= end)
-        .unwrap_or(end - 1)
-}
-
-/// How many bytes a character has that begins with a byte.
-fn expected_len(lead: u8) -> usize {
-    match lead {
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 1,
-    }
 }
 
 fn is_space(text: &[u8], at: usize) -> bool {
@@ -166,7 +146,7 @@ fn is_space(text: &[u8], at: usize) -> bool {
 /// Where the white space before an offset begins, as far as it lies behind `floor`.
 fn space_before(text: &[u8], mut at: usize, floor: usize) -> usize {
     while at > floor {
-        let last = last_start(text, at);
+        let last = begin_of_last(text, at);
         let (character, length) = read_char(text, last);
         if last + length != at || !character.is_some_and(char::is_whitespace) {
             break;

@@ -5,8 +5,7 @@
 //! tables of the rest, and so have we: scripts as of Unicode 9.0; punctuation as of Unicode 8.0, that
 //! is category P and ASCII's symbols. A character that is younger has no script and is no punctuation.
 
-use super::class;
-use crate::text::STRAY;
+use crate::text::{STRAY, read_char};
 
 include!(concat!(env!("OUT_DIR"), "/category_tables.rs"));
 
@@ -69,16 +68,8 @@ pub(crate) fn read(text: &[u8], at: usize) -> (u32, usize) {
     if first < 0x80 {
         return (first, 1);
     }
-    let rest = |i: usize| u32::from(text[at + i] & 0x3F);
-    match class::read_long(text, at).1 {
-        2 => ((first & 0x1F) << 6 | rest(1), 2),
-        3 => ((first & 0x0F) << 12 | rest(1) << 6 | rest(2), 3),
-        4 => (
-            (first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3),
-            4,
-        ),
-        _ => (STRAY + first, 1),
-    }
+    let (character, length) = read_char(text, at);
+    (character.map_or(STRAY + first, u32::from), length)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! `decode("utf-8", "surrogateescape")` makes the same characters of them.
 
 use super::bits::STRAY;
+use crate::text::{continues, length_from};
 
 include!(concat!(env!("OUT_DIR"), "/unicode_tables.rs"));
 
@@ -101,13 +102,7 @@ fn place_of_three(a: u8, b: u8) -> usize {
 
 /// Give the class of the character that starts at `at`, or None when what follows the text decides.
 pub(super) fn at_start(text: &[u8], at: usize) -> Option<u8> {
-    let length = match text[at] {
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 1,
-    };
-    (at + length <= text.len()).then(|| read(text, at).0)
+    (at + length_from(text[at]) <= text.len()).then(|| read(text, at).0)
 }
 
 /// Give the class of the character that ends at `end`, or None when what precedes the text decides.
@@ -121,12 +116,6 @@ pub(super) fn at_end(text: &[u8], end: usize) -> Option<u8> {
         None if end >= 4 => Some(STRAY),
         None => None,
     }
-}
-
-/// Tell whether a byte can only stand inside a UTF-8 sequence.
-#[inline(always)]
-pub(super) fn continues(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
 }
 
 #[inline(always)]

@@ -7,9 +7,10 @@
 //! decide, and it does not matter where the piece with `a` in it began.
 
 use super::bits::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, SYMBOL};
-use super::class::{at_end, at_start, continues};
+use super::class::{at_end, at_start};
 use super::scanner::Rules;
 use super::{Contractions, Tail, WordRule};
+use crate::text::continues;
 
 /// Give the last safe cut inside a text, or 0.
 ///

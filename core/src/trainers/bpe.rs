@@ -15,23 +15,22 @@
 //! corpus is read once for each factor of [`SPREAD`] between the first merge's count and the last one's.
 
 mod candidates;
-mod cells;
+pub(super) mod cells;
 mod layout;
 mod neighbours;
 mod options;
-mod pairs;
+pub(super) mod pairs;
+pub(super) mod segmentation;
 mod sieve;
-mod tokens;
+pub(super) mod tokens;
 mod veto;
 
 use crate::error::Result;
 use candidates::Candidates;
-use cells::Cells;
-use neighbours::Neighbours;
 pub use options::{Decoration, Options, Tie, Training, Vetoes};
 use pairs::{Pair, Pairs, pack};
+use segmentation::Segmentation;
 use sieve::{RARE, Sieve};
-use tokens::Tokens;
 
 /// How much rarer than the most frequent pair those are that are kept with it.
 const SPREAD: u64 = 32;
@@ -42,11 +41,7 @@ pub struct Trainer {
     vocab_size: usize,
     max_merges: usize,
     minimum: u64,
-    cells: Cells,
-    tokens: Tokens,
-    pairs: Pairs,
-    before: Neighbours,
-    after: Neighbours,
+    corpus: Segmentation,
 }
 
 impl Trainer {
@@ -55,109 +50,63 @@ impl Trainer {
     /// # Errors
     /// What `progress` gives, or more than 2^31 tokens.
     pub fn run(mut self, progress: &mut dyn FnMut(usize) -> Result<()>) -> Result<Training> {
-        progress(self.tokens.len())?;
+        progress(self.corpus.tokens.len())?;
         let mut training = Training::default();
         let mut candidates = self.find_pairs(self.minimum, u64::MAX);
-        while self.tokens.len() < self.vocab_size && training.merges.len() < self.max_merges {
-            let best = candidates.pop(&mut self.pairs, &self.cells, &self.tokens);
+        while self.corpus.tokens.len() < self.vocab_size && training.merges.len() < self.max_merges
+        {
+            let best = candidates.pop(&mut self.corpus);
             let Some(best) = best.filter(|best| best.count >= self.minimum) else {
-                if self.pairs.least <= self.minimum {
+                let least = self.corpus.pairs.least;
+                if least <= self.minimum {
                     training.exhausted = true;
                     break;
                 }
-                candidates = self.find_pairs(self.minimum, self.pairs.least / 2);
+                candidates = self.find_pairs(self.minimum, least / 2);
                 continue;
             };
-            let Pair { left, right, .. } = self.pairs.all[best.pair as usize];
-            let (product, made) = self.tokens.product(left, right)?;
-            if made && self.pairs.least > 1 {
+            let Pair { left, right, .. } = self.corpus.pairs.all[best.pair as usize];
+            let (product, made) = self.corpus.tokens.product(left, right)?;
+            if made && self.corpus.pairs.least > 1 {
                 candidates = self.find_pairs(1, 1);
             }
-            for pair in self.merge([left, right, product]) {
-                candidates.push(pair, &mut self.pairs, &self.cells, &self.tokens);
+            let (grown, _) = self.corpus.merge([left, right, product]);
+            for pair in grown {
+                candidates.push(pair, &mut self.corpus);
             }
             training.merges.push([left, right, product]);
             training.counts.push(best.count);
             if training.merges.len().is_multiple_of(256) {
-                progress(self.tokens.len())?;
+                progress(self.corpus.tokens.len())?;
             }
         }
-        progress(self.tokens.len())?;
-        training.tokens = self.tokens.texts;
+        progress(self.corpus.tokens.len())?;
+        training.tokens = self.corpus.tokens.texts;
         Ok(training)
     }
 
     /// Finds the pairs that are frequent enough; how often that is lies between `lowest` and `highest`.
     fn find_pairs(&mut self, lowest: u64, highest: u64) -> Candidates {
-        self.pairs = Pairs::new();
-        let mut sieve = Sieve::new(self.cells.len(), self.tokens.len());
-        self.cells
-            .compact(|left, right, count| sieve.add(pack(left, right), count));
+        let Segmentation {
+            cells,
+            tokens,
+            pairs,
+            ..
+        } = &mut self.corpus;
+        *pairs = Pairs::new(u64::MAX);
+        let mut sieve = Sieve::new(cells.len(), tokens.len());
+        cells.compact(|left, right, count| sieve.add(pack(left, right), count));
         let least = (sieve.most() / SPREAD).min(highest).max(lowest);
         sieve.divide(least);
-        let (pairs, tokens) = (&mut self.pairs, &self.tokens);
         pairs.least = least;
-        self.cells.for_each_pair(|left, right, count, place| {
+        cells.for_each_pair(|left, right, count, place| {
             let entry = sieve.entry(pack(left, right));
             if *entry != RARE {
                 pairs.count(left, right, count, place, entry, tokens);
             }
         });
         pairs.forget_rare();
-        Candidates::new(self.tie, pairs, &self.cells, tokens)
-    }
-
-    /// Merges a pair everywhere, from left to right; gives the pairs whose count grew.
-    fn merge(&mut self, [left, right, product]: [u32; 3]) -> Vec<u32> {
-        let Self {
-            cells,
-            tokens,
-            pairs,
-            before,
-            after,
-            ..
-        } = self;
-        let Some(number) = pairs.find(left, right) else {
-            return Vec::new();
-        };
-        let merged = &mut pairs.all[number as usize];
-        merged.sort();
-        merged.gone = 0;
-        let places = std::mem::take(&mut merged.places);
-        before.reserve(tokens.len());
-        after.reserve(tokens.len());
-        let mut gone = 0;
-        cells.merge_all([left, right, product], &places, |around, place, count| {
-            gone += count;
-            if around.before != cells::SEPARATOR {
-                before.meet(around.before, around.before_at, count);
-            }
-            if around.after != cells::SEPARATOR {
-                after.meet(around.after, place, count);
-            }
-        });
-        let mut grown = Vec::new();
-        before.spread(
-            pairs,
-            |pairs, token, sum| pairs.gain(token, product, sum, tokens),
-            &mut grown,
-        );
-        after.spread(
-            pairs,
-            |pairs, token, sum| pairs.gain(product, token, sum, tokens),
-            &mut grown,
-        );
-        // Only now: in "abab" the second merge takes away a pair that the first one made.
-        for (token, count) in before.sums() {
-            pairs.lose(token, left, count);
-        }
-        for (token, count) in after.sums() {
-            pairs.lose(right, token, count);
-        }
-        before.clear();
-        after.clear();
-        pairs.all[number as usize].count -= gone;
-        grown
+        Candidates::new(self.tie, &mut self.corpus)
     }
 }
 

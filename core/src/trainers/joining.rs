@@ -23,9 +23,9 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::count::Counts;
-use crate::documents::{self, Task};
 use crate::error::{Error, Result};
 use crate::text::read_char;
+use crate::threads;
 
 /// Bytes of lines that a task has at least, unless they end.
 const TASK_BYTES: usize = 1 << 18;
@@ -83,14 +83,14 @@ pub struct Learnt {
 
 /// Lines in which words have been joined so far.
 #[derive(Debug, Default)]
-struct Part {
+struct JoinedLines {
     /// The lines, with one `BREAK` between stretches.
     text: Vec<u8>,
     /// Where each word ends; a `BREAK` is a word.
     ends: Vec<u32>,
 }
 
-impl Part {
+impl JoinedLines {
     /// Calls `each` with every two neighbours that could be joined.
     fn pairs(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut start = 0;
@@ -222,7 +222,7 @@ impl Lines {
         drop(self);
         let mut dictionaries = Vec::new();
         for round in 0..options.rounds {
-            let counts = merged(each_part(&parts, threads, Part::count)?)?;
+            let counts = merged(each(&parts, threads, JoinedLines::count)?)?;
             if counts.unique() == 0 {
                 break;
             }
@@ -236,7 +236,7 @@ impl Lines {
                 let count = counts.count_of(pair) as f64;
                 count > threshold && counts.count_of(first) as f64 / count <= options.ratio
             };
-            let joined = each_part(&parts, threads, |part| Ok(part.join(joins)))?;
+            let joined = threads::map(parts.iter(), threads, |part| part.join(joins));
             let mut places = 0;
             for (part, (ends, joined)) in parts.iter_mut().zip(joined) {
                 part.ends = ends;
@@ -261,14 +261,18 @@ impl Lines {
 
     /// Cuts lines into characters, and gives all characters with their counts.
     #[expect(clippy::type_complexity, reason = "the two results, by shape")]
-    fn parts(&self, options: &Options, threads: usize) -> Result<(Vec<Part>, Vec<(Vec<u8>, u64)>)> {
+    fn parts(
+        &self,
+        options: &Options,
+        threads: usize,
+    ) -> Result<(Vec<JoinedLines>, Vec<(Vec<u8>, u64)>)> {
         let mut sorted = options.breaks.clone();
         sorted.sort_unstable();
         let breaks =
             |character: char| character.is_whitespace() || sorted.binary_search(&character).is_ok();
-        let part = |task: &Task| {
-            let (mut part, mut characters) = (Part::default(), Counts::new(usize::MAX));
-            for range in &self.ranges[task.start..task.end] {
+        let part = |ranges: &[Range<usize>]| {
+            let (mut part, mut characters) = (JoinedLines::default(), Counts::new(usize::MAX));
+            for range in ranges {
                 let line = &self.text[range.clone()];
                 let mut at = 0;
                 while at < line.len() {
@@ -286,8 +290,7 @@ impl Lines {
             }
             Ok((part, characters))
         };
-        let tasks = self.tasks();
-        let made = documents::run(&tasks, threads, || (), |(), task| part(task), drop)?;
+        let made = each(&self.tasks(), threads, |ranges| part(ranges))?;
         let (parts, counts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
         let mut characters: Vec<(Vec<u8>, u64)> = merged(counts)?
             .iter()
@@ -298,13 +301,13 @@ impl Lines {
     }
 
     /// Runs of lines for one thread each.
-    fn tasks(&self) -> Vec<Task> {
+    fn tasks(&self) -> Vec<&[Range<usize>]> {
         let mut tasks = Vec::new();
         let (mut first, mut bytes) = (0, 0);
         for (place, range) in self.ranges.iter().enumerate() {
             bytes += range.len();
             if bytes >= TASK_BYTES || place + 1 == self.ranges.len() {
-                tasks.push(run_of(first..place + 1));
+                tasks.push(&self.ranges[first..=place]);
                 (first, bytes) = (place + 1, 0);
             }
         }
@@ -312,30 +315,15 @@ impl Lines {
     }
 }
 
-fn run_of(range: Range<usize>) -> Task {
-    Task {
-        start: range.start,
-        end: range.end,
-        document: 0,
-        continued: false,
-        closed_documents: 0,
-    }
-}
-
-/// Does the same with every part, and gives the results in their order.
-fn each_part<R: Send>(
-    parts: &[Part],
+/// What `work` makes of each item, in their order.
+fn each<T: Sync, R: Send>(
+    items: &[T],
     threads: usize,
-    work: impl Fn(&Part) -> Result<R> + Sync,
+    work: impl Fn(&T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let tasks: Vec<Task> = (0..parts.len()).map(|at| run_of(at..at + 1)).collect();
-    documents::run(
-        &tasks,
-        threads,
-        || (),
-        |(), task| work(&parts[task.start]),
-        drop,
-    )
+    threads::map(items.iter(), threads, work)
+        .into_iter()
+        .collect()
 }
 
 /// Adds counts up, in their order.

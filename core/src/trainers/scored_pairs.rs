@@ -5,7 +5,8 @@
 //! other parts: it would be the same token. SentencePiece looks only at a part of the pairs, which it
 //! chooses anew every hundred merges; this looks at all, which is what that approximates.
 //!
-//! The layout is that of `bpe`: pieces lie in `cells`, and a token has its id in its first and last cell.
+//! The pieces lie in the cells of `bpe`. Which pairs there are is not: those that may be no token are not
+//! looked after, and the others are counted when they come up.
 //!
 //! Invariant: the count of a pair in the heap is at or above its true count, for the places of a pair are
 //! all found when the younger of its tokens is made, and only get fewer.
@@ -19,14 +20,11 @@ use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 
-use super::joints::{Joints, Tally};
+use super::bpe::cells::{Cells, SEPARATOR};
+use super::bpe::pairs::pack;
 use super::valid_piece::{Class, Rules, class_of};
-use crate::error::{Error, Result};
-
-/// Between pieces, and in the place of characters that are left out.
-const SEPARATOR: u32 = u32::MAX;
-/// Inside a token, neither its first nor its last cell.
-const INTERIOR: u32 = u32::MAX - 1;
+use super::word_cuts::WordCuts;
+use crate::error::Result;
 
 /// What and how much to learn.
 #[derive(Clone, Debug, Deserialize)]
@@ -94,21 +92,59 @@ impl PartialOrd for Candidate {
     }
 }
 
+/// The pairs of neighbours that may be a token.
+#[derive(Debug, Default)]
+struct Pairs {
+    all: Vec<Pair>,
+    /// [`pack`] -> its place in `all`; None for a pair that may be no token.
+    numbers: HashMap<u64, Option<u32>, RandomState>,
+}
+
+impl Pairs {
+    /// Notes that two tokens stand side by side at a place; gives the pair's number if it is a new one.
+    fn find(
+        &mut self,
+        [left, right]: [u32; 2],
+        place: u32,
+        tokens: &[Token],
+        rules: &Rules,
+    ) -> Option<u32> {
+        let next = self.all.len() as u32;
+        let number = *self.numbers.entry(pack(left, right)).or_insert_with(|| {
+            let [l, r] = [left, right].map(|id| &tokens[id as usize].classes);
+            let short = l.len() + r.len() <= rules.max_length;
+            (short && rules.allow(&[&l[..], r].concat())).then_some(next)
+        });
+        let number = number?;
+        if number == next {
+            self.all.push(Pair {
+                left,
+                right,
+                places: Vec::new(),
+                stale: false,
+            });
+        }
+        self.all[number as usize].places.push(place);
+        (number == next).then_some(number)
+    }
+
+    /// Notes that a token beside a pair was merged.
+    fn mark_stale(&mut self, left: u32, right: u32) {
+        if let Some(&Some(number)) = self.numbers.get(&pack(left, right)) {
+            self.all[number as usize].stale = true;
+        }
+    }
+}
+
 /// Learns from pieces; see the module.
 #[derive(Debug)]
 pub struct Trainer {
     rules: Rules,
     wanted: usize,
     min_frequency: u64,
-    cells: Vec<u32>,
-    /// The number of the word that each cell is part of.
-    words: Vec<u32>,
-    /// How often each word occurs.
-    weights: Vec<u64>,
+    cells: Cells,
     tokens: Vec<Token>,
-    pairs: Vec<Pair>,
-    /// (left, right) -> its place in `pairs`; None for a pair that may be no token.
-    numbers: HashMap<(u32, u32), Option<u32>, RandomState>,
+    pairs: Pairs,
     heap: BinaryHeap<Candidate>,
     /// Texts that were merged.
     made: HashSet<Box<str>, RandomState>,
@@ -119,6 +155,8 @@ impl Trainer {
     ///
     /// # Errors
     /// [`Error::Invalid`] when there are 2^32 characters or more.
+    ///
+    /// [`Error::Invalid`]: crate::Error::Invalid
     pub fn new<'a>(
         pieces: impl Iterator<Item = (&'a [u8], u64)>,
         options: &Options,
@@ -134,47 +172,29 @@ impl Trainer {
                 tokens.len() as u32 - 1
             });
         }
+        // No pair that is ever merged lies across a cut.
+        let cuts = WordCuts::new(options.alphabet.iter().copied(), options.rules, usize::MAX);
+        let mut cells = Cells::new();
+        for (word, weight) in cuts.words(pieces)?.iter() {
+            let known = word.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+            let known = known.filter_map(|character| ids.get(&character));
+            cells.push(weight, |cells| cells.extend(known))?;
+        }
+        let mut pairs = Pairs::default();
+        cells.for_each_pair(|left, right, _, place| {
+            pairs.find([left, right], place, &tokens, &options.rules);
+        });
+        let fresh: Vec<u32> = (0..pairs.all.len() as u32).collect();
         let mut trainer = Self {
             rules: options.rules,
             wanted: options.merges,
             min_frequency: options.min_frequency.max(1),
-            cells: vec![SEPARATOR],
-            words: vec![0],
-            weights: Vec::new(),
+            cells,
             tokens,
-            pairs: Vec::new(),
-            numbers: HashMap::default(),
+            pairs,
             heap: BinaryHeap::new(),
             made: HashSet::default(),
         };
-        // No pair that is ever merged lies across a joint.
-        let joints = Joints::new(options.alphabet.iter().copied(), options.rules, usize::MAX);
-        let mut tally = Tally::default();
-        for (piece, weight) in pieces {
-            let mut at = 0;
-            while let Some(range) = joints.next(piece, at) {
-                at = range.end;
-                tally.add(&piece[range], weight);
-            }
-        }
-        for (number, (word, weight)) in tally.words.into_iter().enumerate() {
-            trainer.weights.push(weight);
-            let known = word.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-            trainer
-                .cells
-                .extend(known.filter_map(|character| ids.get(&character)));
-            trainer.cells.push(SEPARATOR);
-            trainer.words.resize(trainer.cells.len(), number as u32);
-            if trainer.cells.len() >= INTERIOR as usize {
-                return Err(Error::Invalid(
-                    "there are 2^32 characters in different pieces or more".to_owned(),
-                ));
-            }
-        }
-        let mut fresh = Vec::new();
-        for at in 1..trainer.cells.len() {
-            trainer.find(at as u32 - 1, at as u32, &mut fresh);
-        }
         trainer.offer(&fresh);
         Ok(trainer)
     }
@@ -210,46 +230,6 @@ impl Trainer {
         Ok(training)
     }
 
-    /// How many cells the token in a cell has; the cell is its first or last one.
-    fn length(&self, id: u32) -> u32 {
-        self.tokens[id as usize].classes.len() as u32
-    }
-
-    /// Notes that the token that ends in a cell stands beside the one that begins in the next.
-    fn find(&mut self, left_end: u32, right_start: u32, fresh: &mut Vec<u32>) {
-        let (left, right) = (
-            self.cells[left_end as usize],
-            self.cells[right_start as usize],
-        );
-        if left == SEPARATOR || right == SEPARATOR {
-            return;
-        }
-        let place = left_end + 1 - self.length(left);
-        let number = match self.numbers.get(&(left, right)) {
-            Some(&number) => number,
-            None => {
-                let [l, r] = [left, right].map(|id| &self.tokens[id as usize].classes);
-                let number = (l.len() + r.len() <= self.rules.max_length
-                    && self.rules.allow(&[&l[..], r].concat()))
-                .then(|| {
-                    self.pairs.push(Pair {
-                        left,
-                        right,
-                        places: Vec::new(),
-                        stale: true,
-                    });
-                    fresh.push(self.pairs.len() as u32 - 1);
-                    self.pairs.len() as u32 - 1
-                });
-                self.numbers.insert((left, right), number);
-                number
-            }
-        };
-        if let Some(number) = number {
-            self.pairs[number as usize].places.push(place);
-        }
-    }
-
     /// Counts new pairs and puts them into the heap.
     fn offer(&mut self, fresh: &[u32]) {
         for &number in fresh {
@@ -257,7 +237,7 @@ impl Trainer {
             if count < self.min_frequency {
                 continue;
             }
-            let pair = &self.pairs[number as usize];
+            let pair = &self.pairs.all[number as usize];
             let [left, right] = [pair.left, pair.right].map(|id| &self.tokens[id as usize]);
             self.heap.push(Candidate {
                 count,
@@ -270,96 +250,58 @@ impl Trainer {
 
     /// Counts a pair anew, and forgets its places that are gone.
     fn recount(&mut self, number: u32) -> u64 {
-        let pair = &mut self.pairs[number as usize];
-        let (left, right) = (pair.left, pair.right);
-        let mut places = std::mem::take(&mut pair.places);
-        if pair.stale {
-            pair.stale = false;
-            places.retain(|&place| self.stands(place, left, right));
+        let pair = &mut self.pairs.all[number as usize];
+        if std::mem::take(&mut pair.stale) {
+            let (left, right) = (pair.left, pair.right);
+            pair.places
+                .retain(|&place| self.cells.stands(left, right, place));
         }
-        let count = places.iter().map(|&place| self.weight(place)).sum();
-        self.pairs[number as usize].places = places;
-        count
-    }
-
-    /// Whether the two tokens stand side by side at a place.
-    fn stands(&self, place: u32, left: u32, right: u32) -> bool {
-        let length = self.length(left);
-        let at = |cell: u32| self.cells[cell as usize];
-        at(place) == left
-            && at(place + length - 1) == left
-            && at(place + length) == right
-            && self.begins(place, left)
-            && self.begins(place + length, right)
-    }
-
-    /// Whether a token begins in a cell that has its id: of a token of two cells and more, the last
-    /// cell has it too.
-    fn begins(&self, cell: u32, id: u32) -> bool {
-        let length = self.length(id);
-        if length == 1 {
-            return true;
-        }
-        let last = cell + length - 1;
-        (last as usize) < self.cells.len()
-            && self.cells[last as usize] == id
-            && (length == 2 || self.cells[cell as usize + 1] == INTERIOR)
-    }
-
-    fn weight(&self, place: u32) -> u64 {
-        self.weights[self.words[place as usize] as usize]
+        self.cells.sum_at(&pair.places)
     }
 
     /// Merges a pair wherever it stands, and finds the pairs that come of it.
     fn merge(&mut self, number: u32) {
-        let Pair {
+        let Self {
+            cells,
+            tokens,
+            pairs,
+            ..
+        } = self;
+        let &mut Pair {
             left,
             right,
             ref mut places,
             ..
-        } = self.pairs[number as usize];
+        } = &mut pairs.all[number as usize];
         let places = std::mem::take(places);
-        let product = self.tokens.len() as u32;
-        let [l, r] = [left, right].map(|id| &self.tokens[id as usize]);
-        let token = Token {
+        let product = tokens.len() as u32;
+        let [l, r] = [left, right].map(|id| &tokens[id as usize]);
+        tokens.push(Token {
             text: [&l.text[..], &r.text].concat(),
             classes: [&l.classes[..], &r.classes].concat(),
-        };
-        let (left_length, right_length) = (l.classes.len() as u32, r.classes.len() as u32);
-        self.tokens.push(token);
-        let whole = left_length + right_length;
+        });
         let mut merged = Vec::with_capacity(places.len());
-        for place in places {
-            if !self.stands(place, left, right) {
-                continue; // it overlaps the place before
-            }
+        cells.merge_all([left, right, product], &places, |around, place, _| {
             merged.push(place);
-            let before = self.cells[place as usize - 1];
-            let after = self.cells[(place + whole) as usize];
-            for neighbours in [(before, left), (right, after)] {
-                if let Some(&Some(other)) = self.numbers.get(&neighbours)
-                    && other != number
-                {
-                    self.pairs[other as usize].stale = true;
-                }
-            }
-            for cell in place + 1..place + whole - 1 {
-                self.cells[cell as usize] = INTERIOR;
-            }
-            self.cells[place as usize] = product;
-            self.cells[(place + whole - 1) as usize] = product;
-        }
+            pairs.mark_stale(around.before, left);
+            pairs.mark_stale(right, around.after);
+        });
+        // Only now, when all products stand beside each other that will.
         let mut fresh = Vec::new();
         for place in merged {
-            self.find(place - 1, place, &mut fresh);
-            let end = place + whole - 1;
+            let around = cells.around(place);
+            if around.before != SEPARATOR {
+                let pair = [around.before, product];
+                fresh.extend(pairs.find(pair, around.before_at, tokens, &self.rules));
+            }
             // Beside another product, the pair was found there.
-            if self.cells[end as usize + 1] != product {
-                self.find(end, end + 1, &mut fresh);
+            if around.after != SEPARATOR && around.after != product {
+                let pair = [product, around.after];
+                fresh.extend(pairs.find(pair, place, tokens, &self.rules));
             }
         }
         for &pair in &fresh {
-            self.pairs[pair as usize].places.sort_unstable();
+            pairs.all[pair as usize].places.sort_unstable();
         }
         self.offer(&fresh);
     }

@@ -20,6 +20,7 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 
 use super::json;
+use super::letters;
 use crate::error::{Error, Result};
 use crate::models::model::Model as _;
 use crate::models::scratch::Scratch;
@@ -146,9 +147,13 @@ impl<'a> Learner<'a> {
                 .count();
             length <= options.max_word_length && !reserved.contains(word)
         });
-        let allowed = allowed_characters(&words, options.max_alphabet);
+        let letters = letters::of(words.iter().copied());
+        let allowed = letters.into_iter().take(options.max_alphabet);
+        let allowed: HashSet<char> = allowed.map(|(character, _)| character).collect();
         words.sort_by_key(|&(_, count)| std::cmp::Reverse(count)); // stable
-        words.retain(|(word, _)| text::characters(word).all(|(_, c)| allowed.contains(c)));
+        words.retain(|(word, _)| {
+            str::from_utf8(word).is_ok_and(|word| word.chars().all(|c| allowed.contains(&c)))
+        });
         words.truncate(options.max_words);
         let mut learner = Self {
             options,
@@ -264,22 +269,6 @@ impl<'a> Learner<'a> {
         }
         Ok(counts)
     }
-}
-
-/// The most frequent characters, of equals the lower ones; a byte that is no part of UTF-8 is none.
-fn allowed_characters<'a>(words: &[(&'a [u8], u64)], most: usize) -> HashSet<&'a [u8]> {
-    let mut counts = HashMap::<&[u8], u128, RandomState>::default();
-    for &(word, count) in words {
-        for (_, character) in text::characters(word) {
-            if std::str::from_utf8(character).is_ok() {
-                *counts.entry(character).or_insert(0) += u128::from(count);
-            }
-        }
-    }
-    let mut sorted: Vec<(&[u8], u128)> = counts.into_iter().collect();
-    sorted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    sorted.truncate(most);
-    sorted.into_iter().map(|(character, _)| character).collect()
 }
 
 #[cfg(test)]

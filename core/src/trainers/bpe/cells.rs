@@ -29,7 +29,7 @@ struct Run {
 
 /// What stands on both sides of a merged pair: tokens, or [`SEPARATOR`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
+pub(in crate::trainers) struct Around {
     pub before: u32,
     /// Where the one before begins.
     pub before_at: u32,
@@ -38,7 +38,7 @@ pub(super) struct Around {
 
 /// All pieces, one after the other.
 #[derive(Debug)]
-pub(super) struct Cells {
+pub(in crate::trainers) struct Cells {
     cells: Vec<u32>,
     runs: Vec<Run>,
 }
@@ -130,12 +130,33 @@ impl Cells {
         self.cells[middle] = SPAN;
         self.cells[begin + 1] = span;
         self.cells[end - 1] = span;
+        Some(self.around_span(begin, end))
+    }
+
+    /// What stands on both sides of the token that begins at a place.
+    pub fn around(&self, place: u32) -> Around {
+        let begin = place as usize;
+        self.around_span(begin, self.end_of(begin))
+    }
+
+    #[inline]
+    fn around_span(&self, begin: usize, end: usize) -> Around {
         let before_at = self.begin_of(begin);
-        Some(Around {
+        Around {
             before: self.cells[before_at],
             before_at: before_at as u32,
             after: self.cells[end],
-        })
+        }
+    }
+
+    /// How often all of the pieces at ascending places occur together.
+    pub fn sum_at(&self, places: &[u32]) -> u64 {
+        let mut run = 0;
+        let counts = places.iter().map(|&place| {
+            run = self.run_at(place, run);
+            self.runs[run].count
+        });
+        counts.sum()
     }
 
     /// Merges a pair at ascending places, where it still stands; `each` is told what is around, the

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 
 use super::Trainer;
-use super::cells::{Cells, SEPARATOR};
-use super::neighbours::Neighbours;
+use super::cells::SEPARATOR;
 use super::options::{Options, Tie};
-use super::pairs::Pairs;
+use super::segmentation::Segmentation;
 use super::tokens::Tokens;
 use crate::error::{Error, Result};
 use crate::trainers::alphabet::Alphabet;
@@ -21,10 +20,10 @@ impl Trainer {
         options: &Options,
     ) -> Result<Self> {
         let mut trainer = Self::without_pieces(options)?;
-        let mut alphabet = Alphabet::new(options, &trainer.tokens.ids)?;
+        let mut alphabet = Alphabet::new(options, &trainer.corpus.tokens.ids)?;
         for (piece, count) in in_order(pieces, options.tie) {
             let lay_out = |cells: &mut Vec<u32>| alphabet.lay_out(piece, SEPARATOR, cells);
-            trainer.cells.push(count, lay_out)?;
+            trainer.corpus.cells.push(count, lay_out)?;
         }
         trainer.take_symbols(alphabet, &options.symbols);
         Ok(trainer)
@@ -50,10 +49,13 @@ impl Trainer {
         };
         for (tokens, count) in in_order(pieces, options.tie) {
             let laid_out = tokens.iter().map(cell_of).collect::<Result<Vec<u32>>>()?;
-            trainer.cells.push(count, |cells| cells.extend(laid_out))?;
+            trainer
+                .corpus
+                .cells
+                .push(count, |cells| cells.extend(laid_out))?;
         }
         // A symbol is what a piece had at the beginning, however long.
-        trainer.tokens.lengths.fill(1);
+        trainer.corpus.tokens.lengths.fill(1);
         Ok(trainer)
     }
 
@@ -65,27 +67,31 @@ impl Trainer {
             vocab_size: options.vocab_size,
             max_merges: options.max_merges.unwrap_or(usize::MAX),
             minimum: options.min_frequency.max(1),
-            cells: Cells::new(),
-            tokens: Tokens::new(options)?,
-            pairs: Pairs::new(),
-            before: Neighbours::default(),
-            after: Neighbours::default(),
+            corpus: Segmentation::new(
+                Tokens::new(
+                    &options.initial,
+                    &options.decoration.prefix,
+                    &options.vetoes,
+                )?,
+                u64::MAX,
+            ),
         })
     }
 
     /// Makes tokens of all symbols, and gives them their length.
     fn take_symbols(&mut self, alphabet: Alphabet, symbols: &[u32]) {
+        let Segmentation { cells, tokens, .. } = &mut self.corpus;
         match alphabet {
             Alphabet::Bytes(_) => {
                 for &symbol in symbols {
-                    self.tokens.lengths[symbol as usize] = 1;
+                    tokens.lengths[symbol as usize] = 1;
                 }
             }
             Alphabet::Spelt(spelling) => {
-                let cells = self.cells.symbols();
-                self.tokens.extend(spelling.settle(SEPARATOR, cells));
+                let cells = cells.symbols();
+                tokens.extend(spelling.settle(SEPARATOR, cells));
                 for &cell in cells.iter().filter(|&&cell| cell != SEPARATOR) {
-                    self.tokens.lengths[cell as usize] = 1;
+                    tokens.lengths[cell as usize] = 1;
                 }
             }
         }

@@ -5,7 +5,7 @@ use super::pairs::Pairs;
 
 /// A token that is a neighbour.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct Neighbour {
     count: u64,
     /// In how many places.
     places: u32,
@@ -17,7 +17,7 @@ struct Tally {
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     /// For each token.
-    tallies: Vec<Tally>,
+    by_token: Vec<Neighbour>,
     /// Tokens that were met, in that order.
     met: Vec<u32>,
     /// Each neighbour, and where the pair with it begins.
@@ -27,18 +27,18 @@ pub(super) struct Neighbours {
 impl Neighbours {
     /// Makes room for so many tokens.
     pub fn reserve(&mut self, tokens: usize) {
-        self.tallies.resize(tokens, Tally::default());
+        self.by_token.resize(tokens, Neighbour::default());
     }
 
     /// Takes one in.
     #[inline]
     pub fn meet(&mut self, token: u32, place: u32, count: u64) {
-        let tally = &mut self.tallies[token as usize];
-        if tally.places == 0 {
+        let neighbour = &mut self.by_token[token as usize];
+        if neighbour.places == 0 {
             self.met.push(token);
         }
-        tally.count += count;
-        tally.places += 1;
+        neighbour.count += count;
+        neighbour.places += 1;
         self.all.push((token, place));
     }
 
@@ -46,7 +46,7 @@ impl Neighbours {
     pub fn sums(&self) -> impl Iterator<Item = (u32, u64)> {
         self.met
             .iter()
-            .map(|&token| (token, self.tallies[token as usize].count))
+            .map(|&token| (token, self.by_token[token as usize].count))
     }
 
     /// Adds the neighbours to the pairs that they make with the product, and gives the numbers of those.
@@ -59,12 +59,12 @@ impl Neighbours {
     ) {
         let already = grown.len();
         for &token in &self.met {
-            let tally = &mut self.tallies[token as usize];
-            if let Some(number) = pair_of(pairs, token, tally.count) {
-                tally.pair = number + 1;
+            let neighbour = &mut self.by_token[token as usize];
+            if let Some(number) = pair_of(pairs, token, neighbour.count) {
+                neighbour.pair = number + 1;
                 pairs.all[number as usize]
                     .places
-                    .reserve_exact(tally.places as usize);
+                    .reserve_exact(neighbour.places as usize);
                 grown.push(number);
             }
         }
@@ -72,7 +72,7 @@ impl Neighbours {
             return;
         }
         for &(token, place) in &self.all {
-            if let Some(number) = self.tallies[token as usize].pair.checked_sub(1) {
+            if let Some(number) = self.by_token[token as usize].pair.checked_sub(1) {
                 pairs.all[number as usize].places.push(place);
             }
         }
@@ -81,7 +81,7 @@ impl Neighbours {
     /// Forgets all.
     pub fn clear(&mut self) {
         for token in self.met.drain(..) {
-            self.tallies[token as usize] = Tally::default();
+            self.by_token[token as usize] = Neighbour::default();
         }
         self.all.clear();
     }

@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use super::cells::Cells;
 use super::tokens::Tokens;
 
 /// In `numbers`: a pair that is never merged.
@@ -16,7 +17,7 @@ const VETOED: u32 = u32::MAX;
 
 /// A pair of neighbouring tokens.
 #[derive(Debug)]
-pub(super) struct Pair {
+pub(in crate::trainers) struct Pair {
     pub left: u32,
     pub right: u32,
     pub count: u64,
@@ -37,11 +38,30 @@ impl Pair {
             self.gone = 0;
         }
     }
+
+    /// The first place where it still stands.
+    pub fn first(&mut self, cells: &Cells) -> Option<u32> {
+        self.sort();
+        while let Some(&place) = self.places.get(self.gone as usize) {
+            if cells.stands(self.left, self.right, place) {
+                return Some(place);
+            }
+            self.gone += 1;
+        }
+        None
+    }
+
+    /// Takes all its places, in order.
+    pub fn take_places(&mut self) -> Vec<u32> {
+        self.sort();
+        self.gone = 0;
+        std::mem::take(&mut self.places)
+    }
 }
 
 /// Pairs by number.
 #[derive(Debug)]
-pub(super) struct Pairs {
+pub(in crate::trainers) struct Pairs {
     pub all: Vec<Pair>,
     numbers: HashMap<u64, u32, RandomState>,
     /// How often a pair must occur to be kept.
@@ -50,17 +70,17 @@ pub(super) struct Pairs {
 
 /// Two tokens as one number.
 #[inline]
-pub(super) fn pack(left: u32, right: u32) -> u64 {
+pub(in crate::trainers) fn pack(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
 impl Pairs {
-    /// Keeps none, and none is known.
-    pub fn new() -> Self {
+    /// Knows none yet; keeps those that occur `least` times or more.
+    pub fn new(least: u64) -> Self {
         Self {
             all: Vec::new(),
             numbers: HashMap::default(),
-            least: u64::MAX,
+            least,
         }
     }
 

@@ -1,13 +1,13 @@
 //! The vocabulary while it grows: texts, ids and lengths of tokens, and what no merge may make of them.
 
-use super::options::{Options, Vetoes};
+use super::options::Vetoes;
 use crate::error::{Error, Result};
 use crate::trainers::alphabet::Ids;
 use crate::trainers::bpe::cells::SEPARATOR;
 
 /// Tokens by id.
 #[derive(Debug)]
-pub(super) struct Tokens {
+pub(in crate::trainers) struct Tokens {
     pub texts: Vec<Vec<u8>>,
     pub ids: Ids,
     /// Length of each in symbols, as it was first made; 0: it has not been made.
@@ -21,9 +21,9 @@ impl Tokens {
     ///
     /// # Errors
     /// Names one that stands there twice.
-    pub fn new(options: &Options) -> Result<Self> {
+    pub fn new(initial: &[Vec<u8>], prefix: &[u8], vetoes: &Vetoes) -> Result<Self> {
         let mut ids = Ids::default();
-        for (id, token) in options.initial.iter().enumerate() {
+        for (id, token) in initial.iter().enumerate() {
             if !token.is_empty() && ids.insert(token.clone(), id as u32).is_some() {
                 return Err(Error::Invalid(format!(
                     "the initial token {id} stands there twice"
@@ -31,11 +31,11 @@ impl Tokens {
             }
         }
         Ok(Self {
-            texts: options.initial.clone(),
+            texts: initial.to_vec(),
             ids,
-            lengths: vec![0; options.initial.len()],
-            prefix: options.decoration.prefix.clone(),
-            vetoes: options.vetoes.clone(),
+            lengths: vec![0; initial.len()],
+            prefix: prefix.to_vec(),
+            vetoes: vetoes.clone(),
         })
     }
 

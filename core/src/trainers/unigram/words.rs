@@ -1,16 +1,16 @@
 //! The text that a unigram model is trained on: different words with their counts.
 
-use std::collections::HashMap;
-use std::hash::BuildHasher as _;
-
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
+use hashbrown::{HashMap, HashSet};
+use memchr::memmem::Finder;
 
 use super::Options;
+use crate::count::Counts;
 use crate::error::{Error, Result};
 use crate::text::{characters, read_char};
-use crate::trainers::joints::{Joints, Tally};
+use crate::trainers::letters;
 use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
+use crate::trainers::word_cuts::WordCuts;
 
 /// What stands for a character that is left out: a byte that no character has.
 const GAP: u8 = 0xFF;
@@ -52,29 +52,30 @@ impl Words {
         options: &Options,
     ) -> Result<Self> {
         let sentences = options.single_precision;
-        let usable = pieces.filter(|(piece, _)| !sentences || !has(piece, LEFT_OUT));
+        let mut buffer = [0; 4];
+        let left_out = Finder::new(LEFT_OUT.encode_utf8(&mut buffer));
+        let usable = pieces.filter(|(piece, _)| !sentences || left_out.find(piece).is_none());
         let chosen = choose_characters(usable.clone(), options);
         if !sentences {
-            let joints = Joints::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
-            let mut tally = Tally::default();
-            for (piece, count) in usable {
-                let mut at = 0;
-                while let Some(range) = joints.next(piece, at) {
-                    at = range.end;
-                    tally.add(&piece[range], count);
-                }
-            }
-            return Self::sorted(tally.words, chosen);
+            let cuts = WordCuts::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
+            // What follows a word that occurs once is its own, and not that of another one with the same end.
+            let next = |place: usize, count| match count {
+                1 => OWN.saturating_add(place as u32),
+                _ => MANY,
+            };
+            return Self::sorted(&cuts.words(usable)?, next, chosen);
         }
-        let is_chosen: HashMap<char, (), RandomState> =
-            chosen.iter().map(|&(c, _)| (c, ())).collect();
-        let mut collector = Collector::default();
+        let is_chosen: HashSet<char, RandomState> = chosen.iter().map(|&(c, _)| c).collect();
+        let mut collector = Collector {
+            counts: Counts::new(usize::MAX),
+            next: Vec::new(),
+        };
         let mut buffer = Vec::new();
         for (piece, count) in usable {
             buffer.clear();
             for (at, bytes) in characters(piece) {
                 match read_char(piece, at).0 {
-                    Some(character) if is_chosen.contains_key(&character) => {
+                    Some(character) if is_chosen.contains(&character) => {
                         buffer.extend_from_slice(bytes);
                     }
                     _ => buffer.push(GAP),
@@ -86,35 +87,34 @@ impl Words {
                 collector.add(&buffer, count, END)?;
             }
         }
-        Ok(collector.finish(chosen))
+        let Collector { counts, next } = collector;
+        Self::sorted(&counts, |place, _| next[place], chosen)
     }
 
-    /// Sorts words that are counted. What follows a word that occurs once is its own, and not that of
-    /// another one with the same end.
-    fn sorted(mut counted: Vec<(&[u8], u64)>, characters: Vec<(char, u64)>) -> Result<Self> {
-        if counted.iter().map(|(word, _)| word.len()).sum::<usize>() >= u32::MAX as usize {
-            return Err(too_much());
+    /// Sorts words that are counted; `next` says what follows one, by its place among all and its count.
+    fn sorted(
+        counts: &Counts,
+        next: impl Fn(usize, u64) -> u32,
+        characters: Vec<(char, u64)>,
+    ) -> Result<Self> {
+        let bytes: usize = counts.iter().map(|(word, _)| word.len()).sum();
+        if bytes >= u32::MAX as usize {
+            let sentence = "there is too much text to train on at once: 4 GiB of different words";
+            return Err(Error::Invalid(sentence.to_owned()));
         }
-        counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let mut order: Vec<_> = counts.iter().enumerate().collect();
+        order.sort_unstable_by(|(_, a), (_, b)| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         let mut words = Self {
             characters,
             ..Self::default()
         };
-        for (number, (word, count)) in counted.into_iter().enumerate() {
-            let next = match count {
-                1 => OWN.saturating_add(number as u32),
-                _ => MANY,
-            };
-            words.push(word, count, next);
+        for (place, (word, count)) in order {
+            words.blob.extend_from_slice(word);
+            words.ends.push(words.blob.len());
+            words.counts.push(count);
+            words.next.push(next(place, count));
         }
         Ok(words)
-    }
-
-    fn push(&mut self, word: &[u8], count: u64, next: u32) {
-        self.blob.extend_from_slice(word);
-        self.ends.push(self.blob.len());
-        self.counts.push(count);
-        self.next.push(next);
     }
 
     /// How many different words there are.
@@ -156,40 +156,22 @@ impl Words {
     }
 }
 
-fn has(piece: &[u8], character: char) -> bool {
-    let mut buffer = [0; 4];
-    let bytes = character.encode_utf8(&mut buffer).as_bytes();
-    piece.windows(bytes.len()).any(|window| window == bytes)
-}
-
 /// The characters that have tokens.
 fn choose_characters<'a>(
     pieces: impl Iterator<Item = (&'a [u8], u64)>,
     options: &Options,
 ) -> Vec<(char, u64)> {
-    let mut counts: HashMap<char, (bool, u64)> = HashMap::new();
     // The line of sentences keeps some characters for itself.
     let is_usable = |c: char| !(options.single_precision && matches!(c, '\0' | ' '));
+    let mut counts: HashMap<char, (bool, u64), RandomState> = HashMap::default();
     for character in options.required.chars().filter(|&c| is_usable(c)) {
         counts.entry(character).or_default().0 = true;
     }
-    let mut ascii = [0u64; 128];
     let mut all = 0u64;
-    for (piece, count) in pieces {
-        for (at, bytes) in characters(piece) {
-            if bytes[0] < 0x80 {
-                ascii[bytes[0] as usize] += count;
-            } else if let (Some(character), _) = read_char(piece, at) {
-                counts.entry(character).or_default().1 += count;
-                all += count;
-            }
-        }
-    }
-    for (byte, &count) in ascii.iter().enumerate() {
-        let character = char::from(byte as u8);
-        if count > 0 && is_usable(character) {
-            counts.entry(character).or_default().1 += count;
-            all += count;
+    for (character, letter) in letters::of(pieces) {
+        if is_usable(character) {
+            counts.entry(character).or_default().1 = letter.count;
+            all += letter.count;
         }
     }
     let mut sorted: Vec<(char, bool, u64)> = counts
@@ -220,58 +202,21 @@ fn choose_characters<'a>(
 }
 
 /// Words while they are counted.
-#[derive(Default)]
 struct Collector {
-    blob: Vec<u8>,
-    ends: Vec<usize>,
-    counts: Vec<u64>,
+    counts: Counts,
+    /// What follows each.
     next: Vec<u32>,
-    table: HashTable<u32>,
-    /// Random; no result depends on it.
-    hasher: RandomState,
 }
 
 impl Collector {
-    fn word(blob: &[u8], ends: &[usize], place: u32) -> std::ops::Range<usize> {
-        let place = place as usize;
-        let start = if place == 0 { 0 } else { ends[place - 1] };
-        debug_assert!(ends[place] <= blob.len());
-        start..ends[place]
-    }
-
     fn add(&mut self, word: &[u8], count: u64, next: u32) -> Result<()> {
-        if word.is_empty() {
-            return Ok(());
-        }
-        let Self {
-            blob,
-            ends,
-            counts,
-            next: nexts,
-            table,
-            hasher,
-        } = self;
-        let hash = hasher.hash_one(word);
-        let found = table.find(hash, |&place| &blob[Self::word(blob, ends, place)] == word);
-        if let Some(&place) = found {
-            let place = place as usize;
-            counts[place] = counts[place].saturating_add(count);
-            if nexts[place] != next {
-                nexts[place] = MANY;
+        if let Some(place) = self.counts.add_at(word, count)? {
+            match self.next.get_mut(place) {
+                None => self.next.push(next),
+                Some(known) if *known != next => *known = MANY,
+                Some(_) => {}
             }
-            return Ok(());
         }
-        if blob.len() + word.len() >= u32::MAX as usize {
-            return Err(too_much());
-        }
-        let place = counts.len() as u32;
-        blob.extend_from_slice(word);
-        ends.push(blob.len());
-        counts.push(count);
-        nexts.push(next);
-        table.insert_unique(hash, place, |&place| {
-            hasher.hash_one(&blob[Self::word(blob, ends, place)])
-        });
         Ok(())
     }
 
@@ -302,30 +247,4 @@ impl Collector {
         }
         self.add(&sentence[start..], count, END)
     }
-
-    fn finish(self, characters: Vec<(char, u64)>) -> Words {
-        let mut order: Vec<u32> = (0..self.counts.len() as u32).collect();
-        let word = |place: u32| &self.blob[Self::word(&self.blob, &self.ends, place)];
-        order.sort_unstable_by(|&a, &b| {
-            let counts = self.counts[b as usize].cmp(&self.counts[a as usize]);
-            counts.then_with(|| word(a).cmp(word(b)))
-        });
-        let mut words = Words {
-            characters,
-            ..Words::default()
-        };
-        for place in order {
-            words.push(
-                word(place),
-                self.counts[place as usize],
-                self.next[place as usize],
-            );
-        }
-        words
-    }
-}
-
-fn too_much() -> Error {
-    let sentence = "there is too much text to train on at once: 4 GiB of different words";
-    Error::Invalid(sentence.to_owned())
 }

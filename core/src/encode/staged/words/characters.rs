@@ -4,7 +4,7 @@
 //! 256 KB by code point and the values behind it stay near the processor, and need no key, no hash and no comparison.
 
 use crate::memory::slots::Value;
-use crate::text::read_char;
+use crate::text::{continues, read_char};
 
 /// How many code points have a place: those that nearly all text is made of.
 const COMMON: usize = 1 << 16;
@@ -122,7 +122,6 @@ impl Characters {
 #[inline]
 pub fn read(text: &[u8], at: usize) -> (u32, usize) {
     let low = |byte: u8| u32::from(byte & 0x3F);
-    let continues = |byte: u8| byte & 0xC0 == 0x80;
     match text[at..] {
         // The others of three bytes hold overlong forms and surrogates, or are rare.
         [a @ (0xE1..=0xEC | 0xEE | 0xEF), b, c, ..] if continues(b) && continues(c) => {

@@ -10,21 +10,23 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use super::valid_piece::{Class, Rules, class_of};
+use crate::count::Counts;
+use crate::error::Result;
 use crate::text::{character_len, read_char};
 
 /// Knows the characters that have tokens, and where tokens may go on.
 #[derive(Debug)]
-pub struct Joints {
+pub struct WordCuts {
     rules: Rules,
     longest: usize,
     ascii: [Option<Class>; 128],
     others: HashMap<char, Class, RandomState>,
 }
 
-impl Joints {
+impl WordCuts {
     /// Prepares for characters that have tokens; words of more characters than `longest` are cut, too.
     pub fn new(characters: impl Iterator<Item = char>, rules: Rules, longest: usize) -> Self {
-        let mut joints = Self {
+        let mut cuts = Self {
             rules,
             longest: longest.max(1),
             ascii: [None; 128],
@@ -32,14 +34,14 @@ impl Joints {
         };
         for character in characters {
             let class = class_of(character);
-            match joints.ascii.get_mut(character as usize) {
+            match cuts.ascii.get_mut(character as usize) {
                 Some(place) => *place = Some(class),
                 None => {
-                    joints.others.insert(character, class);
+                    cuts.others.insert(character, class);
                 }
             }
         }
-        joints
+        cuts
     }
 
     /// The class of the character at a place of a text, if it has a token.
@@ -51,9 +53,22 @@ impl Joints {
         }
     }
 
+    /// Counts the stretches of pieces in which tokens can be.
+    pub fn words<'a>(&self, pieces: impl Iterator<Item = (&'a [u8], u64)>) -> Result<Counts> {
+        let mut counts = Counts::new(usize::MAX);
+        for (piece, count) in pieces {
+            let mut at = 0;
+            while let Some(range) = self.next(piece, at) {
+                at = range.end;
+                counts.add(&piece[range], count)?;
+            }
+        }
+        Ok(counts)
+    }
+
     /// Gives the next stretch of a text, from a place on, in which tokens can be, and none goes on beyond
     /// it; None at the end.
-    pub fn next(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+    fn next(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
         let mut start = from;
         let mut last = loop {
             if start >= text.len() {
@@ -78,33 +93,13 @@ impl Joints {
     }
 }
 
-/// Words that are counted, in order of first occurrence, not copied.
-#[derive(Debug, Default)]
-pub struct Tally<'a> {
-    places: HashMap<&'a [u8], u32, RandomState>,
-    /// The words with their counts.
-    pub words: Vec<(&'a [u8], u64)>,
-}
-
-impl<'a> Tally<'a> {
-    /// Counts a word.
-    pub fn add(&mut self, word: &'a [u8], count: u64) {
-        let fresh = self.words.len() as u32;
-        let place = *self.places.entry(word).or_insert(fresh);
-        match self.words.get_mut(place as usize) {
-            Some((_, total)) => *total = total.saturating_add(count),
-            None => self.words.push((word, count)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cut(joints: &Joints, text: &str) -> Vec<String> {
+    fn cut(cuts: &WordCuts, text: &str) -> Vec<String> {
         let (mut found, mut at) = (Vec::new(), 0);
-        while let Some(range) = joints.next(text.as_bytes(), at) {
+        while let Some(range) = cuts.next(text.as_bytes(), at) {
             at = range.end;
             found.push(text[range].to_owned());
         }
@@ -114,7 +109,7 @@ mod tests {
     #[test]
     fn cuts_where_no_token_goes_on() {
         let text = "▁foo(bar1,é\u{301})▁日本ごx\u{2585}\u{2585}q";
-        let joints = Joints::new(text.chars(), Rules::default(), 99);
+        let cuts = WordCuts::new(text.chars(), Rules::default(), 99);
         // Digits and signs are of one script.
         let expected = [
             "▁foo",
@@ -128,17 +123,8 @@ mod tests {
             "\u{2585}",
             "q",
         ];
-        assert_eq!(cut(&joints, text), expected);
-        let few = Joints::new("ao".chars(), Rules::default(), 1);
+        assert_eq!(cut(&cuts, text), expected);
+        let few = WordCuts::new("ao".chars(), Rules::default(), 1);
         assert_eq!(cut(&few, "▁foobar"), ["o", "o", "a"]);
-    }
-
-    #[test]
-    fn tallies_in_order() {
-        let mut tally = Tally::default();
-        for (word, count) in [(&b"b"[..], 2), (b"a", 3), (b"b", u64::MAX)] {
-            tally.add(word, count);
-        }
-        assert_eq!(tally.words, [(&b"b"[..], u64::MAX), (b"a", 3)]);
     }
 }
