@@ -1,16 +1,40 @@
 """The border to the Rust core: bulk calls that take buffers and give buffers.
 
-Conventions. *Buffer* is any C-contiguous object with the buffer protocol. Text is bytes; any bytes
-are valid. Documents of a block lie one after the other in ``data``; ``ends`` (u64) says where each
-ends. ``threads`` is at least 1. Every bulk call releases the GIL. A failure raises ``ValueError``
-with a sentence (and the place in the data, as a second argument, where it says so); no call panics,
-opens a file, prints or reads the environment.
+Conventions. *Buffer* is any C-contiguous object with the buffer protocol. Text is bytes; any bytes are valid.
+``threads`` is at least 1. Every bulk call releases the GIL. A failure raises ``ValueError`` with a sentence (and the
+place in the data, as a second argument, where it says so); no call panics, opens a file, prints or reads the
+environment.
+
+*Options* are one JSON object, as ``support.core_arguments.options_json`` makes it: its keys and their meaning are the
+fields of the Rust struct that is named, and those that are bytes are in base64. An option that is unknown, missing or
+of another kind raises ``ValueError`` with its name; so do options that contradict each other.
 """
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Protocol, TypeAlias, final
 
 from typing_extensions import Buffer
+
+_Progress: TypeAlias = Callable[[int, int], None]
+"""Called now and then with (done so far, all there is to do); signals are checked where it is called."""
+
+_Tokens: TypeAlias = tuple[Buffer, Buffer]
+"""The bytes of all tokens by id, and where each ends (u32); an empty range: an unused id."""
+
+_Specials: TypeAlias = tuple[Buffer, Buffer, Buffer]
+"""Special tokens: their ids, ascending (u32); their bytes, and where each ends (u32)."""
+
+class _Block(Protocol):
+    """The documents of a block, one after the other: ``support.blocks.Block``."""
+
+    @property
+    def data(self) -> Buffer: ...
+    @property
+    def ends(self) -> Buffer: ...
+    @property
+    def continued(self) -> bool: ...
+    @property
+    def unfinished(self) -> bool: ...
 
 UNICODE_VERSION: str
 """Version of the Unicode tables the scanners were built with, as ``16.0.0``."""
@@ -37,50 +61,42 @@ class Splitter:
     """A compiled pre-tokenizer."""
 
     def __init__(self, spec: str) -> None:
-        """Compile a scanner from the JSON of ``patterns.Scanner``, or ``"null"``: never split; or from a list of
-        what ``linear_patterns.core_cuts`` gives, each of which cuts the pieces of the one before it.
-
-        Raises:
-            ValueError: An expression needs backtracking, or too much memory.
-        """
+        """Compile a scanner from the JSON of ``patterns.Scanner``, or ``"null"``: never split; or from a list of what
+        ``linear_patterns.core_cuts`` gives, each of which cuts the pieces of the one before it. Raises ValueError if an
+        expression needs backtracking, or too much memory."""
 
     def split(self, data: Buffer) -> U64Array:
         """Return the end offset of every piece of one text, ascending, the last being its length."""
 
     def safe_cut(self, data: Buffer) -> int:
-        """Return the last offset at which the text can be cut without changing any piece, whatever
-        follows; 0 when there is none. Both sides then split as they would together."""
+        """Return the last offset at which the text can be cut without changing any piece, whatever follows; 0 when
+        there is none. Both sides then split as they would together."""
 
 @final
 class Stages:
-    """The compiled stages before the model: normalizers, then pre-tokenizers.
-
-    Text that "goes on" (``continued``) was cut from what stands before it only to be handled apart:
-    nothing is put before it, and it has no beginning to strip. ``first``: it begins a document.
-    """
+    """The compiled stages before the model: normalizers, then pre-tokenizers. Text that "goes on" (``continued``) was
+    cut from what stands before it only to be handled apart: nothing is put before it, and it has no beginning to
+    strip. ``first``: it begins a document."""
 
     def __init__(self, spec: str) -> None:
-        """Compile the JSON ``{"normalizers": [...], "pre_tokenizers": [...]}`` of ``stages.core_spec``.
-
-        Raises:
-            ValueError: A stage is unknown or cannot be; the sentence says why.
-        """
+        """Compile the JSON ``{"normalizers": [...], "pre_tokenizers": [...]}`` of ``stages.core_spec``. Raises
+        ValueError if a stage is unknown or cannot be; the sentence says why."""
 
     def normalize(
         self, data: Buffer, *, continued: bool = False, first: bool = True
     ) -> tuple[bytes, U32Array, U32Array]:
-        """Return the normalized text, and for each of its bytes the start and end of the bytes of
-        ``data`` that it stands for."""
+        """Return the normalized text, and for each of its bytes the start and end of the bytes of ``data`` that it
+        stands for."""
 
     def pre_tokenize(
         self, data: Buffer, *, continued: bool = False, first: bool = True
     ) -> tuple[bytes, U64Array, U64Array, U64Array, U64Array]:
-        """Normalize and cut one text. Gives the rewritten text; start and end of each piece in it;
-        start and end in ``data`` of what each piece stands for."""
+        """Normalize and cut one text. Gives the rewritten text; start and end of each piece in it; start and end in
+        ``data`` of what each piece stands for."""
 
     def safe_cut(self, data: Buffer) -> int:
-        """Return the last offset at which the text can be cut and each part handled by itself (the later
-        one ``continued``), whatever follows; 0 when there is none."""
+        """Return the last offset at which the text can be cut and each part handled by itself (the later one
+        ``continued``), whatever follows; 0 when there is none."""
 
 def charsmap(name: str) -> bytes:
     """Build the table of a named normalization, as ``Charsmap`` and ``Precompiled`` take it in base64.
@@ -97,96 +113,61 @@ class Encoder:
     """A compiled tokenizer: immutable but for caches, shared by threads.
 
     Made of stages and any model, or ``plain``: a byte-level BPE model for text that is only split. What takes stages
-    (sampling, ``spans``, ``nbest``) is a ValueError for a plain one.
+    (``sample``, ``spans``, ``nbest``) is a ValueError for a plain one. Encoding raises ValueError if the model has no
+    token for a byte: (sentence, offset in ``data``); and MemoryError if there is none for the ids.
     """
 
     def __init__(
         self,
         stages: Stages,
         model: str,
+        tokens: _Tokens,
         *,
-        blob: Buffer,
-        ends: Buffer,
         merges: Buffer | None = None,
         scores: Buffer | None = None,
         kinds: Buffer | None = None,
     ) -> None:
-        """Compile a model behind stages.
+        """Compile a model behind stages. Raises ValueError if tables and model contradict each other.
 
         Args:
             model: JSON of ``stages.core_model``.
-            blob: All tokens' bytes. ``ends`` (u32): where each ends, by id; empty range: unused id.
             merges: u32 triples (left, right, product) in order of priority.
             scores: f64, one per id.
-            kinds: u8, one per id: SentencePiece's types, 1 normal, 2 unknown, 3 control, 4 user-defined,
-                5 unused, 6 byte; all normal if left out.
-
-        Raises:
-            ValueError: Tables and model contradict each other; the sentence says where.
+            kinds: u8, one per id: SentencePiece's types, 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused,
+                6 byte; all normal if left out.
         """
 
     @staticmethod
     def plain(
-        splitter: Splitter,
-        *,
-        prefix_space: bool,
-        blob: Buffer,
-        ends: Buffer,
-        merges: Buffer | None,
-        whole_pieces: bool,
+        splitter: Splitter, tokens: _Tokens, *, prefix_space: bool, merges: Buffer | None, whole_pieces: bool
     ) -> Encoder:
-        """Compile a byte-level BPE model behind a splitter.
-
-        Args:
-            blob: As above; so are ``ends`` and ``merges``. Without merges the lowest id of a concatenation wins.
-            whole_pieces: A piece that is a token becomes that token before any merging.
-
-        Raises:
-            ValueError: Tables contradict each other; the sentence says where.
-        """
+        """Compile a byte-level BPE model behind a splitter. Without merges the lowest id of a concatenation wins; with
+        ``whole_pieces`` a piece that is a token becomes that token before any merging."""
 
     @staticmethod
     def embedded(sha256: str, splitter: Splitter, prefix_space: bool) -> Encoder:
-        """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file.
-
-        Raises:
-            KeyError: There is none with that sha256.
-        """
+        """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file. Raises KeyError if
+        there is none with that sha256."""
 
     def clear_cache(self) -> None:
         """Give back the memory of caches, but for those of calls that run now."""
-
-    def encode_pieces(self, data: Buffer, ends: Buffer) -> U32Array:
-        """Encode pieces that are cut already (for patterns the core has no scanner for); the encoder is plain."""
 
     def safe_cut(self, data: Buffer) -> int:
         """Return the last offset at which the text can be cut and each part be encoded by itself (the later one
         ``continued``), whatever follows; 0 when there is none."""
 
     def encode(
-        self,
-        data: Buffer,
-        ends: Buffer,
-        matcher: SpecialMatcher | None,
-        threads: int,
-        continued: bool = False,
-        sampling: tuple[str, float, int] | None = None,
-        place: tuple[int, int, int] = ...,
+        self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
     ) -> tuple[U32Array, U64Array]:
-        """Encode a block: ids of all documents, and where each document's ids end.
+        """Encode the documents of a block: all ids, and where each document's ids end."""
 
-        Args:
-            sampling: How to vary: ("dropout", p, 0), ("lasting-dropout", p, 0) or ("segmentation",
-                alpha, n best or 0 for all).
-            place: The seed, the number of the block's first document in the whole input, and how many
-                bytes of that document came in earlier blocks; all 0 if left out. Nothing else decides
-                what is drawn.
+    def sample(
+        self, block: _Block, options: bytes, matcher: SpecialMatcher | None, threads: int
+    ) -> tuple[U32Array, U64Array]:
+        """Encode a block, varied. Options: ``encode::Variation``; nothing else decides what is drawn."""
 
-        Raises:
-            ValueError: The model has no token for a byte: (sentence, offset in ``data``); or it cannot
-                be varied in this way.
-            MemoryError: There is none for the ids.
-        """
+    def encode_pieces(self, data: Buffer, ends: Buffer) -> U32Array:
+        """Encode pieces that are cut already (for patterns the core has no scanner for); the encoder is plain."""
 
     def count(
         self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
@@ -201,14 +182,9 @@ class Encoder:
     def nbest(self, piece: Buffer, n: int) -> list[tuple[U32Array, float]]:
         """Return the n best segmentations of one piece (after all stages) with their scores, best first."""
 
-    def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
-        """Return the bytes of ids, one after the other; of overlapping n-grams, the first characters.
-
-        Special tokens come as a table (ids u32 sorted, blob, ends u32).
-
-        Raises:
-            ValueError: An id has no token: (sentence, place among the ids).
-        """
+    def decode(self, ids: Buffer, special: _Specials) -> bytes:
+        """Return the bytes of ids, one after the other; of overlapping n-grams, the first characters. Raises ValueError
+        if an id has no token: (sentence, place among the ids)."""
 
 @final
 class Decoder:
@@ -219,32 +195,17 @@ class Decoder:
     """
 
     def __init__(self, spec: str) -> None:
-        """Compile a JSON list of components, each as ``stages.component_json.component`` gives it.
+        """Compile a JSON list of components, each as ``stages.component_json.component`` gives it. Raises ValueError if
+        a component is unknown or cannot be; the sentence says why."""
 
-        Raises:
-            ValueError: A component is unknown or cannot be; the sentence says why.
-        """
-
-    def decode(
-        self,
-        ids: Buffer,
-        blob: Buffer,
-        ends: Buffer,
-        special_ids: Buffer,
-        special_blob: Buffer,
-        special_ends: Buffer,
-        skip_special: Buffer | None = None,
-    ) -> bytes:
+    def decode(self, ids: Buffer, tables: tuple[_Tokens, _Specials, Buffer | None]) -> bytes:
         """Return the bytes that the ids (u32) of one document read as.
 
         Args:
-            blob: The vocabulary's tokens, as the decoders expect them. ``ends`` (u32): where each ends.
-                Pass what is read-only: anything else is copied at every call.
-            special_ids: Special tokens, ascending (u32), for ids that the vocabulary has no token for;
-                ``special_blob`` and ``special_ends`` (u32) as above.
-            skip_special: One byte for each special token: 0, it reads as its bytes; 1, it is left out; 2,
-                it is the unknown token, which ``SpaceMarks`` has a text for. None: all are 0. It counts
-                for ids of ``special_ids`` that are in the vocabulary as well.
+            tables: The vocabulary's tokens, as the decoders expect them; special tokens, for ids that the vocabulary
+                has no token for; and a byte for each of these: 0, it reads as its bytes; 1, it is left out; 2, it is
+                the unknown token, which ``SpaceMarks`` has a text for. The last counts for ids that are in the
+                vocabulary as well; None: all are 0. What is not ``bytes`` or an array of the core is copied.
 
         Raises:
             ValueError: An id has no token: (sentence, place among the ids); there is not one byte for each
@@ -264,19 +225,14 @@ class Codebook:
         fill: int,
         words: Sequence[tuple[bytes, int]],
     ) -> None:
-        """Compile it; tags and words come with their ids.
-
-        Raises:
-            ValueError: A tag is empty, the width is 0, or a word has another.
-        """
+        """Compile it; tags and words come with their ids. Raises ValueError if a tag is empty, the width is 0, or a
+        word has another."""
 
 @final
 class SpecialMatcher:
-    """Finds special and added tokens in text: leftmost, and among those the longest.
-
-    The semantics are those of Hugging Face's added tokens. Tokens are looked for in two passes: in the
-    text as it is, then, in each normalized stretch between those, the ones that are normalized too.
-    """
+    """Finds special and added tokens in text: leftmost, and among those the longest. The semantics are those of
+    Hugging Face's added tokens. Tokens are looked for in two passes: in the text as it is, then, in each normalized
+    stretch between those, the ones that are normalized too."""
 
     def __init__(
         self,
@@ -291,9 +247,9 @@ class SpecialMatcher:
         Args:
             contents: What stands for each token in text.
             ids: Their ids.
-            flags: One byte for each, the sum of 1: it takes the white space before it along; 2: and that
-                after it; 4: it is found only where no word character (``\\w``) stands beside it; 8: it is
-                looked for in normalized text, its content being normalized. None: all are 0.
+            flags: One byte for each, the sum of 1: it takes the white space before it along; 2: and that after it; 4:
+                it is found only where no word character (``\\w``) stands beside it; 8: it is looked for in normalized
+                text, its content being normalized. None: all are 0.
             stages: What normalizes text and contents; None if nothing does.
             codebook: What is looked for in the text that the first pass leaves; its words count as tokens.
 
@@ -305,11 +261,8 @@ class SpecialMatcher:
         """Return (start, end, id) of the first occurrence, or None; those of a codebook do not count."""
 
     def find_all(self, data: Buffer) -> list[tuple[int, int, int]]:
-        """Return (start, end, id) of all occurrences, in order.
-
-        An occurrence of a token that begins with white space may begin inside the one before it, if that
-        takes the white space after it along.
-        """
+        """Return (start, end, id) of all occurrences, in order. An occurrence of a token that begins with white space
+        may begin inside the one before it, if that takes the white space after it along."""
 
     @property
     def looks_in_normalized(self) -> bool:
@@ -322,54 +275,23 @@ class SpecialMatcher:
 
 @final
 class Counts:
-    """How often each piece occurs: exact, u64, in order of first occurrence.
-
-    The order, and so everything trained from it, does not depend on threads or blocks.
-    """
+    """How often each piece occurs: exact, u64, in order of first occurrence. The order, and so everything trained from
+    it, does not depend on threads or blocks. Whatever adds pieces raises ``MemoryError`` if the bound is passed; the
+    sentence says by how many pieces."""
 
     def __init__(self, max_bytes: int) -> None:
         """Start empty; ``max_bytes`` bounds the memory of pieces and table together."""
 
     def add_block(
-        self,
-        splitter: Splitter,
-        matcher: SpecialMatcher | None,
-        prefix_space: bool,
-        data: Buffer,
-        ends: Buffer,
-        threads: int,
-        continued: bool = False,
+        self, block: _Block, splitter: Splitter, prefix_space: bool, matcher: SpecialMatcher | None, threads: int
     ) -> None:
-        """Split the documents of a block and count their pieces; special tokens are not counted.
+        """Split the documents of a block and count their pieces; special tokens are not counted."""
 
-        ``continued``: the first document goes on from an earlier block (no space is put before it).
+    def add_staged(self, block: _Block, stages: Stages, matcher: SpecialMatcher | None, threads: int) -> None:
+        """Send the documents of a block through stages and count the pieces that come out."""
 
-        Raises:
-            MemoryError: The bound is passed; the sentence says by how many pieces.
-        """
-
-    def add_staged(
-        self,
-        stages: Stages,
-        matcher: SpecialMatcher | None,
-        data: Buffer,
-        ends: Buffer,
-        threads: int,
-        continued: bool = False,
-    ) -> None:
-        """Send the documents of a block through stages and count the pieces that come out.
-
-        Raises:
-            MemoryError: As above.
-            ValueError: A stage fails.
-        """
-
-    def add_pieces(self, data: Buffer, ends: Buffer, counts: Buffer | None) -> None:
-        """Count pieces that are cut already; ``counts`` (u64) says how often each, default once.
-
-        Raises:
-            MemoryError: As above.
-        """
+    def add_pieces(self, data: Buffer, ends: Buffer, counts: Buffer | None = None) -> None:
+        """Count pieces that are cut already; ``counts`` (u64) says how often each, default once."""
 
     def merge(self, other: Counts) -> None:
         """Add another's counts, its new pieces after this one's."""
@@ -379,11 +301,7 @@ class Counts:
 
     @staticmethod
     def load(data: Buffer, max_bytes: int) -> Counts:
-        """Read what ``dump`` wrote.
-
-        Raises:
-            ValueError: Data is cut, or a length lies, or a piece stands twice.
-        """
+        """Read what ``dump`` wrote. Raises ValueError if data is cut, or a length lies, or a piece stands twice."""
 
     def items(self, start: int, limit: int) -> list[tuple[bytes, int]]:
         """Return (piece, count) for some pieces, in order."""
@@ -403,78 +321,44 @@ class Counts:
 
 @final
 class Tally:
-    """What a tokenizer makes of one input, counted while it encodes, block by block.
+    """What a tokenizer makes of one input, counted while it encodes, block by block. Words are stretches without white
+    space (Unicode's White_Space). Sums are over documents that ended; no block size and no number of threads changes
+    them."""
 
-    Words are stretches without white space (Unicode's White_Space). Sums are over documents that ended;
-    no block size and no number of threads changes them.
-    """
-
-    def __init__(
-        self,
-        blob: Buffer,
-        ends: Buffer,
-        special_ids: Buffer,
-        special_blob: Buffer,
-        special_ends: Buffer,
-        unknown_ids: Buffer,
-        byte_ids: Buffer,
-    ) -> None:
-        """Start empty.
-
-        Args:
-            blob: The vocabulary's tokens. ``ends`` (u32): where each ends, by id; empty range: unused id.
-            special_ids: Special tokens, ascending (u32), with ``special_blob`` and ``special_ends`` (u32).
-            unknown_ids: Those (u32) that stand for what the vocabulary does not have.
-            byte_ids: Those (u32) that stand for less than a character.
-        """
+    def __init__(self, tokens: _Tokens, special: _Specials, unknown_ids: Buffer, byte_ids: Buffer) -> None:
+        """Start empty. ``unknown_ids`` (u32) stand for what the vocabulary does not have, ``byte_ids`` (u32) for less
+        than a character."""
 
     def fresh(self) -> Tally:
         """Return an empty tally of the same tokenizer, which shares its tables."""
 
     def encode(
-        self,
-        encoder: Encoder,
-        data: Buffer,
-        ends: Buffer,
-        matcher: SpecialMatcher | None,
-        threads: int,
-        *,
-        continued: bool = False,
-        unfinished: bool = False,
+        self, encoder: Encoder, block: _Block, matcher: SpecialMatcher | None, threads: int
     ) -> tuple[U32Array, U64Array] | None:
-        """Encode a block and count what becomes of it.
+        """Encode a block and count what becomes of it. Raises as ``Encoder.encode``.
 
         A plain encoder's documents are decoded again on the way. That is right where no special token takes white
-        space along, and where there are none if a space is put before texts. ``unfinished``: the last document goes
-        on in the next block.
+        space along, and where there are none if a space is put before texts.
 
         Returns:
             The ids, and where each document's ids end; None if whether they decode to it was seen on the way.
-
-        Raises:
-            ValueError: As ``Encoder.encode``.
         """
 
     def add(
         self,
-        data: Buffer,
-        ends: Buffer,
+        block: _Block,
         ids: Buffer,
         id_ends: Buffer,
-        starts: Buffer | None = None,
-        stops: Buffer | None = None,
+        spans: tuple[Buffer, Buffer] | None = None,
         *,
         prefix_space: bool = False,
-        continued: bool = False,
-        unfinished: bool = False,
     ) -> None:
-        """Count a block that is encoded already.
+        """Count a block that is encoded already: the ids (u32) of all documents, and where each document's end (u64).
 
         Args:
-            ids: Of all documents (u32). ``id_ends`` (u64): where each document's end.
-            starts: Where in ``data`` begins what each id stands for (u64), and ``stops`` where it ends;
-                None: ids are the text's bytes, one token after the other.
-            prefix_space: Without ``starts``: whether a space was put before documents that begin with none.
+            spans: Where in the block begins what each id stands for, and where it ends (u64); None: ids are the text's
+                bytes, one token after the other.
+            prefix_space: Without spans: whether a space was put before documents that begin with none.
 
         Raises:
             ValueError: The lists contradict each other.
@@ -517,63 +401,43 @@ class Tally:
 
     @property
     def checked_documents(self) -> int:
-        """Documents that were decoded again on the way."""
+        """Documents that were decoded again on the way; ``failed_documents``: those of them that did not come back."""
 
     @property
-    def failed_documents(self) -> int:
-        """Those of them that did not come back."""
-
+    def failed_documents(self) -> int: ...
     @property
     def mean_bytes_per_token(self) -> float | None:
         """The mean over documents with tokens of each one's bytes per token."""
 
     @property
     def shannon_entropy(self) -> float | None:
-        """Of the ids' frequencies, in bits; None without tokens."""
+        """Of the ids' frequencies, in bits; ``renyi_entropy``: Rényi's of order 2.5. Both None without tokens."""
 
     @property
-    def renyi_entropy(self) -> float | None:
-        """Rényi's of order 2.5, in bits; None without tokens."""
-
+    def renyi_entropy(self) -> float | None: ...
     @property
     def coverage_rank(self) -> int | None:
         """How many of the most frequent ids make up 95 of 100 tokens; None without tokens."""
 
 def joined_failures(
-    encoder: Encoder,
-    data: Buffer,
-    ends: Buffer,
-    ids: Buffer,
-    id_ends: Buffer,
-    special_ids: Buffer,
-    special_blob: Buffer,
-    special_ends: Buffer,
-    threads: int,
+    encoder: Encoder, block: _Block, ids: Buffer, id_ends: Buffer, special: _Specials, threads: int
 ) -> U64Array:
     """Return the numbers of the documents that ``Encoder.decode`` does not give back from their ids."""
 
 def chain_failures(
     decoder: Decoder,
-    data: Buffer,
-    ends: Buffer,
+    block: _Block,
     ids: Buffer,
     id_ends: Buffer,
-    blob: Buffer,
-    token_ends: Buffer,
-    special_ids: Buffer,
-    special_blob: Buffer,
-    special_ends: Buffer,
-    skip_special: Buffer | None,
+    tables: tuple[_Tokens, _Specials, Buffer | None],
     threads: int,
 ) -> U64Array:
-    """Return the numbers of the documents that ``Decoder.decode`` does not give back from their ids."""
+    """Return the numbers of the documents that ``Decoder.decode``, with these tables, does not give back."""
 
 @final
 class Units:
-    """Counts of tokens by document, or by batches of neighbouring documents when there are many.
-
-    Which documents a unit has depends on their number alone: units of several tokenizers are paired.
-    """
+    """Counts of tokens by document, or by batches of neighbouring documents when there are many. Which documents a
+    unit has depends on their number alone: units of several tokenizers are paired."""
 
     def __init__(self, most: int) -> None:
         """Start empty; there are never more units than ``most``."""
@@ -590,25 +454,39 @@ class Units:
 def bootstrap_interval(
     first: Buffer, second: Buffer, resamples: int, seed: int, threads: int
 ) -> tuple[float, float] | None:
-    """Return the 95% percentile interval of the ratio of sums over resampled pairs of units (u64).
-
-    None without units, and where a resample has nothing of the second.
-
-    Raises:
-        ValueError: The lists differ in length, or there are fewer than 39 resamples.
-    """
+    """Return the 95% percentile interval of the ratio of sums over resampled pairs of units (u64). None without units,
+    and where a resample has nothing of the second. Raises ValueError if the lists differ in length, or there are fewer
+    than 39 resamples."""
 
 def sign_flip(first: Buffer, second: Buffer, resamples: int, seed: int, threads: int) -> float:
-    """Return the probability of a difference of sums as large, to either side, if chance decided in each
-    unit (u64) which count is whose.
+    """Return the probability of a difference of sums as large, to either side, if chance decided in each unit (u64)
+    which count is whose. Raises ValueError if the lists differ in length."""
+
+def character_counts(counts: Counts) -> list[tuple[str, int, bool, bool]]:
+    """Return the characters of the pieces, the most frequent first, equals by code point. Each with its count, whether
+    a piece begins with it, and whether it stands behind the beginning of one. Bytes that are no part of UTF-8 are left
+    out."""
+
+def most_frequent(counts: Counts, min_frequency: int, limit: int | None) -> list[tuple[bytes, int]]:
+    """Return the pieces that occur often enough, the most frequent first, of equals that of lower bytes. No more than
+    ``limit``, unless it is None."""
+
+def most_frequent_words(counts: Counts, characters: str, limit: int) -> list[tuple[str, int]]:
+    """Return the words that are spelt with these characters alone, the most frequent first. Of equals that of lower
+    bytes comes first. Bytes that are no part of UTF-8 count as U+FFFD."""
+
+def count_ngrams(counts: Counts, n: int, max_bytes: int) -> Counts:
+    """Count the n-grams of characters of pieces, one beginning at each character; at the end of a piece stand the
+    shorter ones that are left.
 
     Raises:
-        ValueError: The lists differ in length.
+        MemoryError: Their counts take more than ``max_bytes``.
+        ValueError: ``n`` is 0.
     """
 
 @final
 class BpeTraining:
-    """What training gave. Ids: the initial tokens in the order given, then one per new product."""
+    """Merges that were learnt. Ids: the initial tokens in the order given, then one per new product."""
 
     @property
     def merges(self) -> U32Array:
@@ -619,262 +497,47 @@ class BpeTraining:
         """How often each merge's pair occurred when it was chosen."""
 
     def tokens(self) -> tuple[bytes, U32Array]:
-        """Bytes of all tokens, initial and new, and where each ends."""
+        """Return all tokens, initial and new: their bytes, and where each ends."""
 
     @property
     def exhausted(self) -> bool:
         """Whether training stopped because no pair was left that is frequent enough."""
 
-def train_bpe(
-    counts: Counts,
-    *,
-    initial: Sequence[bytes],
-    symbols: Sequence[int],
-    vocab_size: int,
-    min_frequency: int,
-    max_token_length: int | None,
-    tie: str,
-    by_character: bool,
-    progress: Callable[[int, int], None] | None,
-    max_merges: int | None = None,
-    continuing_subword_prefix: str = "",
-    end_of_word_suffix: str = "",
-    separate_suffix: bool = False,
-    boundary_mark: bytes = ...,
-    character_boundaries: bool = False,
-    max_digits: int | None = None,
-    reserved: Sequence[bytes] = ...,
-) -> BpeTraining:
-    """Learn merges from counts.
-
-    What no product may be is asked once for each pair: such a pair is never merged.
-
-    Args:
-        initial: Bytes of the tokens that exist before the first merge, by id (empty: a special
-            token whose text no merge can produce).
-        symbols: Which of them are symbols of the alphabet, undecorated: a byte each, or a character
-            each when ``by_character``. Text outside the alphabet is left out, with what is written
-            around it.
-        vocab_size: Stop when so many tokens exist (initial ones counted).
-        min_frequency: Stop when the most frequent pair occurs less often (at least 1).
-        max_token_length: Longest product in symbols, or None. A token that can be made in several ways
-            is as long as it was when it was first made.
-        tie: Among the most frequent pairs take ``lowest-ids``, ``first-seen`` (earliest in the
-            corpus as now segmented) or ``largest-text`` (largest (left, right) byte strings).
-        progress: Called now and then with (tokens so far, vocab_size); also where signals are checked.
-        max_merges: Stop after so many merges, or None.
-        continuing_subword_prefix: Written before each symbol of a piece but the first; a product leaves
-            out its right part's.
-        end_of_word_suffix: Written after the last symbol of a piece. Decorated symbols that occur and are
-            not among ``initial`` become tokens behind those, sorted by their bytes.
-        separate_suffix: The suffix is a symbol of its own instead, behind the last one.
-        boundary_mark: A text that no merge crosses and that is left out of pieces; empty for none.
-        character_boundaries: A product must be whole characters, or a proper beginning of a single one.
-        max_digits: Most numeric characters (Unicode category N) in a product, or None.
-        reserved: Texts that no product has.
-
-    Raises:
-        ValueError: The settings contradict each other; the sentence says where.
-    """
+def train_bpe(counts: Counts, options: bytes, progress: _Progress | None = None) -> BpeTraining:
+    """Learn merges from counts; progress in tokens. Options: ``trainers::bpe::Options``."""
 
 def resume_bpe(
-    ids: Buffer,
-    ends: Buffer,
-    counts: Buffer,
-    *,
-    initial: Sequence[bytes],
-    vocab_size: int,
-    min_frequency: int,
-    tie: str,
-    progress: Callable[[int, int], None] | None,
-    continuing_subword_prefix: str = "",
+    ids: Buffer, ends: Buffer, counts: Buffer, options: bytes, progress: _Progress | None = None
 ) -> BpeTraining:
-    """Learn further merges from pieces that are segmented already.
+    """Learn further merges from pieces that are segmented already: their tokens (u32), where each piece's end (u64),
+    and how often each piece occurs (u64). An initial token that is empty divides its piece: no merge takes it. Raises
+    ValueError if the arrays contradict each other, an id has no token, or a token stands twice."""
 
-    Args:
-        ids: The tokens of all pieces (u32). ``ends`` (u64): where each piece's end. ``counts`` (u64): how
-            often each piece occurs.
-        initial: Bytes of the tokens that exist, by id. One that is empty divides its piece: no merge
-            takes it.
-        vocab_size: Stop when so many tokens exist (initial ones counted). The others: see ``train_bpe``.
+def train_by_likelihood(counts: Counts, options: bytes, progress: _Progress | None = None) -> BpeTraining:
+    """Learn merges from counts of words: the pair with the highest count(pair) / (count(left) * count(right)).
+    Progress in tokens. Options: ``trainers::likelihood::Options``."""
 
-    Raises:
-        ValueError: The arrays contradict each other, an id is none, or a token stands twice.
-    """
+def train_top_down(counts: Counts, options: bytes, progress: _Progress | None = None) -> tuple[bytes, U32Array, int]:
+    """Learn a vocabulary from counts of words by a threshold on how often a token occurs.
 
-def character_counts(counts: Counts) -> list[tuple[str, int, bool, bool]]:
-    """Return the characters of the pieces, the most frequent first, equals by code point.
-
-    Each with its count, whether a piece begins with it, and whether it stands behind the beginning of one.
-    Bytes that are no part of UTF-8 are left out.
-    """
-
-def most_frequent(counts: Counts, min_frequency: int, limit: int | None) -> list[tuple[bytes, int]]:
-    """Return the pieces that occur often enough, the most frequent first, of equals that of lower bytes.
-
-    No more than ``limit``, unless it is None.
-    """
-
-def most_frequent_words(counts: Counts, characters: str, limit: int) -> list[tuple[str, int]]:
-    """Return the words that are spelt with these characters alone, the most frequent first.
-
-    Of equals that of lower bytes comes first. Bytes that are no part of UTF-8 count as U+FFFD.
+    Progress in (thresholds tried, the same). Options: ``trainers::top_down::Options``. Returns all tokens (reserved,
+    characters, others by falling count): their bytes and where each ends; and the threshold, 0 if there was nothing to
+    learn from. If no threshold gives ``vocab_size`` tokens or up to 5% fewer, the last one tried counts.
     """
 
 def train_scored_pairs(
-    counts: Counts,
-    *,
-    alphabet: Sequence[str],
-    merges: int,
-    min_frequency: int,
-    max_piece_length: int,
-    split_by_whitespace: bool,
-    split_by_unicode_script: bool,
-    split_by_number: bool,
-    split_digits: bool,
-    treat_whitespace_as_suffix: bool,
-    allow_whitespace_only_pieces: bool,
-    progress: Callable[[int, int], None] | None = None,
+    counts: Counts, options: bytes, progress: _Progress | None = None
 ) -> tuple[list[str], U64Array, bool]:
-    """Learn merges of characters by SentencePiece's rules.
-
-    Args:
-        alphabet: The characters that pieces are made of; any other divides them.
-        merges: Stop after so many, or when the best pair occurs less than ``min_frequency`` times.
-        max_piece_length: Most characters of a token. The others: see ``trainers.sentencepiece``.
-        progress: Called now and then with (merges so far, merges); also where signals are checked.
-
-    Returns:
-        The texts that were made, in order; how often each was merged; whether no pair was left.
-    """
-
-@final
-class MaxMatchTraining:
-    """What learning dictionaries gave."""
-
-    @property
-    def lines(self) -> int:
-        """Number of different lines."""
-
-    @property
-    def rounds(self) -> list[tuple[int, float, int]]:
-        """For each round: how many different pairs there were, what a pair's count had to pass to be
-        joined, and at how many places pairs were joined."""
-
-    def characters(self) -> list[tuple[bytes, int]]:
-        """All characters with their counts in the different lines, but white space that was removed:
-        most frequent first, of equals the one of lower bytes."""
-
-    def dictionaries(self) -> list[list[tuple[bytes, int]]]:
-        """For each round: the most frequent pairs as words with their counts, falling; of equals the one
-        that comes first in the sorted lines."""
-
-def train_max_match(
-    counts: Counts,
-    *,
-    rounds: int,
-    factors: Sequence[float],
-    lines_per_word: float,
-    lines_per_count: float,
-    ratio: float,
-    dictionary_size: int,
-    breaks: str,
-    white_space: str,
-    threads: int,
-    progress: Callable[[int, int], None] | None,
-) -> MaxMatchTraining:
-    """Learn dictionaries from lines by joining neighbours in rounds.
-
-    Args:
-        counts: The lines (a piece may hold several); how often each occurs does not matter.
-        rounds: How many; it ends earlier if no pair is left.
-        factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``
-            and rounded down; the last one is that of all later rounds. A pair is joined if its count is
-            above that of the pair at this rank, and above the number of lines divided by
-            ``lines_per_count``.
-        ratio: A pair is not joined if its first word's count as a pair is more than so many times its own.
-        dictionary_size: Most words of a dictionary.
-        breaks: Characters that no word goes over.
-        white_space: ``removed``, or ``break``: no word goes over it.
-        progress: Called with (rounds so far, rounds); also where signals are checked.
-
-    Raises:
-        ValueError: There is no factor, or a number is out of range.
-    """
-
-def count_ngrams(counts: Counts, n: int, max_bytes: int) -> Counts:
-    """Count the n-grams of characters of pieces, one beginning at each character; at the end of a piece
-    stand the shorter ones that are left.
-
-    Raises:
-        MemoryError: Their counts take more than ``max_bytes``.
-        ValueError: ``n`` is 0.
-    """
-
-def train_by_likelihood(
-    counts: Counts,
-    *,
-    initial: Sequence[bytes],
-    symbols: Sequence[int],
-    continuing_subword_prefix: str,
-    vocab_size: int,
-    min_frequency: int,
-    tie: str,
-    progress: Callable[[int, int], None] | None,
-) -> BpeTraining:
-    """Learn merges from counts of words: the pair with the highest count(pair) / (count(left) * count(right)).
-
-    Args:
-        initial: Bytes of the tokens that exist before the first merge, by id, with their prefix.
-        symbols: Which of them are symbols of the alphabet: a character each, with the prefix if it
-            stands inside a word. Text outside the alphabet is left out.
-        continuing_subword_prefix: What marks a symbol inside a word; a product leaves out the right part's.
-        vocab_size: Stop when so many tokens exist (initial ones counted).
-        min_frequency: Pairs that are rarer are not merged (at least 1).
-        tie: Among the pairs with the highest score take ``first-seen`` (earliest in the corpus as now
-            segmented) or ``most-frequent`` (then the smallest (left, right) byte strings).
-        progress: As in ``train_bpe``.
-    """
-
-def train_top_down(
-    counts: Counts,
-    *,
-    reserved: Sequence[bytes],
-    continuing_subword_prefix: str,
-    vocab_size: int,
-    min_frequency: int,
-    max_frequency: int,
-    iterations: int,
-    max_word_length: int,
-    max_alphabet: int,
-    max_words: int,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[bytes, U32Array, int]:
-    """Learn a vocabulary from counts of words by a threshold on how often a token occurs.
-
-    Args:
-        reserved: Tokens that come first; words that are one are not learnt from.
-        continuing_subword_prefix: Written before tokens inside a word.
-        vocab_size: Most tokens; a threshold is looked for that gives these or up to 5% fewer. There
-            may be none: the last one tried counts, whose vocabulary may be smaller or larger.
-        min_frequency: The lowest threshold, and ``max_frequency`` the highest one.
-        iterations: How often the words are counted anew for each threshold.
-        max_word_length: Longer words, in characters, are not learnt from.
-        max_alphabet: Most characters; words with others are not learnt from.
-        max_words: Most words, the most frequent ones.
-        progress: Called with (thresholds tried, the same); also where signals are checked.
-
-    Returns:
-        Bytes of all tokens (reserved, characters, others by falling count), where each ends, and the
-        threshold: 0 if there was nothing to learn from.
-    """
+    """Learn merges of characters by SentencePiece's rules; progress in merges. Options:
+    ``trainers::scored_pairs::Options``. Returns the texts that were made, in order; how often each was merged; whether
+    no pair was left."""
 
 @final
 class UnigramTraining:
-    """What training a unigram model gave."""
+    """A unigram model that was learnt."""
 
     def tokens(self) -> tuple[bytes, U32Array]:
-        """Bytes of all tokens, best first (by ``textbook``: characters first), and where each ends."""
+        """Return all tokens, best first (by ``textbook``: characters first): their bytes, and where each ends."""
 
     @property
     def scores(self) -> list[float]:
@@ -893,65 +556,49 @@ class UnigramTraining:
         """The first step that left fewer tokens than asked for: ``seeds``, ``expectation`` or ``pruning``."""
 
     def rounds(self) -> list[tuple[str, list[tuple[bytes, float]]]]:
-        """The tokens with their scores after each step, by its name, if they were recorded."""
+        """Return the tokens with their scores after each step, by its name, if they were recorded."""
 
-def train_unigram(
-    counts: Counts,
-    *,
-    rule: str,
-    vocab_size: int,
-    reserved: int,
-    character_coverage: float,
-    required_chars: str,
-    seed_size: int,
-    shrinking_factor: float,
-    sub_iterations: int,
-    max_piece_length: int,
-    split_by_whitespace: bool,
-    split_by_unicode_script: bool,
-    split_by_number: bool,
-    split_digits: bool,
-    treat_whitespace_as_suffix: bool,
-    allow_whitespace_only_pieces: bool,
-    threads: int,
-    progress: Callable[[int, int], None] | None,
-    record: bool = False,
-) -> UnigramTraining:
-    """Learn a unigram model from counts.
-
-    Args:
-        rule: ``em``; ``em-single``, the same in f32 and in its order, for counts of whole lines, which
-            are cut before marks; or ``textbook``, for which only the sizes below count.
-        vocab_size: Tokens to end with, the reserved ones counted.
-        reserved: How many are given out already.
-        character_coverage: The share of the text's characters that have tokens.
-        required_chars: Characters that have tokens however rare they are.
-        seed_size: How many tokens to begin with at most.
-        shrinking_factor: The share of the tokens that a round keeps.
-        sub_iterations: Steps of expectation maximisation before each pruning.
-        max_piece_length: Most characters in a token, 1 to 512.
-        split_by_whitespace: No token goes on across a mark.
-        split_by_unicode_script: No token has characters of different scripts.
-        split_by_number: Digits are a script of their own, not one that goes with any.
-        split_digits: Each digit is a token of its own.
-        treat_whitespace_as_suffix: Marks stand at the end of words.
-        allow_whitespace_only_pieces: A token may have several marks and nothing else.
-        progress: Called now and then with (rounds done, rounds); also where signals are checked.
-
-    Raises:
-        ValueError: The options contradict the text or each other; the sentence says how.
-    """
+def train_unigram(counts: Counts, options: bytes, progress: _Progress | None = None) -> UnigramTraining:
+    """Learn a unigram model from counts; progress in rounds. Options: ``{"em": trainers::unigram::Options}`` or
+    ``{"textbook": trainers::unigram::Textbook}``. Raises ValueError if the options contradict the text or each other;
+    the sentence says how."""
 
 @final
+class MaxMatchTraining:
+    """Dictionaries that were learnt."""
+
+    @property
+    def lines(self) -> int:
+        """Number of different lines."""
+
+    @property
+    def rounds(self) -> list[tuple[int, float, int]]:
+        """For each round: how many different pairs there were, what a pair's count had to pass to be joined, and at
+        how many places pairs were joined."""
+
+    def characters(self) -> list[tuple[bytes, int]]:
+        """Return all characters with their counts in the different lines, but white space that was removed: most
+        frequent first, of equals the one of lower bytes."""
+
+    def dictionaries(self) -> list[list[tuple[bytes, int]]]:
+        """Return for each round the most frequent pairs as words with their counts, falling; of equals the one that
+        comes first in the sorted lines."""
+
+def train_max_match(
+    counts: Counts, options: bytes, threads: int, progress: _Progress | None = None
+) -> MaxMatchTraining:
+    """Learn dictionaries from lines (a piece may hold several) by joining neighbours in rounds, which progress counts.
+    Options: ``trainers::joining::Options``. Raises ValueError if there is no factor, or a number is out of range."""
+
 class WrittenMerges:
     """Tokens with their ids, and merges of two of them, as a JSON document has them."""
 
     @staticmethod
     def cut(document: Buffer, outer: str, tokens: str, merges: str) -> tuple[WrittenMerges, bytes] | None:
-        """Cut both out of a document ``{outer: {tokens: {text: id}, merges: ["a b" or ["a", "b"]]}}``, and give
-        what is left, with null in their places. The rest is not checked. None if anything in them is unusual: not
-        JSON, a token twice, an id twice or not below ``MAX_TOKENS``, a merge of what is not a token, or merges that
-        stand before the tokens.
+        """Cut both out of a document ``{outer: {tokens: {text: id}, merges: ["a b" or ["a", "b"]]}}``, and give what is
+        left, with null in their places. The rest is not checked. None if anything in them is unusual: not JSON, a token
+        twice, an id twice or not below ``MAX_TOKENS``, a merge of what is not a token, or merges that stand before the
+        tokens.
         """
 
     def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:
@@ -960,9 +607,9 @@ class WrittenMerges:
     def tables(self, prefix: str, left_out: list[int], visible: bool) -> tuple[bytes, U32Array, U32Array] | None:
         """Make tables: blob and ends of the tokens by id, and (left, right, product) of each merge.
 
-        The right part of a merge loses ``prefix`` in the product. Ids to be left out stay where a merge makes or
-        uses them. If ``visible``, a character stands for a byte as in GPT-2's alphabet, and such a token is never left
-        out. None if a product is not a token, a merge stands twice, or a character stands for no byte.
+        The right part of a merge loses ``prefix`` in the product. Ids to be left out stay where a merge makes or uses
+        them. If ``visible``, a character stands for a byte as in GPT-2's alphabet, and such a token is never left out.
+        None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
 
 def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool) -> bytes:
@@ -982,20 +629,16 @@ def widen_numbers(data: Buffer) -> U32Array:
 def write_rows(
     ids: Buffer,
     ends: Buffer,
-    before: bytes,
-    between: bytes,
-    after: bytes,
+    style: tuple[bytes, bytes, bytes],
     *,
     continued: bool = False,
     begun: bool = False,
     unfinished: bool = False,
 ) -> tuple[bytes, bool]:
-    """Write rows of numbers (u32) in decimal.
+    """Write rows of numbers (u32) in decimal; ``ends``: where each row ends (u64, ascending, to the number of ids).
 
     Args:
-        ends: Where each row ends (u64, ascending, the last at the number of ids).
-        before: What a row begins with, and ``after`` what it ends with.
-        between: The one byte between two numbers.
+        style: What a row begins with, the one byte between two numbers, and what a row ends with.
         continued: The first row was begun before; ``begun``: it has a number already.
         unfinished: The last row goes on later.
 
@@ -1003,21 +646,16 @@ def write_rows(
         The text, and ``begun`` for the row that goes on.
 
     Raises:
-        ValueError: The ends are not as they must be, or ``between`` is not one byte.
+        ValueError: The ends are not as they must be, or not one byte is between two numbers.
     """
 
 def write_counts(counts: Buffer, carried: int, unfinished: bool) -> tuple[bytes, int, int]:
-    """Write counts (u64) in decimal, a line each.
-
-    The first has ``carried`` added; with ``unfinished`` the last is not written. Gives the lines, the sum of the
-    counts, and what the first of the next counts has to carry.
-    """
+    """Write counts (u64) in decimal, a line each. The first has ``carried`` added; with ``unfinished`` the last is not
+    written. Gives the lines, the sum of the counts, and what the first of the next counts has to carry."""
 
 def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
-    r"""Take the ends of lines, ``\n`` or ``\r\n``, out of a text.
-
-    Gives the text without them, and where each line that has one then ends (u64), ``offset`` added.
-    """
+    r"""Take the ends of lines, ``\n`` or ``\r\n``, out of a text. Gives the text without them, and where each line
+    that has one then ends (u64), ``offset`` added."""
 
 def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:
     """Return blob and ends of a rank table that is laid into this module."""
@@ -1029,6 +667,6 @@ def embedded_tables() -> list[str]:
     """Return the sha256 of each rank table that is laid into this module."""
 
 def recover_merges(blob: Buffer, ends: Buffer) -> tuple[U32Array, U32Array]:
-    """Turn ranks into merges: for each token in order of id, the two parts that merging with lower
-    ids leaves. Gives (left, right, product) triples, and the ids of multi-byte tokens for which that
-    leaves more or fewer than two parts (no merge reaches them)."""
+    """Turn ranks into merges: for each token in order of id, the two parts that merging with lower ids leaves. Gives
+    (left, right, product) triples, and the ids of multi-byte tokens for which that leaves more or fewer than two parts
+    (no merge reaches them)."""

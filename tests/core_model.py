@@ -10,6 +10,8 @@ from itertools import pairwise
 from bpe_cli import _core
 from bpe_cli.stages import Model
 from bpe_cli.stages.component_json import core_model, core_spec
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.core_arguments import options_json
 
 
 class CoreModel:
@@ -20,8 +22,7 @@ class CoreModel:
         self.pipeline = _core.Encoder(
             _core.Stages(core_spec((), ())),
             core_model(model),
-            blob=model.vocabulary.blob,
-            ends=model.vocabulary.ends,
+            (model.vocabulary.blob, model.vocabulary.ends),
             merges=None if merges is None else merges.triples,
             scores=model.frequencies if model.scores is None else model.scores,
             kinds=model.kinds or None,
@@ -42,15 +43,18 @@ class CoreModel:
     def sample(self, piece: bytes, way: str, probability: float, times: int) -> Counter[tuple[int, ...]]:
         """Count what a piece becomes, so many times, with one seed."""
         pieces = [piece] * times
-        found = self.pipeline.encode(
-            b"".join(pieces), _ends(pieces), None, 1, sampling=(way, probability, 0), place=(5, 0, 0)
-        )
+        found = self.pipeline.sample(Block.of(pieces), variation({way: probability}, seed=5), None, 1)
         return Counter(map(tuple, self._split(*found)))
 
     @staticmethod
     def _split(ids: _core.U32Array, ends: _core.U64Array) -> list[list[int]]:
         flat, bounds = list(memoryview(ids)), [0, *memoryview(ends)]
         return [flat[start:end] for start, end in pairwise(bounds)]
+
+
+def variation(sampling: dict[str, float], seed: int) -> bytes:
+    """Return the options of ``sample`` for a block at the beginning of an input."""
+    return options_json(sampling=sampling, **{"from": {"seed": seed, "document": 0, "offset": 0}})
 
 
 def _ends(pieces: Sequence[bytes]) -> array[int]:

@@ -263,60 +263,9 @@ def test_what_a_model_may_have_is_declared(path):
     assert wrong == []
 
 
-# -- the Rust core ---------------------------------------------------------------------------------
-
-RUST = sorted(path for path in (ROOT / "core").rglob("*.rs") if "target" not in path.relative_to(ROOT).parts)
-RUST_CORE = [
-    path
-    for path in RUST
-    if path.is_relative_to(ROOT / "core" / "src") or path.is_relative_to(ROOT / "core" / "tables" / "src")
-]
-
-
-def shipped_rust(text: str) -> str:
-    """Return a Rust source without comments and without its test modules, lines kept.
-
-    >>> shipped_rust("let a; // x\\n#[cfg(test)]\\nmod tests {\\n  f();\\n}\\nlet b;")
-    'let a; \\n\\n\\n\\n\\nlet b;'
-    """
-    text = re.sub(r"//[^\n]*", "", text)
-    return re.sub(
-        r"^(?P<indent> *)#\[cfg\(test\)\]\s*\n(?: *#\[[^\n]*\n)* *(?:pub )?mod \w+ \{\n.*?^(?P=indent)\}",
-        lambda match: "\n" * match[0].count("\n"),
-        text,
-        flags=re.DOTALL | re.MULTILINE,
-    )
-
-
-def is_test_module(path: Path) -> bool:
-    """Return whether a module's parent takes it in for tests alone, those of the fuzzer among them."""
-    declared = re.compile(
-        rf"#\[cfg\((?:test|any\(test, fuzzing\)|all\(test, [^\]]*\))\)\]\s*mod {re.escape(path.stem)};"
-    )
-    parent = path.parent.with_suffix(".rs")
-    declaring = parent if parent.exists() else path.parent / "lib.rs"
-    return declaring.exists() and declared.search(declaring.read_text(encoding="utf-8")) is not None
-
-
-@pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)
-def test_core_touches_neither_files_nor_terminal_nor_environment(path):
-    forbidden = re.compile(
-        r"\bstd::(?:fs|env|net|process)\b|\bstd::\{[^}]*\b(?:fs|env|net|process)\b"
-        r"|\b(?:print|println|eprint|eprintln|dbg)!"
-    )
-    lines = shipped_rust(path.read_text(encoding="utf-8")).splitlines()
-    assert [(number, line.strip()) for number, line in enumerate(lines, 1) if forbidden.search(line)] == []
-
-
-@pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)
-def test_core_knows_no_model_and_no_format_by_name(path):
-    names = re.compile(r"tiktoken|sentencepiece|hugging|cl100k|o200k|gpt[-_]?\d|llama|qwen|gguf", re.IGNORECASE)
-    lines = shipped_rust(path.read_text(encoding="utf-8")).splitlines()
-    assert [(number, line.strip()) for number, line in enumerate(lines, 1) if names.search(line)] == []
-
-
 # -- all files -------------------------------------------------------------------------------------
 
+RUST = sorted(path for path in (ROOT / "core").rglob("*.rs") if "target" not in path.relative_to(ROOT).parts)
 SOURCES = [*RUST, *(path for folder in (PACKAGE, ROOT / "tests", ROOT / "docs", ROOT / "benchmarks")
                     for path in sorted(folder.rglob("*.py")))]  # fmt: skip
 

@@ -16,6 +16,7 @@ import regex
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.teaching.bpe import Training, character_words, count_pairs, count_symbols, train
+from tests.core_options import bpe_options
 from tests.oracle import longest_match
 from tests.oracle.encode import encode_by_merges, replay_merges
 
@@ -254,14 +255,7 @@ def train_core(words: Iterable[tuple[bytes, int]], vocab_size: int, min_frequenc
     initial = [bytes([byte]) for byte in dict.fromkeys(data)]
     training = core.train_bpe(
         counts,
-        initial=initial,
-        symbols=list(range(len(initial))),
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        max_token_length=None,
-        tie="first-seen",
-        by_character=False,
-        progress=None,
+        bpe_options(initial, vocab_size=vocab_size, min_frequency=min_frequency, tie="first-seen"),
     )
     blob, ends = training.tokens()
     bounds = [0, *memoryview(ends)]

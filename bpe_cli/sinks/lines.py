@@ -26,7 +26,7 @@ def rows(
     Returns:
         The text, and whether the document that goes on in the block after has an id.
     """
-    return _core.write_rows(ids, ends, *around, continued=block.continued, begun=begun, unfinished=block.unfinished)
+    return _core.write_rows(ids, ends, around, continued=block.continued, begun=begun, unfinished=block.unfinished)
 
 
 class IdsSink(Sink):

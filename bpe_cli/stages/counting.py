@@ -66,9 +66,7 @@ class SplitText:
     ) -> None:
         """Add the pieces of a block to counts, without the special tokens that are found."""
         if isinstance(self.splitter, _core.Splitter):
-            counts.add_block(
-                self.splitter, matcher, self.prefix_space, block.data, block.ends, threads, block.continued
-            )
+            counts.add_block(block, self.splitter, self.prefix_space, matcher, threads)
             return
         for number, document in enumerate(block.documents()):
             continued = block.continued and number == 0
@@ -76,7 +74,7 @@ class SplitText:
                 if special_id is None:
                     spaced = self.prefix_space and not continued and not segment.startswith(b" ")
                     text = b" " + segment if spaced else segment
-                    counts.add_pieces(text, self.splitter.split(text), None)
+                    counts.add_pieces(text, self.splitter.split(text))
                 continued = False
 
 
@@ -98,7 +96,7 @@ class StagedText:
         self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
     ) -> None:
         """Add the pieces of a block to counts, without the special tokens that are found."""
-        counts.add_staged(self.stages, matcher, block.data, block.ends, threads, block.continued)
+        counts.add_staged(block, self.stages, matcher, threads)
 
 
 def count_blocks(

@@ -199,6 +199,25 @@ def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
     )
 
 
+def options_json(**options: object) -> bytes:
+    """Return the options of a call into the core as one JSON object; bytes are in base64.
+
+    >>> options_json(vocab_size=300, initial=[b"a", b"\\xff"], vetoes={"max_digits": None})
+    b'{"initial":["YQ==","/w=="],"vetoes":{"max_digits":null},"vocab_size":300}'
+    """
+    import json  # what only encodes needs none
+
+    return json.dumps(options, separators=(",", ":"), sort_keys=True, allow_nan=False, default=_base64).encode()
+
+
+def _base64(value: object) -> str:
+    if isinstance(value, bytes):
+        from binascii import b2a_base64
+
+        return b2a_base64(value, newline=False).decode()
+    raise wrong_type("an option", "what JSON has, or bytes", value)
+
+
 def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
     """Pack ids as u32, naming the first that does not fit; an array of u32 is returned unchanged.
 

@@ -23,6 +23,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural, quote
 from bpe_cli.surgery.merge_rules import MergeRules, composite, made_of, textless
 from bpe_cli.surgery.operation import Operation, Progress, kept, segmented, used_ids
@@ -139,12 +140,14 @@ def extend(
         ids,
         ends,
         numbers,
-        initial=_mergeable(tokenizer, live),
-        vocab_size=vocab_size,
-        min_frequency=minimum,
-        tie=tie,
-        progress=progress,
-        continuing_subword_prefix=model.continuing_subword_prefix if isinstance(model, CharacterBpe) else "",
+        options_json(
+            initial=_mergeable(tokenizer, live),
+            vocab_size=vocab_size,
+            min_frequency=minimum,
+            tie=tie,
+            decoration={"prefix": model.continuing_subword_prefix.encode() if isinstance(model, CharacterBpe) else b""},
+        ),
+        progress,
     )
     blob, token_ends = trained.tokens()
     tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(token_ends)])][old_size:]

@@ -20,6 +20,7 @@ from bpe_cli.stages.component_json import core_model, core_spec
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of
+from bpe_cli.tokenizer.engine import Place, Sampling, variation
 
 _PRINTABLE = frozenset(map(chr, range(0x21, 0x7F)))
 _UNKNOWN = 0
@@ -83,8 +84,7 @@ class Segmenter:
         self._vocabulary = vocabulary
         self._glossaries = [_compile(glossary) for glossary in glossaries]
         self._separator = separator
-        self._sampling = ("dropout", dropout, 0) if dropout else None
-        self._seed = seed
+        self._sampling = Sampling("dropout", dropout, seed=seed) if dropout else None
         self._texts = _symbols(pairs, suffix, separate_suffix)
         self._pipeline = _pipeline(self._texts, pairs, suffix, separate_suffix)
         # A token that ends with the suffix ends a word, so that what is written for a token depends on
@@ -128,9 +128,10 @@ class Segmenter:
             else text
             for place, text in enumerate(texts)
         )
-        encoded = self._pipeline.encode(
-            block.data, block.ends, None, threads, False, self._sampling, (self._seed, number, 0)
-        )
+        if self._sampling is None:
+            encoded = self._pipeline.encode(block.data, block.ends, None, threads)
+        else:
+            encoded = self._pipeline.sample(block, variation(self._sampling, Place(number)), None, threads)
         ids, ends = memoryview(encoded[0]), memoryview(encoded[1])
         segmented = _joined(self._written, ids, ends) if self._written else [_HARD] * len(texts)
         suffix = bytes_of(self._suffix)
@@ -254,8 +255,7 @@ def _pipeline(texts: Sequence[str], pairs: Iterable[tuple[str, str]], suffix: st
         return _core.Encoder(
             _core.Stages(core_spec((), (CharDelimiterSplit(" "),))),
             json.dumps(json.loads(core_model(model)) | {"by_steps": True}),
-            blob=model.vocabulary.blob,
-            ends=model.vocabulary.ends,
+            (model.vocabulary.blob, model.vocabulary.ends),
             merges=model.merges.triples,
         )
     except ValueError as error:

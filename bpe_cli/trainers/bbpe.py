@@ -19,6 +19,7 @@ from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible
 from bpe_cli.stages.splitters import compile_splitter, show_pattern
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support import regex_version
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
@@ -259,18 +260,21 @@ class Bbpe(Trainer[BbpeOptions]):
         marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
         trained = _core.train_bpe(
             marked,
-            initial=initial,
-            symbols=symbols,
-            vocab_size=options.vocab_size - len(late),
-            min_frequency=options.minimum,
-            max_token_length=options.max_token_length,
-            tie=options.rules.tie,
-            by_character=False,
-            progress=progress,
-            boundary_mark=mark,
-            character_boundaries=options.character_boundaries,
-            max_digits=options.max_digits,
-            reserved=_reserved(options, initial),
+            options_json(
+                initial=initial,
+                symbols=symbols,
+                vocab_size=options.vocab_size - len(late),
+                min_frequency=options.minimum,
+                tie=options.rules.tie,
+                boundary_mark=mark,
+                vetoes={
+                    "max_token_length": options.max_token_length,
+                    "character_boundaries": options.character_boundaries,
+                    "max_digits": options.max_digits,
+                    "reserved": _reserved(options, initial),
+                },
+            ),
+            progress,
         )
         blob, ends = trained.tokens()
         vocabulary = Vocabulary(blob, array("I", bytes(ends)))

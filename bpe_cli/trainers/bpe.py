@@ -20,6 +20,7 @@ from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
 from bpe_cli.stages.named_stages import WORDS, word_decoder, word_stages
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
@@ -317,23 +318,26 @@ class Bpe(Trainer[BpeOptions]):
                 hint=f"ask for {len(initial)} or more, or for fewer characters with `limit_alphabet=N`",
             )
         marked, mark = mark_pieces(words, read_words(options.boundaries), options.boundary_mark)
+        prefix, suffix = options.continuing_subword_prefix.encode(), options.end_of_word_suffix.encode()
         trained = _core.train_bpe(
             marked,
-            initial=initial,
-            symbols=symbols,
-            vocab_size=_core.MAX_TOKENS if options.vocab_size is None else options.vocab_size,
-            max_merges=_most_merges(words, options),
-            min_frequency=options.minimum,
-            max_token_length=options.max_token_length,
-            max_digits=options.max_digits,
-            tie=options.tie_rule,
-            by_character=not options.by_byte,
-            continuing_subword_prefix=options.continuing_subword_prefix,
-            end_of_word_suffix=options.end_of_word_suffix,
-            separate_suffix=options.suffix_form == "0.1",
-            boundary_mark=mark,
-            reserved=_reserved(options, initial),
-            progress=progress,
+            options_json(
+                initial=initial,
+                symbols=symbols,
+                vocab_size=_core.MAX_TOKENS if options.vocab_size is None else options.vocab_size,
+                max_merges=_most_merges(words, options),
+                min_frequency=options.minimum,
+                tie=options.tie_rule,
+                by_character=not options.by_byte,
+                decoration={"prefix": prefix, "suffix": suffix, "separate_suffix": options.suffix_form == "0.1"},
+                boundary_mark=mark,
+                vetoes={
+                    "max_token_length": options.max_token_length,
+                    "max_digits": options.max_digits,
+                    "reserved": _reserved(options, initial),
+                },
+            ),
+            progress,
         )
         tokens = cut_tokens(*trained.tokens())
         numbers = iter(memoryview(trained.merges).tolist())

@@ -16,6 +16,7 @@ from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MaxMatch, Normalizer, Replace
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import most_frequent
@@ -112,16 +113,18 @@ def learn(
     """
     learnt = _core.train_max_match(
         counts,
-        rounds=options.rounds,
-        factors=list(options.factors),
-        lines_per_word=options.lines_per_word,
-        lines_per_count=options.lines_per_count,
-        ratio=options.ratio,
-        dictionary_size=options.dictionary_size,
-        breaks=options.punctuation,
-        white_space=options.white_space,
-        threads=threads,
-        progress=progress,
+        options_json(
+            rounds=options.rounds,
+            factors=options.factors,
+            lines_per_word=options.lines_per_word,
+            lines_per_count=options.lines_per_count,
+            ratio=options.ratio,
+            dictionary_size=options.dictionary_size,
+            breaks=list(options.punctuation),
+            joins_over_space=options.white_space == "removed",
+        ),
+        threads,
+        progress,
     )
     if learnt.lines == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")

@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError
@@ -38,6 +38,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.spelling import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
@@ -181,17 +182,21 @@ def _unigram(counts: _core.Counts, options: SentencePieceOptions, progress: Prog
     try:
         trained = _core.train_unigram(
             counts,
-            rule="em-single",
-            vocab_size=options.vocab_size,
-            reserved=len(meta_pieces(options)),
-            character_coverage=options.character_coverage,
-            required_chars=options.required_chars,
-            seed_size=options.seed_size,
-            shrinking_factor=options.shrinking_factor,
-            sub_iterations=options.sub_iterations,
-            **_rules(options),
-            threads=threads,
-            progress=progress,
+            options_json(
+                em={
+                    "vocab_size": options.vocab_size,
+                    "reserved": len(meta_pieces(options)),
+                    "character_coverage": options.character_coverage,
+                    "required": options.required_chars,
+                    "seed_size": options.seed_size,
+                    "shrinking_factor": options.shrinking_factor,
+                    "sub_iterations": options.sub_iterations,
+                    "rules": _rules(options),
+                    "single_precision": True,
+                    "threads": threads,
+                }
+            ),
+            progress,
         )
     except ValueError as error:
         raise refusal(error) from error
@@ -204,10 +209,10 @@ def _unigram(counts: _core.Counts, options: SentencePieceOptions, progress: Prog
     return Learnt(pieces, (plural(characters, "character"), longer), shortfall)
 
 
-def _rules(options: SentencePieceOptions) -> dict[str, Any]:
+def _rules(options: SentencePieceOptions) -> dict[str, int | bool]:
     """Return the options that decide which substrings can be pieces, by the core's names."""
     return {
-        "max_piece_length": options.max_token_length,
+        "max_length": options.max_token_length,
         "split_by_whitespace": options.split_by_whitespace,
         "split_by_unicode_script": options.split_by_unicode_script,
         "split_by_number": options.split_by_number,
@@ -227,11 +232,8 @@ def _merges(
     texts = [text for text, _ in characters]
     tokens, _, exhausted = _core.train_scored_pairs(
         counts,
-        alphabet=texts,
-        merges=merges,
-        min_frequency=options.min_frequency,
-        **_rules(options),
-        progress=progress,
+        options_json(alphabet=texts, merges=merges, min_frequency=options.min_frequency, rules=_rules(options)),
+        progress,
     )
     pieces = [(text, -float(number)) for number, text in enumerate((*tokens, *texts))]
     summary = (plural(len(characters), "character"), plural(len(tokens), "merge"))

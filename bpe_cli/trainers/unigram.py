@@ -28,6 +28,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import base
@@ -193,29 +194,43 @@ def _run(
 ) -> _core.UnigramTraining:
     """Let the core train."""
     try:
-        return _core.train_unigram(
-            counts,
-            rule=options.rule,
-            vocab_size=options.vocab_size,
-            reserved=len(options.reserved),
-            character_coverage=options.character_coverage,
-            required_chars=options.required_chars,
-            seed_size=options.seeds,
-            shrinking_factor=options.kept,
-            sub_iterations=options.sub_iterations,
-            max_piece_length=options.max_piece_length,
-            split_by_whitespace=True,
-            split_by_unicode_script=options.split_by_unicode_script,
-            split_by_number=options.split_by_number,
-            split_digits=options.split_digits,
-            treat_whitespace_as_suffix=False,
-            allow_whitespace_only_pieces=False,
-            threads=threads,
-            progress=progress,
-            record=record,
-        )
+        return _core.train_unigram(counts, _core_options(options, threads, record=record), progress)
     except ValueError as error:
         raise refusal(error, covers=options.rule != "textbook") from error
+
+
+def _core_options(options: UnigramOptions, threads: int, *, record: bool) -> bytes:
+    if options.rule == "textbook":
+        return options_json(
+            textbook={
+                "vocab_size": max(0, options.vocab_size - len(options.reserved)),
+                "initial_size": options.seeds,
+                "dropped": options.dropped,
+            }
+        )
+    return options_json(
+        em={
+            "vocab_size": options.vocab_size,
+            "reserved": len(options.reserved),
+            "character_coverage": options.character_coverage,
+            "required": options.required_chars,
+            "seed_size": options.seeds,
+            "shrinking_factor": options.kept,
+            "sub_iterations": options.sub_iterations,
+            "rules": {
+                "max_length": options.max_piece_length,
+                "split_by_whitespace": True,
+                "split_by_unicode_script": options.split_by_unicode_script,
+                "split_by_number": options.split_by_number,
+                "split_digits": options.split_digits,
+                "treat_whitespace_as_suffix": False,
+                "allow_whitespace_only_pieces": False,
+            },
+            "single_precision": False,
+            "threads": threads,
+            "record": record,
+        }
+    )
 
 
 def refusal(error: ValueError, covers: bool = True) -> TrainingError:

@@ -25,6 +25,7 @@ from bpe_cli.stages import (
     WordPieceDecoder,
 )
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
@@ -173,16 +174,18 @@ def _train_top_down(
 ) -> Trained:
     blob, ends, threshold = _core.train_top_down(
         counts,
-        reserved=[content.encode() for content in options.special_tokens],
-        continuing_subword_prefix=options.continuing_subword_prefix,
-        vocab_size=options.vocab_size,
-        min_frequency=options.minimum,
-        max_frequency=_MAX_FREQUENCY,
-        iterations=_ITERATIONS,
-        max_word_length=_MAX_WORD_LENGTH,
-        max_alphabet=options.most_letters or _core.MAX_TOKENS,
-        max_words=_MAX_WORDS,
-        progress=progress,
+        options_json(
+            reserved=[content.encode() for content in options.special_tokens],
+            continuing_subword_prefix=options.continuing_subword_prefix,
+            vocab_size=options.vocab_size,
+            min_frequency=options.minimum,
+            max_frequency=_MAX_FREQUENCY,
+            iterations=_ITERATIONS,
+            max_word_length=_MAX_WORD_LENGTH,
+            max_alphabet=options.most_letters or _core.MAX_TOKENS,
+            max_words=_MAX_WORDS,
+        ),
+        progress,
     )
     tokens = cut_tokens(blob, ends)
     if len(tokens) > _core.MAX_TOKENS:
@@ -277,26 +280,29 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
         if options.learner == "score":
             trained = _core.train_by_likelihood(
                 counts,
-                initial=encoded,
-                symbols=sorted({ids[symbol] for symbol in (*alphabet.beginning, *alphabet.inside)}),
-                continuing_subword_prefix=options.continuing_subword_prefix,
-                vocab_size=options.vocab_size,
-                min_frequency=options.minimum,
-                tie=options.tie,
-                progress=progress,
+                options_json(
+                    initial=encoded,
+                    symbols=sorted({ids[symbol] for symbol in (*alphabet.beginning, *alphabet.inside)}),
+                    continuing_subword_prefix=options.continuing_subword_prefix.encode(),
+                    vocab_size=options.vocab_size,
+                    min_frequency=options.minimum,
+                    tie=options.tie,
+                ),
+                progress,
             )
         else:
             trained = _core.train_bpe(
                 counts,
-                initial=encoded,
-                symbols=[ids[symbol] for symbol in alphabet.beginning],
-                vocab_size=options.vocab_size,
-                min_frequency=options.minimum,
-                max_token_length=None,
-                tie="lowest-ids",
-                by_character=True,
-                progress=progress,
-                continuing_subword_prefix=options.continuing_subword_prefix,
+                options_json(
+                    initial=encoded,
+                    symbols=[ids[symbol] for symbol in alphabet.beginning],
+                    vocab_size=options.vocab_size,
+                    min_frequency=options.minimum,
+                    tie="lowest-ids",
+                    by_character=True,
+                    decoration={"prefix": options.continuing_subword_prefix.encode()},
+                ),
+                progress,
             )
         tokens = cut_tokens(*trained.tokens())
         summary = (

@@ -236,7 +236,7 @@ impl Counts {
     ) -> Result<()> {
         documents.check()?;
         let tasks = documents::tasks(documents, |text| stages.safe_cut(text), matcher);
-        if let Some(blanks) = stages.blanks() {
+        if let Some(blanks) = stages.answers().blanks() {
             let chunks = Chunks {
                 documents,
                 stages,

@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
+use crate::boundaries::last_cut;
 use crate::error::{Error, Result};
-use crate::special::SpecialMatcher;
+use crate::special::{Segment, SpecialMatcher};
 use crate::threads;
 
 /// Bytes that a task has at least, unless the block ends.
@@ -126,6 +127,7 @@ pub fn tasks(
     matcher: Option<&SpecialMatcher>,
 ) -> Vec<Task> {
     let Documents { text, ends, .. } = *documents;
+    let moves_cut = |text: &[u8], cut| matcher.and_then(|matcher| matcher.moves_cut(text, cut));
     let mut tasks = Vec::new();
     let mut open = Task {
         start: 0,
@@ -144,7 +146,7 @@ pub fn tasks(
         // Cut a long document as long as there is enough left for another task.
         let mut reach = TASK_BYTES;
         while end - open.start >= 2 * reach {
-            match cut_before(&text[open.start..end], reach, &safe_cut, matcher) {
+            match last_cut(&text[open.start..end], reach, &safe_cut, moves_cut) {
                 // At or before the document's own beginning it would be no cut inside it.
                 Some(cut) if open.start + cut > begin => {
                     let cut = open.start + cut;
@@ -182,22 +184,6 @@ pub fn tasks(
     tasks
 }
 
-/// The last offset up to `limit` where a text can be cut.
-fn cut_before(
-    text: &[u8],
-    limit: usize,
-    safe_cut: impl Fn(&[u8]) -> usize,
-    matcher: Option<&SpecialMatcher>,
-) -> Option<usize> {
-    let mut cut = safe_cut(&text[..limit]);
-    while cut > 0
-        && let Some(before) = matcher.and_then(|matcher| matcher.moves_cut(text, cut))
-    {
-        cut = safe_cut(&text[..before]);
-    }
-    (cut > 0).then_some(cut)
-}
-
 /// Runs every task on up to `threads` threads and gives the results in order of the tasks.
 ///
 /// `worker` makes what a thread works with; `return_worker` takes it back at the end.
@@ -231,44 +217,5 @@ pub fn segments(
             start: 0,
             end: text.len(),
         }),
-    }
-}
-
-/// A stretch of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Segment {
-    /// Plain text.
-    Text {
-        /// Where it begins.
-        start: usize,
-        /// Where it ends.
-        end: usize,
-    },
-    /// A special token.
-    Special {
-        /// Its id.
-        id: u32,
-        /// Where it begins.
-        start: usize,
-        /// Where it ends.
-        end: usize,
-    },
-}
-
-impl Segment {
-    /// The same stretch in a text that has `by` bytes more before it.
-    #[must_use]
-    pub fn moved(self, by: usize) -> Self {
-        match self {
-            Self::Text { start, end } => Self::Text {
-                start: start + by,
-                end: end + by,
-            },
-            Self::Special { id, start, end } => Self::Special {
-                id,
-                start: start + by,
-                end: end + by,
-            },
-        }
     }
 }

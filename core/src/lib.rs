@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+pub mod boundaries;
 pub mod count;
 pub mod decode;
 mod documents;
@@ -28,8 +29,9 @@ pub mod trainers;
 #[doc(hidden)]
 pub mod written;
 
-pub use documents::{Documents, Segment};
+pub use documents::Documents;
 pub use encode::encoded::Encoded;
 pub use error::{Error, Result};
+pub use special::Segment;
 pub use split::{Contractions, Scanner, ScannerSpec, Tail, WordRule};
 pub use tokenizer::Tokenizer;

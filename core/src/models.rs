@@ -11,7 +11,6 @@ pub mod model;
 pub mod ngram;
 pub mod scored_pairs;
 pub mod scratch;
-pub mod seams;
 pub mod spec;
 pub mod trie;
 pub mod unigram;

@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 pub use rules::charsmap;
 
+use crate::boundaries::stages::{AtSpace, Rewriting};
 use crate::error::{Error, Result};
 use crate::text::Text;
 
@@ -88,6 +89,41 @@ pub enum Spec {
         escape_whitespaces: bool,
         treat_whitespace_as_suffix: bool,
     },
+}
+
+impl Spec {
+    /// What the normalizer does to a text as a whole.
+    #[must_use]
+    pub fn rewriting(&self) -> Rewriting {
+        match self {
+            // Each looks at one character at a time; only the order of marks is sorted out. Control characters may go, a
+            // blank becomes a blank.
+            Self::BertNormalizer { .. } | Self::Lowercase {} => Rewriting::Characters,
+            // A blank composes with nothing.
+            Self::Nfc {} | Self::Nfd {} | Self::Nfkc {} | Self::Nfkd {} | Self::StripAccents {} => {
+                Rewriting::Sequences
+            }
+            Self::Replace {
+                pattern: Pattern::String(what),
+                content,
+            } if what == " " && content == "\u{2581}" => Rewriting::Marks,
+            // A mark behind the text would stand behind each part.
+            Self::SpaceMarks {
+                add_dummy_prefix,
+                remove_extra_whitespaces: _,
+                escape_whitespaces: true,
+                treat_whitespace_as_suffix,
+            } if !(*add_dummy_prefix && *treat_whitespace_as_suffix) => Rewriting::SpaceMarks,
+            Self::Prepend { .. } => Rewriting::Before,
+            Self::Charsmap { .. } => Rewriting::Rules,
+            Self::Precompiled { .. } => Rewriting::ClusterRules,
+            Self::Replace { .. }
+            | Self::SpaceMarks { .. }
+            | Self::Nmt {}
+            | Self::Strip { .. }
+            | Self::ByteLevel {} => Rewriting::Anything,
+        }
+    }
 }
 
 /// What a `Replace` or a `Split` looks for.
@@ -255,7 +291,6 @@ impl Normalizer {
 
     /// What happens to a space that stands between two ASCII letters when the text is cut before it.
     ///
-    /// Each answer but the last owes a proof; `stages_tests` cuts random texts there.
     #[must_use]
     pub fn at_space(&self) -> AtSpace {
         match &self.0 {
@@ -278,37 +313,6 @@ impl Normalizer {
             Kind::SpaceMarks(marks) => marks.at_space(),
         }
     }
-}
-
-/// What a normalizer does where a text is cut before a space that stands between two ASCII letters, and the parts go
-/// through it each for itself (the later one with [`Context::continued`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtSpace {
-    /// The parts become what the text becomes, and the place stays: behind an ASCII letter, before a space and a letter.
-    /// So the next stage is asked the same question.
-    Stays,
-    /// The parts become what the text becomes, but something else may stand at the place: nothing is known of what later
-    /// stages do there.
-    Changes,
-    /// What becomes of a part depends on the other.
-    Unknown,
-}
-
-/// Whether normalizers make a mark (U+2581) of each space and leave letters as they are.
-#[must_use]
-pub fn marks_spaces(specs: &[Spec]) -> bool {
-    let marks = |spec: &Spec| match spec {
-        Spec::SpaceMarks {
-            escape_whitespaces, ..
-        } => *escape_whitespaces,
-        Spec::Replace {
-            pattern: Pattern::String(what),
-            content,
-        } => what == " " && content == "\u{2581}",
-        _ => false,
-    };
-    let prepends = |spec: &Spec| matches!(spec, Spec::Prepend { .. });
-    specs.iter().any(marks) && specs.iter().all(|spec| marks(spec) || prepends(spec))
 }
 
 fn read_table(base64: &str) -> Result<Option<charsmap::Charsmap>> {

@@ -3,23 +3,18 @@
 //! Bulk calls borrow read-only buffers and release the GIL. The Python side of it, with shapes,
 //! units and errors, is documented in `bpe_cli/_core.pyi`.
 
+mod arguments;
 mod arrays;
 mod counts;
 mod decoder;
 mod embedded;
 mod encoder;
 mod measure;
-mod normalize;
 mod numbers;
-mod resampling;
-mod round_trips;
+mod progress;
 mod split;
 mod stages;
 mod train;
-mod train_max_match;
-mod train_scored_pairs;
-mod train_unigram;
-mod train_word_piece;
 mod written;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -29,14 +24,16 @@ use crate::error::Error;
 
 /// The one conversion of the core's errors. Where an error has a place in the data, that is the
 /// exception's second argument.
-fn to_python(error: Error) -> PyErr {
-    let sentence = error.to_string();
-    match error {
-        Error::Memory(_) => PyMemoryError::new_err(sentence),
-        Error::MissingByte { offset: place, .. } | Error::MissingId { place, .. } => {
-            PyValueError::new_err((sentence, place))
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        let sentence = error.to_string();
+        match error {
+            Error::Memory(_) => PyMemoryError::new_err(sentence),
+            Error::MissingByte { offset: place, .. } | Error::MissingId { place, .. } => {
+                PyValueError::new_err((sentence, place))
+            }
+            Error::Invalid(_) | Error::Stopped => PyValueError::new_err(sentence),
         }
-        Error::Invalid(_) | Error::Stopped => PyValueError::new_err(sentence),
     }
 }
 
@@ -48,7 +45,9 @@ mod _core {
     #[pymodule_export]
     use super::arrays::{U32Array, U64Array};
     #[pymodule_export]
-    use super::counts::Counts;
+    use super::counts::{
+        Counts, character_counts, count_ngrams, most_frequent, most_frequent_words,
+    };
     #[pymodule_export]
     use super::decoder::Decoder;
     #[pymodule_export]
@@ -56,33 +55,22 @@ mod _core {
     #[pymodule_export]
     use super::encoder::Encoder;
     #[pymodule_export]
-    use super::measure::Tally;
-    #[pymodule_export]
-    use super::normalize::charsmap;
+    use super::measure::{
+        Tally, Units, bootstrap_interval, chain_failures, joined_failures, sign_flip,
+    };
     #[pymodule_export]
     use super::numbers::{
         pack_numbers, widen_numbers, without_line_ends, write_counts, write_rows,
     };
     #[pymodule_export]
-    use super::resampling::{Units, bootstrap_interval, sign_flip};
-    #[pymodule_export]
-    use super::round_trips::{chain_failures, joined_failures};
-    #[pymodule_export]
-    use super::split::{Codebook, SpecialMatcher, Splitter};
+    use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
     #[pymodule_export]
     use super::stages::Stages;
     #[pymodule_export]
-    use super::train::{BpeTraining, resume_bpe, train_bpe};
-    #[pymodule_export]
-    use super::train_max_match::{MaxMatchTraining, count_ngrams, train_max_match};
-    #[pymodule_export]
-    use super::train_scored_pairs::{
-        character_counts, most_frequent, most_frequent_words, train_scored_pairs,
+    use super::train::{
+        BpeTraining, MaxMatchTraining, UnigramTraining, resume_bpe, train_bpe, train_by_likelihood,
+        train_max_match, train_scored_pairs, train_top_down, train_unigram,
     };
-    #[pymodule_export]
-    use super::train_unigram::{UnigramTraining, train_unigram};
-    #[pymodule_export]
-    use super::train_word_piece::{train_by_likelihood, train_top_down};
     #[pymodule_export]
     use super::written::WrittenMerges;
 

@@ -3,8 +3,11 @@
 //!
 //! The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), begun at a hash of the three.
 
+use serde::Deserialize;
+
 /// What is drawn for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Place {
     /// The user's.
     pub seed: u64,
@@ -15,7 +18,8 @@ pub struct Place {
 }
 
 /// How a model is asked to vary its answers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Sampling {
     /// Leave each merge out with this probability, drawing anew at every step (Provilkov et al. 2020).
     Dropout(f64),

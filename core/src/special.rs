@@ -8,15 +8,15 @@
 
 #[doc(hidden)]
 pub mod codebook;
-pub(crate) mod prefixes;
+pub mod segment;
 mod token_set;
 
 use std::sync::Arc;
 
-use crate::documents::Segment;
 use crate::error::{Error, Result};
 use crate::normalize::Context;
 use crate::special::codebook::Codebook;
+pub use crate::special::segment::Segment;
 use crate::special::token_set::{Token, TokenSet};
 use crate::stages::Stages;
 use crate::text::Text;

@@ -17,12 +17,12 @@ mod lanes;
 mod linear;
 #[cfg(any(test, fuzzing))]
 mod oracle;
+mod pieces;
 mod rewriting;
 mod scanner;
 pub mod stage;
 #[cfg(test)]
 mod tests;
-pub mod visible;
 
 use std::sync::Arc;
 

@@ -7,8 +7,10 @@
 
 pub mod lines;
 pub mod pattern;
+pub(crate) mod prefixes;
 mod rewrite;
 pub mod subject;
+pub mod visible;
 
 use std::ops::Range;
 

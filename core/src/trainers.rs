@@ -6,6 +6,7 @@ pub mod frequent;
 mod heap;
 pub mod joining;
 mod joints;
+mod json;
 pub mod letters;
 pub mod likelihood;
 pub mod ngrams;

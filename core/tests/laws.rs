@@ -117,6 +117,8 @@ proptest! {
                 prop_assert!(batch == expected, "{} threads", threads);
             }
         }
+        tokenizer.clear_cache();
+        prop_assert!(tokenizer.encode_batch(&documents, 2).unwrap() == expected, "caches cleared");
         for (document, ids) in documents.iter().zip(&expected) {
             prop_assert_eq!(tokenizer.count(document).unwrap(), ids.len() as u64);
             prop_assert_eq!(&tokenizer.decode(ids).unwrap(), document);
@@ -129,7 +131,7 @@ proptest! {
 
     #[test]
     fn a_tokenizer_with_stages_obeys(
-        parts in parts(), cuts in prop::collection::vec(0..=1000_usize, 0..6), which in 0..15_usize,
+        parts in parts(), cuts in prop::collection::vec(0..=1000_usize, 0..6), which in 0..pipelines::all().len(),
         bytes in 0..2_000_000_usize,
     ) {
         let text = text(&parts);
@@ -147,6 +149,8 @@ proptest! {
                 prop_assert!(ids == expected, "{} threads", threads);
             }
         }
+        pipeline.clear_cache();
+        prop_assert!(encode(&pipeline, &text, &ends, 2, false) == expected, "caches cleared");
         let cut = pipeline.safe_cut(&text);
         if cut > 0 {
             let (early, late) = text.split_at(cut);

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from bpe_cli.stages import CharacterBpe
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block
 from bpe_cli.teaching.bpe import character_words, train
-from tests.core_model import CoreModel
+from tests.core_model import CoreModel, variation
 from tests.differential.texts import suite
 from tests.needs import needs
 from tests.oracle.character_bpe import byte_token, merge, order_of_merges, spell
@@ -273,10 +274,10 @@ def test_where_dropouts_differ() -> None:
 def test_what_is_drawn_depends_on_the_place_alone() -> None:
     core = core_of(ABC, [("a", "b"), ("ab", "c")])
     pieces = [b"abcabcab"] * 300
-    block, ends = b"".join(pieces), array("Q", range(8, 8 * 300 + 1, 8))
+    options = variation({"dropout": 0.5}, seed=1)
 
     def encode(threads: int) -> list[int]:
-        found, _ = core.pipeline.encode(block, ends, None, threads, sampling=("dropout", 0.5, 0), place=(1, 0, 0))
+        found, _ = core.pipeline.sample(Block.of(pieces), options, None, threads)
         return list(memoryview(found))
 
     assert encode(1) == encode(3)

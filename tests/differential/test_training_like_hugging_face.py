@@ -24,6 +24,7 @@ from bpe_cli.stages.spelling import BYTE_TO_CHAR
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
+from tests.core_options import bpe_options
 from tests.counted import at_least, compared
 from tests.differential.texts import MIXED, corpus, suite
 from tests.needs import needs
@@ -264,14 +265,12 @@ def train_characters(
     counts.add_pieces(b"".join(pieces), Block.of(pieces).ends, array("Q", words.values()))
     training = _core.train_bpe(
         counts,
-        initial=[*(b"" for _ in special), *(character.encode() for character in alphabet)],
-        symbols=list(range(len(special), len(special) + len(alphabet))),
-        vocab_size=vocab_size,
-        min_frequency=1,
-        max_token_length=None,
-        tie="lowest-ids",
-        by_character=True,
-        progress=None,
+        bpe_options(
+            [*(b"" for _ in special), *(character.encode() for character in alphabet)],
+            range(len(special), len(special) + len(alphabet)),
+            vocab_size=vocab_size,
+            by_character=True,
+        ),
     )
     blob, ends = training.tokens()
     starts = [0, *memoryview(ends)]

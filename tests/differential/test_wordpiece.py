@@ -15,6 +15,7 @@ from bpe_cli import _core
 from bpe_cli.stages import WordLevel, WordPiece
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.stages.vocabulary import Vocabulary
+from tests.core_options import bpe_options
 from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")
@@ -26,7 +27,7 @@ Found = list[tuple[int, tuple[int, int]]]
 def pipeline_of(model: WordPiece | WordLevel) -> _core.Encoder:
     stages = _core.Stages(json.dumps({"normalizers": [], "pre_tokenizers": []}))
     vocabulary = model.vocabulary
-    return _core.Encoder(stages, core_model(model), blob=vocabulary.blob, ends=vocabulary.ends)
+    return _core.Encoder(stages, core_model(model), (vocabulary.blob, vocabulary.ends))
 
 
 def encode(pipeline: _core.Encoder, words: list[str]) -> list[Found]:
@@ -134,15 +135,14 @@ def test_recorded_training(shared, name, files, lowercase):
     assert expected[: len(initial)] == initial
     trained = _core.train_bpe(
         counted(words),
-        initial=[token.encode() for token in initial],
-        symbols=list(range(len(special), len(special) + len(letters))),
-        vocab_size=len(expected),
-        min_frequency=2,
-        max_token_length=None,
-        tie="lowest-ids",
-        by_character=True,
-        progress=None,
-        continuing_subword_prefix="##",
+        bpe_options(
+            [token.encode() for token in initial],
+            range(len(special), len(special) + len(letters)),
+            vocab_size=len(expected),
+            min_frequency=2,
+            by_character=True,
+            continuing_subword_prefix="##",
+        ),
     )
     blob, ends = trained.tokens()
     assert [blob[start:end].decode() for start, end in pairwise([0, *memoryview(ends)])] == expected

@@ -21,8 +21,7 @@ def pipeline(model: Unigram) -> _core.Encoder:
     return _core.Encoder(
         _core.Stages("{}"),
         core_model(model),
-        blob=vocabulary.blob,
-        ends=vocabulary.ends,
+        (vocabulary.blob, vocabulary.ends),
         scores=model.scores,
         kinds=model.kinds or None,
     )

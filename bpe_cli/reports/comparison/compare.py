@@ -61,9 +61,8 @@ class TokenizerTally:
         fallback = fallback_ids(tokenizer)
         vocabulary = tokenizer.model.vocabulary
         self.empty = _core.Tally(
-            vocabulary.blob,
-            vocabulary.ends,
-            *tokenizer.special_table,
+            (vocabulary.blob, vocabulary.ends),
+            tokenizer.special_table,
             array("I", sorted(fallback.unknown)),
             array("I", sorted(fallback.bytes)),
         )

@@ -149,7 +149,7 @@ class Head:
             end = last.end() if last is not None else start
             data, ends = data[:end], array("Q", [*ends[:-1], end])
         counts = _core.Counts(_MOST_TYPES_BYTES)
-        counts.add_staged(_core.Stages(core_spec((), (WhitespaceSplit(),))), None, data, ends, threads)
+        counts.add_staged(Block(data, ends), _core.Stages(core_spec((), (WhitespaceSplit(),))), None, threads)
         return WordTypes(*(_block(*counts.pieces(prefix)) for prefix in (b"", b" ")))
 
 

@@ -91,6 +91,18 @@ class Place:
     offset: int = 0
 
 
+def variation(sampling: Sampling, place: Place) -> bytes:
+    """Return the core's options to vary a block."""
+    from bpe_cli.support.core_arguments import options_json
+
+    number = float(sampling.number)
+    is_drawn = sampling.way == "segmentation"
+    return options_json(
+        sampling={sampling.way: {"alpha": number, "nbest": int(sampling.nbest)} if is_drawn else number},
+        **{"from": {"seed": int(sampling.seed), "document": place.document, "offset": place.offset}},
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class EngineParts:
     """The parts that an engine is compiled from.

@@ -63,10 +63,7 @@ class ByRegex:
 
     def tally(self, tally: _core.Tally, block: Block, ids: memoryview, ends: memoryview) -> None:
         """Count a block whose tokens are the text's bytes."""
-        tally.add(
-            block.data, block.ends, ids, ends,
-            prefix_space=self._prefix_space, continued=block.continued, unfinished=block.unfinished,
-        )  # fmt: skip
+        tally.add(block, ids, ends, prefix_space=self._prefix_space)
 
     @staticmethod
     def tally_placed(
@@ -82,5 +79,5 @@ class ByRegex:
             stops.extend(begin + stop for stop in placed.ends)
             ends.append(len(ids))
             begin += len(document)
-        tally.add(block.data, block.ends, ids, ends, starts, stops)
+        tally.add(block, ids, ends, (starts, stops))
         return memoryview(ids), memoryview(ends)

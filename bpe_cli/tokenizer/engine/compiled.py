@@ -16,13 +16,15 @@ from bpe_cli.stages.splitters import compile_splitter, segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
-from bpe_cli.tokenizer.engine import Place
+from bpe_cli.tokenizer.engine import Place, variation
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer
     from bpe_cli.tokenizer.encoded import PieceSpans, Placed
-    from bpe_cli.tokenizer.engine import EngineParts, Sampling
+    from bpe_cli.tokenizer.engine import EngineParts, Sampling, SpecialTable
     from bpe_cli.tokenizer.engine.by_regex import ByRegex
+
+_NO_SPECIALS = b"", b"", b""
 
 
 def only_splits(
@@ -113,9 +115,8 @@ class Engine:
                 return _core.Encoder.embedded(vocabulary.embedded, splitter, self._prefix_space)
             return _core.Encoder.plain(
                 splitter,
+                (vocabulary.blob, vocabulary.ends),
                 prefix_space=self._prefix_space,
-                blob=vocabulary.blob,
-                ends=vocabulary.ends,
                 merges=None if model.merges is None else model.merges.triples,
                 whole_pieces=model.merges is None or model.ignore_merges,
             )
@@ -132,8 +133,7 @@ class Engine:
             return _core.Encoder(
                 self._stages,
                 core_model(model),
-                blob=model.vocabulary.blob,
-                ends=model.vocabulary.ends,
+                (model.vocabulary.blob, model.vocabulary.ends),
                 merges=None if model.merges is None else model.merges.triples,
                 scores=model.frequencies if model.scores is None else model.scores,
                 kinds=model.kinds or None,
@@ -183,11 +183,7 @@ class Engine:
         """Encode a block: ids of all documents (u32), and where each document's ids end (u64)."""
         try:
             if sampling is not None:
-                place = place or Place()
-                ids, ends = self._staged.encode(
-                    block.data, block.ends, matcher, threads, block.continued,
-                    (sampling.way, sampling.number, sampling.nbest), (sampling.seed, place.document, place.offset),
-                )  # fmt: skip
+                ids, ends = self._staged.sample(block, variation(sampling, place or Place()), matcher, threads)
             elif self._by_regex is not None:
                 return self._by_regex.encode(self._encoder, block, matcher)
             else:
@@ -297,10 +293,7 @@ class Engine:
             self._by_regex.tally(tally, block, *self.encode(block, matcher))
             return None
         try:
-            encoded = tally.encode(
-                self._encoder if tiled else self._staged, block.data, block.ends, matcher, threads,
-                continued=block.continued, unfinished=block.unfinished,
-            )  # fmt: skip
+            encoded = tally.encode(self._encoder if tiled else self._staged, block, matcher, threads)
         except ValueError as error:
             raise self._failed(error, block.data) from error
         return None if encoded is None else (memoryview(encoded[0]), memoryview(encoded[1]))
@@ -342,7 +335,7 @@ class Engine:
             MemoryError: if there are more different pieces than the counts' memory holds.
         """
         if not self._only_splits:
-            counts.add_staged(self._stages, matcher, block.data, block.ends, threads, block.continued)
+            counts.add_staged(block, self._stages, matcher, threads)
             return
         from bpe_cli.stages.counting import SplitText
 
@@ -358,16 +351,17 @@ class Engine:
         self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int], threads: int
     ) -> memoryview:
         """Return the numbers (u64) of the documents of a block, all whole, that their ids do not decode to."""
-        special, vocabulary = self._parts.special_table, self._parts.vocabulary
-        if not self._parts.decoder:
-            failed = _core.joined_failures(self._encoder, block.data, block.ends, ids, ends, *special, threads)
+        if self._parts.decoder:
+            failed = _core.chain_failures(self._decoder, block, ids, ends, self._tables, threads)
         else:
-            token_ends = memoryview(vocabulary.ends).toreadonly()
-            failed = _core.chain_failures(
-                self._decoder, block.data, block.ends, ids, ends,
-                vocabulary.blob, token_ends, *special, self._skipped, threads,
-            )  # fmt: skip
+            failed = _core.joined_failures(self._encoder, block, ids, ends, self._parts.special_table, threads)
         return memoryview(failed)
+
+    @property
+    def _tables(self) -> tuple[tuple[bytes, array[int]], SpecialTable, bytes | None]:
+        """What the chain of decoders reads by."""
+        vocabulary = self._parts.vocabulary
+        return (vocabulary.blob, vocabulary.ends), self._parts.special_table, self._skipped
 
     @cached_property
     def _skipped(self) -> bytes | None:
@@ -388,13 +382,11 @@ class Engine:
         Raises:
             ValueError: if an id has no token.
         """
-        special, vocabulary = self._parts.special_table, self._parts.vocabulary
         if self._parts.decoder:
-            ends = memoryview(vocabulary.ends).toreadonly()
-            return self._decoder.decode(ids, vocabulary.blob, ends, *special, self._skipped)
+            return self._decoder.decode(ids, self._tables)
         if self._specials_apart:  # then most texts need no more: looking at the table takes a short one as long again
             try:
-                return self._encoder.decode(ids, b"", b"", b"")
+                return self._encoder.decode(ids, _NO_SPECIALS)
             except ValueError:
                 pass
-        return self._encoder.decode(ids, *special)
+        return self._encoder.decode(ids, self._parts.special_table)

@@ -22,8 +22,8 @@ use crate::error::{Error, Result};
 use crate::normalize::Context;
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
-use crate::split::visible;
 use crate::stages::Stages;
+use crate::text::visible;
 
 /// A block that is cut before blanks.
 pub struct Chunks<'a> {

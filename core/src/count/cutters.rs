@@ -1,12 +1,13 @@
 //! The two ways to cut the tasks of a block into pieces that are counted.
 
-use crate::documents::{self, Documents, Segment, Task};
+use crate::documents::{self, Documents, Task};
 use crate::error::{Error, Result};
 use crate::normalize::Context;
-use crate::special::SpecialMatcher;
+use crate::special::{Segment, SpecialMatcher};
 use crate::split::stage::Pieces;
-use crate::split::{AT_A_TIME, Scanner, visible};
+use crate::split::{AT_A_TIME, Scanner};
 use crate::stages::Stages;
+use crate::text::visible;
 
 /// Cuts tasks into pieces.
 pub trait Cutter: Sync {

@@ -1,8 +1,8 @@
 //! Decoders of strings that spell bytes.
 
 use super::pieces::{Kind, Pieces};
-use crate::split::visible;
 use crate::text::read_char;
+use crate::text::visible;
 
 /// Reads visible characters as the bytes they spell, and makes one string of all. A string with any
 /// other character in it is taken as it is.

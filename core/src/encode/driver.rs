@@ -21,6 +21,18 @@ pub struct Job<'a> {
     pub variation: Option<Variation>,
 }
 
+impl<'a> Job<'a> {
+    /// All ids, and always the same.
+    pub fn new(documents: &Documents<'a>, matcher: Option<&'a SpecialMatcher>) -> Self {
+        Self {
+            documents: *documents,
+            matcher,
+            keep: true,
+            variation: None,
+        }
+    }
+}
+
 /// A way of encoding: compiled, and immutable, since threads share it.
 pub trait Encode: Sync {
     /// What one thread works with.
@@ -70,12 +82,7 @@ impl<E: Encode> Encoder<E> {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Encoded> {
-        let job = Job {
-            documents: *documents,
-            matcher,
-            keep: true,
-            variation: None,
-        };
+        let job = Job::new(documents, matcher);
         encoded::join(self.parts(&job, threads)?, threads)
     }
 
@@ -90,10 +97,8 @@ impl<E: Encode> Encoder<E> {
         threads: usize,
     ) -> Result<Vec<u64>> {
         let job = Job {
-            documents: *documents,
-            matcher,
             keep: false,
-            variation: None,
+            ..Job::new(documents, matcher)
         };
         Ok(encoded::counts(&self.parts(&job, threads)?))
     }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::documents::{self, Documents, Segment, Task};
+use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::Part;
 use crate::encode::workers;
 use crate::encode::{Encode, Encoder, Job};
 use crate::error::{Error, Result};
 use crate::memory::budget::Share;
 use crate::models::bpe::Bpe;
-use crate::special::SpecialMatcher;
+use crate::special::{Segment, SpecialMatcher};
 use crate::split::Scanner;
 
 mod batch;

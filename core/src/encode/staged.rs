@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::boundaries::stages::Shape;
 use crate::documents::{Documents, Task};
 use crate::encode::encoded::{self, Encoded, Part};
 use crate::encode::workers;
@@ -15,12 +16,10 @@ use crate::memory::budget::Share;
 use crate::memory::piece_cache::PieceCache;
 use crate::models::model::{Found, Model};
 use crate::models::scratch::Scratch;
-use crate::models::seams::Border;
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
-use crate::stages::{Shape, Stages};
+use crate::stages::Stages;
 
-mod borders;
 mod out;
 mod placed;
 mod run;
@@ -94,10 +93,9 @@ impl Encode for Staged {
     const CUTS_FOR_ONE: bool = true;
 
     fn safe_cut(&self, text: &[u8]) -> usize {
-        match self.model.border() {
-            Some(Border::Before(_)) => self.stages.safe_cut_at_marks(text),
-            _ => self.stages.safe_cut(text),
-        }
+        let fuses = self.model.fuses().is_some();
+        let answers = self.stages.answers();
+        answers.safe_cut_for(self.model.border(), fuses, text)
     }
 
     fn encode_task(
@@ -134,7 +132,7 @@ impl Encoder<Staged> {
     #[must_use]
     pub fn staged(stages: Arc<Stages>, model: Box<dyn Model>) -> Self {
         let plan = Plan::new(&stages, &*model);
-        let is_one_piece = matches!(stages.shape(), Shape::Marks | Shape::MappedMarks);
+        let is_one_piece = matches!(stages.answers().shape(), Shape::Marks | Shape::MappedMarks);
         Self::new(Staged {
             carries: is_one_piece && model.carrying().is_some(),
             plan,
@@ -161,10 +159,8 @@ impl Encoder<Staged> {
         variation: Variation,
     ) -> Result<Encoded> {
         let job = Job {
-            documents: *documents,
-            matcher,
-            keep: true,
             variation: Some(variation),
+            ..Job::new(documents, matcher)
         };
         encoded::join(self.parts(&job, threads)?, threads)
     }

@@ -1,13 +1,14 @@
 //! Encoding that is counted on the way: each thread tallies what it has just encoded.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::tally::{self, Block, Tally, Tokens};
-use crate::documents::{self, DocumentPart, Task};
+use crate::documents::{DocumentPart, Task};
 use crate::encode::encoded::{self, Encoded};
 use crate::encode::{Encode, Encoder, Job, Plain, Span, Staged};
 use crate::error::Result;
 use crate::special::SpecialMatcher;
+use crate::threads;
 
 /// What can say which tokens a document has, for a tally.
 pub trait Tallied: Encode + Sized {
@@ -94,19 +95,13 @@ impl<E: Tallied> Encoder<E> {
             unfinished,
         } = block;
         documents.check()?;
-        let job = Job {
-            documents,
-            matcher,
-            keep: true,
-            variation: None,
-        };
+        let job = Job::new(&documents, matcher);
         let tasks = self.tasks(&job);
         let tables = Arc::clone(tally.tables());
-        let counters = Mutex::new(Vec::new());
-        let found = documents::run(
-            &tasks,
+        let (found, counters) = threads::map_with(
+            tasks.iter(),
             threads,
-            || (self.worker(), tally.counter()),
+            |_| (self.worker(), tally.counter()),
             |(worker, counter), task| {
                 let mut counted = Vec::new();
                 let part = E::documents(self, &job, task, worker, |document, tokens| {
@@ -125,8 +120,7 @@ impl<E: Tallied> Encoder<E> {
             },
             |(worker, counter)| {
                 self.return_worker(worker);
-                let mut counters = counters.lock().unwrap_or_else(PoisonError::into_inner);
-                counters.push(counter);
+                counter
             },
         )?;
         let mut parts = Vec::new();
@@ -134,8 +128,7 @@ impl<E: Tallied> Encoder<E> {
             counted.iter().for_each(|part| tally.take_part(part));
             parts.extend(part);
         }
-        let counters = counters.into_inner();
-        for mut counter in counters.unwrap_or_else(PoisonError::into_inner) {
+        for mut counter in counters {
             tally.take_counter(&mut counter);
         }
         E::GIVES_IDS

@@ -11,7 +11,7 @@ use super::merging::dropout::Dropout;
 use super::merging::table::MergeTable;
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
-use super::seams::{Border, Joints, Seams};
+use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PieceTable, TokenTable};

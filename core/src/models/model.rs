@@ -1,7 +1,7 @@
 //! What all models that stand behind stages have in common; it knows none of them.
 
 use super::scratch::Scratch;
-use super::seams::{Border, Seams};
+use crate::boundaries::seams::{Border, Seams};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{MAX_TOKENS, TokenTable};

@@ -18,7 +18,7 @@ use super::merging::dropout::Dropout;
 use super::merging::table::Merges;
 use super::model::{Found, Model, Tables, check_unknown};
 use super::scratch::Scratch;
-use super::seams::{Border, Joints, Seams};
+use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::changes::Changes;
 use super::double_array::DoubleArray;
 use crate::error::{Error, Result};
-use crate::special::prefixes::Prefixes;
+use crate::text::prefixes::Prefixes;
 use crate::text::{Text, character_len};
 
 /// A table that is read.

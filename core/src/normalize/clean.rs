@@ -3,7 +3,7 @@
 use super::Context;
 use super::categories::{COMBINING_MARKS, CONTROLS, NONSPACING_MARKS, Set, UNICODE_9};
 use super::form::Form;
-use crate::split::visible;
+use crate::text::visible;
 use crate::text::{Text, characters, read_char};
 
 /// What becomes of a character.

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{AtSpace, Pattern};
+use super::Pattern;
+use crate::boundaries::stages::AtSpace;
 use crate::error::{Error, Result};
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;

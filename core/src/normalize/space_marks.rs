@@ -3,7 +3,8 @@
 //! Source: Kudo and Richardson, "SentencePiece: A simple and language independent subword tokenizer
 //! and detokenizer for Neural Text Processing", arXiv:1808.06226, section 3.2.
 
-use super::{AtSpace, Context};
+use super::Context;
+use crate::boundaries::stages::AtSpace;
 use crate::text::{Origin, Rewriter, Text};
 
 const MARK: &[u8] = "\u{2581}".as_bytes();

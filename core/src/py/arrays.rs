@@ -1,7 +1,7 @@
 //! Buffers in and out.
 
-use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
+use std::ops::Deref;
 
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyBufferError, PyValueError};
@@ -9,24 +9,19 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-use super::to_python;
-use crate::decode::SpecialTable;
-use crate::documents::Documents;
-use crate::tables::TokenTable;
-
 /// What a caller lent: its memory if nothing can ever write to it, else a copy made while the GIL was held.
 ///
 /// That a buffer is read-only says only that it must not be written through that view: a `bytearray` behind
 /// `memoryview.toreadonly()`, an array behind a view of NumPy's, or a mapped file can change while the core reads it
 /// without the GIL. So only memory of immutable objects is borrowed.
-pub enum Lent<T: Element> {
+pub enum BufferArg<T: Element> {
     /// Memory of an immutable object, which the export keeps alive.
     Held(PyBuffer<T>),
     /// Anything else; nothing lent, too: an empty array's memory need not even be aligned.
     Copied(Vec<T>),
 }
 
-impl<'py, T: Element> FromPyObject<'_, 'py> for Lent<T> {
+impl<'py, T: Element> FromPyObject<'_, 'py> for BufferArg<T> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -58,106 +53,30 @@ fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         || exporter.is_exact_instance_of::<U64Array>())
 }
 
-impl<T: Element> Lent<T> {
-    /// The items, for as long as the buffer is held.
-    pub fn items(&self, _py: Python<'_>) -> PyResult<Cow<'_, [T]>> {
+impl<T: Element> Deref for BufferArg<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
         let buffer = match self {
             Self::Held(buffer) => buffer,
-            Self::Copied(items) => return Ok(Cow::Borrowed(items)),
+            Self::Copied(items) => return items,
         };
         let start = buffer.buf_ptr().cast::<T>();
         // SAFETY: The buffer is one-dimensional, contiguous, of T (`PyBuffer` checked format, size and
         // alignment) and `item_count` items long. Its exporter is immutable (`is_immutable`), so nothing
         // writes to it, and it is not freed while `buffer` holds the export, which outlives the slice.
-        Ok(Cow::Borrowed(unsafe {
-            std::slice::from_raw_parts(start, buffer.item_count())
-        }))
+        unsafe { std::slice::from_raw_parts(start, buffer.item_count()) }
     }
 }
 
-/// The documents of a block that a caller lent.
-pub struct LentDocuments<'a> {
-    text: Cow<'a, [u8]>,
-    ends: Cow<'a, [u64]>,
-    continued: bool,
-}
-
-impl<'a> LentDocuments<'a> {
-    /// Takes what was lent.
-    pub fn new(
-        py: Python<'_>,
-        text: &'a Lent<u8>,
-        ends: &'a Lent<u64>,
-        continued: bool,
-    ) -> PyResult<Self> {
-        Ok(Self {
-            text: text.items(py)?,
-            ends: ends.items(py)?,
-            continued,
-        })
-    }
-
-    /// The documents, as the core wants them.
-    pub fn get(&self) -> Documents<'_> {
-        Documents {
-            text: &self.text,
-            ends: &self.ends,
-            continued: self.continued,
-        }
-    }
-}
-
-/// The special tokens for decoding that a caller lent.
-pub struct LentSpecials<'a> {
-    ids: Cow<'a, [u32]>,
-    blob: Cow<'a, [u8]>,
-    ends: Cow<'a, [u32]>,
-}
-
-impl<'a> LentSpecials<'a> {
-    /// Takes what was lent.
-    pub fn new(
-        py: Python<'_>,
-        ids: &'a Lent<u32>,
-        blob: &'a Lent<u8>,
-        ends: &'a Lent<u32>,
-    ) -> PyResult<Self> {
-        Ok(Self {
-            ids: ids.items(py)?,
-            blob: blob.items(py)?,
-            ends: ends.items(py)?,
-        })
-    }
-
-    /// The table, as the core wants it.
-    pub fn get(&self) -> SpecialTable<'_> {
-        SpecialTable {
-            ids: &self.ids,
-            blob: &self.blob,
-            ends: &self.ends,
-        }
-    }
-}
-
-/// Copies a table of tokens: all bytes, and where each token ends.
-pub fn token_table(
-    py: Python<'_>,
-    blob: &Lent<u8>,
-    ends: &Lent<u32>,
-) -> PyResult<TokenTable<'static>> {
-    let blob = blob.items(py)?.into_owned();
-    let ends = ends.items(py)?.into_owned();
-    TokenTable::new(blob.into(), ends.into()).map_err(to_python)
-}
-
-/// Copies merges: (left, right, product) each.
-pub fn triples(py: Python<'_>, merges: &Lent<u32>) -> PyResult<Vec<[u32; 3]>> {
-    match merges.items(py)?.as_chunks() {
-        (triples, []) => Ok(triples.to_vec()),
-        _ => Err(PyValueError::new_err(
-            "merges come in threes: left, right, product",
-        )),
-    }
+/// Tokens as Python gets them: all bytes, and where each token ends.
+pub fn joined<'py>(py: Python<'py>, tokens: &[Vec<u8>]) -> (Bound<'py, PyBytes>, U32Array) {
+    let ends = tokens.iter().scan(0, |end, token| {
+        *end += token.len() as u32;
+        Some(*end)
+    });
+    let ends: Vec<u32> = ends.collect();
+    (PyBytes::new(py, &tokens.concat()), ends.into())
 }
 
 /// A read-only array of u32.

@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, LentSpecials};
+use super::arguments::{TablesArg, special_table};
+use super::arrays::BufferArg;
 use super::numbers::bytes_of_length;
-use super::to_python;
 use crate::decode::{self, Reading, SpecialTable, Strings};
 use crate::tables::TokenTable;
 
@@ -16,9 +16,7 @@ pub fn decode_bytes<'py>(
     tokens: &TokenTable<'_>,
     special: SpecialTable<'_>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let length = py
-        .detach(|| decode::decoded_len(ids, tokens, special))
-        .map_err(to_python)?;
+    let length = py.detach(|| decode::decoded_len(ids, tokens, special))?;
     bytes_of_length(py, length, |out| {
         decode::decode_into(ids, tokens, special, out)
     })
@@ -32,40 +30,20 @@ pub struct Decoder(pub(super) decode::Decoder);
 impl Decoder {
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
-        decode::Decoder::from_json(spec)
-            .map(Self)
-            .map_err(to_python)
+        Ok(Self(decode::Decoder::from_json(spec)?))
     }
 
-    #[pyo3(signature = (ids, blob, ends, special_ids, special_blob, special_ends, skip_special=None))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn decode<'py>(
         &self,
         py: Python<'py>,
-        ids: Lent<u32>,
-        blob: Lent<u8>,
-        ends: Lent<u32>,
-        special_ids: Lent<u32>,
-        special_blob: Lent<u8>,
-        special_ends: Lent<u32>,
-        skip_special: Option<Lent<u8>>,
+        ids: BufferArg<u32>,
+        tables: TablesArg,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (ids, blob, ends) = (ids.items(py)?, blob.items(py)?, ends.items(py)?);
-        let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
-        let reading = skip_special
-            .as_ref()
-            .map(|read| read.items(py))
-            .transpose()?;
-        let reading = reading.unwrap_or_default();
-        let bytes = py
-            .detach(|| {
-                let tokens = Strings {
-                    blob: &blob,
-                    ends: &ends,
-                };
-                decode::decode_chain(&self.0, &ids, tokens, special.get(), Reading(&reading))
-            })
-            .map_err(to_python)?;
+        let ((blob, ends), special, skip_special) = &tables;
+        let reading = Reading(skip_special.as_deref().unwrap_or_default());
+        let tokens = Strings { blob, ends };
+        let special = special_table(special);
+        let bytes = py.detach(|| decode::decode_chain(&self.0, &ids, tokens, special, reading))?;
         Ok(PyBytes::new(py, &bytes))
     }
 }

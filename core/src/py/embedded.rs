@@ -4,10 +4,11 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, U32Array, token_table};
-use super::to_python;
+use super::arguments::token_table;
+use super::arrays::{BufferArg, U32Array};
 use crate::embedded;
-use crate::tables::PieceTable;
+use crate::error::Result;
+use crate::tables::{self, PieceTable};
 
 /// Gives blob and ends of a rank table that is laid into this module.
 #[pyfunction]
@@ -44,15 +45,14 @@ pub fn embedded_tables() -> Vec<&'static str> {
 #[pyfunction]
 pub fn recover_merges(
     py: Python<'_>,
-    blob: Lent<u8>,
-    ends: Lent<u32>,
+    blob: BufferArg<u8>,
+    ends: BufferArg<u32>,
 ) -> PyResult<(U32Array, U32Array)> {
-    let tokens = token_table(py, &blob, &ends)?;
+    let tokens = token_table(&(blob, ends))?;
     let recovered = py.detach(|| {
         let pieces = PieceTable::build(&tokens)?;
-        Ok(crate::tables::recover_merges(&tokens, &pieces))
-    });
-    let recovered = recovered.map_err(to_python)?;
+        Result::Ok(tables::recover_merges(&tokens, &pieces))
+    })?;
     let triples: Vec<u32> = recovered
         .merges
         .iter()

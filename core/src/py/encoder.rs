@@ -6,11 +6,14 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, LentDocuments, LentSpecials, U32Array, U64Array, token_table, triples};
+use super::arguments::{
+    BlockArg, Options, SpecialsArg, TokensArg, special_table, token_table, triples,
+};
+use super::arrays::{BufferArg, U32Array, U64Array};
 use super::decoder::decode_bytes;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
-use super::to_python;
+use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::{self, Plain, Staged, Variation};
 use crate::error::{Error, Result};
@@ -18,7 +21,6 @@ use crate::models::bpe::Bpe;
 use crate::models::build::build;
 use crate::models::model::Tables;
 use crate::models::spec::ModelSpec;
-use crate::random::{Place, Sampling};
 use crate::tables::TokenTable;
 
 /// A compiled tokenizer: immutable, shared by threads.
@@ -67,57 +69,50 @@ impl Encoder {
 #[pymethods]
 impl Encoder {
     #[new]
-    #[pyo3(signature = (stages, model, *, blob, ends, merges=None, scores=None, kinds=None))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+    #[pyo3(signature = (stages, model, tokens, *, merges=None, scores=None, kinds=None))]
     fn new(
         py: Python<'_>,
         stages: &Stages,
         model: &str,
-        blob: Lent<u8>,
-        ends: Lent<u32>,
-        merges: Option<Lent<u32>>,
-        scores: Option<Lent<f64>>,
-        kinds: Option<Lent<u8>>,
+        tokens: TokensArg,
+        merges: Option<BufferArg<u32>>,
+        scores: Option<BufferArg<f64>>,
+        kinds: Option<BufferArg<u8>>,
     ) -> PyResult<Self> {
         let spec: ModelSpec = serde_json::from_str(model)
             .map_err(|error| PyValueError::new_err(format!("not a model: {error}")))?;
-        let tokens = token_table(py, &blob, &ends)?;
-        let merges = merges.map(|merges| triples(py, &merges)).transpose()?;
-        let scores = scores.as_ref().map(|scores| scores.items(py)).transpose()?;
-        let kinds = kinds.as_ref().map(|kinds| kinds.items(py)).transpose()?;
+        let merges = merges.map(|merges| triples(&merges)).transpose()?;
         let tables = Tables {
-            tokens,
+            tokens: token_table(&tokens)?,
             merges: merges.unwrap_or_default(),
-            scores: scores.map(|scores| scores.into_owned()).unwrap_or_default(),
-            kinds: kinds.map(|kinds| kinds.into_owned()).unwrap_or_default(),
+            scores: scores.map_or_else(Vec::new, |scores| scores.to_vec()),
+            kinds: kinds.map_or_else(Vec::new, |kinds| kinds.to_vec()),
         };
         let stages = Arc::clone(&stages.0);
-        let model = py.detach(|| build(spec, tables)).map_err(to_python)?;
+        let model = py.detach(|| build(spec, tables))?;
         let staged = encode::Encoder::staged(stages, model);
         Ok(Self(Way::Staged(Box::new(staged))))
     }
 
     #[staticmethod]
-    #[pyo3(signature = (splitter, *, prefix_space, blob, ends, merges, whole_pieces))]
+    #[pyo3(signature = (splitter, tokens, *, prefix_space, merges, whole_pieces))]
     fn plain(
         py: Python<'_>,
         splitter: &Splitter,
+        tokens: TokensArg,
         prefix_space: bool,
-        blob: Lent<u8>,
-        ends: Lent<u32>,
-        merges: Option<Lent<u32>>,
+        merges: Option<BufferArg<u32>>,
         whole_pieces: bool,
     ) -> PyResult<Self> {
-        let tokens = token_table(py, &blob, &ends)?;
-        let merges = merges.map(|merges| triples(py, &merges)).transpose()?;
+        let tokens = token_table(&tokens)?;
+        let merges = merges.map(|merges| triples(&merges)).transpose()?;
         let model = py.detach(|| match &merges {
             None if !whole_pieces => Err(Error::Invalid(
                 "ranks without whole pieces are no known model".into(),
             )),
             None => Bpe::from_ranks(tokens),
             Some(merges) => Bpe::from_merges(tokens, merges, whole_pieces),
-        });
-        let model = model.map_err(to_python)?;
+        })?;
         Ok(Self::of_bytes(splitter, model, prefix_space))
     }
 
@@ -127,95 +122,97 @@ impl Encoder {
         Ok(Self::of_bytes(splitter, table.model(), prefix_space))
     }
 
-    fn safe_cut(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<usize> {
-        let text = data.items(py)?;
-        Ok(py.detach(|| either!(self, way => way.safe_cut(&text))))
+    fn safe_cut(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
+        py.detach(|| either!(self, way => way.safe_cut(&data)))
     }
 
-    #[pyo3(signature = (data, ends, matcher, threads, continued=false, sampling=None, place=(0, 0, 0)))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+    #[pyo3(signature = (data, ends, matcher, threads, continued=false))]
     fn encode(
         &self,
         py: Python<'_>,
-        data: Lent<u8>,
-        ends: Lent<u64>,
+        data: BufferArg<u8>,
+        ends: BufferArg<u64>,
         matcher: Option<&SpecialMatcher>,
         threads: usize,
         continued: bool,
-        sampling: Option<(String, f64, usize)>,
-        place: (u64, u64, u64),
     ) -> PyResult<(U32Array, U64Array)> {
-        let documents = LentDocuments::new(py, &data, &ends, continued)?;
+        let documents = documents(&data, &ends, continued);
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded = py.detach(|| match sampling {
-            None => either!(self, way => way.encode(&documents.get(), matcher, threads)),
-            Some(sampling) => {
-                let variation = variation(sampling, place)?;
-                let staged = self.staged()?;
-                staged.sample(&documents.get(), matcher, threads, variation)
-            }
-        });
-        let encoded = encoded.map_err(to_python)?;
+        let encoded =
+            py.detach(|| either!(self, way => way.encode(&documents, matcher, threads)))?;
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
 
-    fn encode_pieces(&self, py: Python<'_>, data: Lent<u8>, ends: Lent<u64>) -> PyResult<U32Array> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
+    fn sample(
+        &self,
+        py: Python<'_>,
+        block: BlockArg,
+        options: Options<Variation>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> PyResult<(U32Array, U64Array)> {
+        let matcher = matcher.map(|matcher| &matcher.0);
+        let encoded = py.detach(|| {
+            let staged = self.staged()?;
+            staged.sample(&block.documents(), matcher, threads, options.0)
+        })?;
+        Ok((encoded.ids.into(), encoded.ends.into()))
+    }
+
+    fn encode_pieces(
+        &self,
+        py: Python<'_>,
+        data: BufferArg<u8>,
+        ends: BufferArg<u64>,
+    ) -> PyResult<U32Array> {
         let ids = py.detach(|| match &self.0 {
-            Way::Plain(plain) => plain.encode_pieces(&text, &ends),
+            Way::Plain(plain) => plain.encode_pieces(&data, &ends),
             Way::Staged(_) => Err(Error::Invalid(
                 "this takes an encoder without stages".into(),
             )),
-        });
-        ids.map(Into::into).map_err(to_python)
+        })?;
+        Ok(ids.into())
     }
 
     #[pyo3(signature = (data, ends, matcher, threads, continued=false))]
     fn count(
         &self,
         py: Python<'_>,
-        data: Lent<u8>,
-        ends: Lent<u64>,
+        data: BufferArg<u8>,
+        ends: BufferArg<u64>,
         matcher: Option<&SpecialMatcher>,
         threads: usize,
         continued: bool,
     ) -> PyResult<U64Array> {
-        let documents = LentDocuments::new(py, &data, &ends, continued)?;
+        let documents = documents(&data, &ends, continued);
         let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| either!(self, way => way.count(&documents.get(), matcher, threads)))
-            .map(Into::into)
-            .map_err(to_python)
+        let counts = py.detach(|| either!(self, way => way.count(&documents, matcher, threads)))?;
+        Ok(counts.into())
     }
 
     #[pyo3(signature = (data, matcher, continued=false))]
     fn spans(
         &self,
         py: Python<'_>,
-        data: Lent<u8>,
+        data: BufferArg<u8>,
         matcher: Option<&SpecialMatcher>,
         continued: bool,
     ) -> PyResult<(U32Array, U64Array, U64Array)> {
-        let text = data.items(py)?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        let spans = py
-            .detach(|| self.staged()?.spans(&text, matcher, continued))
-            .map_err(to_python)?;
-        Ok((
-            spans.iter().map(|span| span.id).collect::<Vec<_>>().into(),
-            spans
-                .iter()
-                .map(|span| span.start)
-                .collect::<Vec<_>>()
-                .into(),
-            spans.iter().map(|span| span.end).collect::<Vec<_>>().into(),
-        ))
+        let spans = py.detach(|| self.staged()?.spans(&data, matcher, continued))?;
+        let ids: Vec<u32> = spans.iter().map(|span| span.id).collect();
+        let starts: Vec<u64> = spans.iter().map(|span| span.start).collect();
+        let ends: Vec<u64> = spans.iter().map(|span| span.end).collect();
+        Ok((ids.into(), starts.into(), ends.into()))
     }
 
-    fn nbest(&self, py: Python<'_>, piece: Lent<u8>, n: usize) -> PyResult<Vec<(U32Array, f64)>> {
-        let piece = piece.items(py)?;
-        let found = py
-            .detach(|| self.staged()?.model().nbest_piece(&piece, n))
-            .map_err(to_python)?;
+    fn nbest(
+        &self,
+        py: Python<'_>,
+        piece: BufferArg<u8>,
+        n: usize,
+    ) -> PyResult<Vec<(U32Array, f64)>> {
+        let found = py.detach(|| self.staged()?.model().nbest_piece(&piece, n))?;
         Ok(found
             .into_iter()
             .map(|(tokens, score)| {
@@ -228,14 +225,10 @@ impl Encoder {
     fn decode<'py>(
         &self,
         py: Python<'py>,
-        ids: Lent<u32>,
-        special_ids: Lent<u32>,
-        special_blob: Lent<u8>,
-        special_ends: Lent<u32>,
+        ids: BufferArg<u32>,
+        special: SpecialsArg,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = ids.items(py)?;
-        let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
-        decode_bytes(py, &ids, self.tokens(), special.get())
+        decode_bytes(py, &ids, self.tokens(), special_table(&special))
     }
 
     fn clear_cache(&self, py: Python<'_>) {
@@ -243,23 +236,11 @@ impl Encoder {
     }
 }
 
-fn variation(
-    (way, number, nbest): (String, f64, usize),
-    (seed, document, offset): (u64, u64, u64),
-) -> Result<Variation> {
-    let sampling = match way.as_str() {
-        "dropout" => Sampling::Dropout(number),
-        "lasting-dropout" => Sampling::LastingDropout(number),
-        "segmentation" => Sampling::Segmentation {
-            alpha: number,
-            nbest,
-        },
-        other => return Err(Error::Invalid(format!("there is no sampling {other:?}"))),
-    };
-    let from = Place {
-        seed,
-        document,
-        offset,
-    };
-    Ok(Variation { sampling, from })
+/// The documents of a block whose parts come one by one, which for a short text is quicker.
+fn documents<'a>(text: &'a [u8], ends: &'a [u64], continued: bool) -> Documents<'a> {
+    Documents {
+        text,
+        ends,
+        continued,
+    }
 }

@@ -1,16 +1,18 @@
-//! Tallies.
+//! Measuring: tallies, round trips, units and what is drawn from them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::arrays::{Lent, LentDocuments, U32Array, U64Array, token_table};
+use super::arguments::{BlockArg, SpecialsArg, TablesArg, TokensArg, special_table, token_table};
+use super::arrays::{BufferArg, U32Array, U64Array};
+use super::decoder::Decoder;
 use super::encoder::{Encoder, either};
 use super::split::SpecialMatcher;
-use super::to_python;
+use crate::decode::{Reading, Strings};
 use crate::encode::Span;
-use crate::measure::{self, Kind};
+use crate::measure::{self, Chain, Joined, Kind};
 
 /// What a tokenizer makes of one input, counted while it encodes.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -30,27 +32,21 @@ impl Tally {
 #[pymethods]
 impl Tally {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn new(
-        py: Python<'_>,
-        blob: Lent<u8>,
-        ends: Lent<u32>,
-        special_ids: Lent<u32>,
-        special_blob: Lent<u8>,
-        special_ends: Lent<u32>,
-        unknown_ids: Lent<u32>,
-        byte_ids: Lent<u32>,
+        tokens: TokensArg,
+        special: SpecialsArg,
+        unknown_ids: BufferArg<u32>,
+        byte_ids: BufferArg<u32>,
     ) -> PyResult<Self> {
-        let tokens = token_table(py, &blob, &ends)?;
-        let names = token_table(py, &special_blob, &special_ends)?;
-        let special_ids = special_ids.items(py)?;
+        let (special_ids, special_blob, special_ends) = special;
+        let tokens = token_table(&tokens)?;
+        let names = token_table(&(special_blob, special_ends))?;
         if special_ids.len() != names.len() {
             return Err(PyValueError::new_err("not every special token has an id"));
         }
         let special = special_ids.iter().enumerate();
         let special = special.map(|(place, &id)| (id, names.get(place as u32).to_vec()));
-        let (unknown, bytes) = (unknown_ids.items(py)?, byte_ids.items(py)?);
-        let tables = measure::Tables::new(tokens, special, &unknown, &bytes).map_err(to_python)?;
+        let tables = measure::Tables::new(tokens, special, &unknown_ids, &byte_ids)?;
         Ok(Self(Mutex::new(measure::Tally::new(Arc::new(tables)))))
     }
 
@@ -59,72 +55,47 @@ impl Tally {
         Self(Mutex::new(measure::Tally::new(tables)))
     }
 
-    #[pyo3(signature = (data, ends, ids, id_ends, starts=None, stops=None, *, prefix_space=false, continued=false, unfinished=false))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+    #[pyo3(signature = (block, ids, id_ends, spans=None, *, prefix_space=false))]
     fn add(
         &self,
         py: Python<'_>,
-        data: Lent<u8>,
-        ends: Lent<u64>,
-        ids: Lent<u32>,
-        id_ends: Lent<u64>,
-        starts: Option<Lent<u64>>,
-        stops: Option<Lent<u64>>,
+        block: BlockArg,
+        ids: BufferArg<u32>,
+        id_ends: BufferArg<u64>,
+        spans: Option<(BufferArg<u64>, BufferArg<u64>)>,
         prefix_space: bool,
-        continued: bool,
-        unfinished: bool,
     ) -> PyResult<()> {
-        let documents = LentDocuments::new(py, &data, &ends, continued)?;
-        let (ids, id_ends) = (ids.items(py)?, id_ends.items(py)?);
-        let spans: Option<Vec<Span>> = match (&starts, &stops) {
-            (None, None) => None,
-            (Some(starts), Some(stops)) => {
-                let (starts, stops) = (starts.items(py)?, stops.items(py)?);
-                if starts.len() != ids.len() || stops.len() != ids.len() {
-                    return Err(PyValueError::new_err("not every id has a span"));
-                }
-                let places = starts.iter().zip(&*stops);
-                let spans = ids.iter().zip(places);
-                Some(
-                    spans
-                        .map(|(&id, (&start, &end))| Span { id, start, end })
-                        .collect(),
-                )
+        let span = |(&id, (&start, &end)): (&u32, (&u64, &u64))| Span { id, start, end };
+        let spans: Option<Vec<Span>> = match &spans {
+            None => None,
+            Some((starts, ends)) if starts.len() == ids.len() && ends.len() == ids.len() => {
+                let places = starts.iter().zip(&**ends);
+                Some(ids.iter().zip(places).map(span).collect())
             }
-            _ => return Err(PyValueError::new_err("spans have both ends or none")),
+            Some(_) => return Err(PyValueError::new_err("not every id has a span")),
         };
-        py.detach(|| {
+        Ok(py.detach(|| {
             let tokens = match &spans {
                 Some(spans) => measure::Tokens::Spans(spans),
                 None => measure::Tokens::Plain(&ids, prefix_space),
             };
-            let block = block(&documents, unfinished);
-            self.lock().add(block, tokens, &id_ends)
-        })
-        .map_err(to_python)
+            self.lock().add(block.get(), tokens, &id_ends)
+        })?)
     }
 
-    #[pyo3(signature = (encoder, data, ends, matcher, threads, *, continued=false, unfinished=false))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn encode(
         &self,
         py: Python<'_>,
         encoder: &Encoder,
-        data: Lent<u8>,
-        ends: Lent<u64>,
+        block: BlockArg,
         matcher: Option<&SpecialMatcher>,
         threads: usize,
-        continued: bool,
-        unfinished: bool,
     ) -> PyResult<Option<(U32Array, U64Array)>> {
-        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded = py
-            .detach(|| {
-                let block = block(&documents, unfinished);
-                either!(encoder, way => way.tally(block, matcher, threads, &mut self.lock()))
-            })
-            .map_err(to_python)?;
+        let encoded = py.detach(|| {
+            let tally = &mut self.lock();
+            either!(encoder, way => way.tally(block.get(), matcher, threads, tally))
+        })?;
         Ok(encoded.map(|encoded| (encoded.ids.into(), encoded.ends.into())))
     }
 
@@ -145,9 +116,8 @@ impl Tally {
         py.detach(|| self.lock().take_ended()).into()
     }
 
-    fn single_tokens(&self, py: Python<'_>, ids: Lent<u32>, id_ends: Lent<u64>) -> PyResult<usize> {
-        let (ids, id_ends) = (ids.items(py)?, id_ends.items(py)?);
-        Ok(self.ask(py, |tally| {
+    fn single_tokens(&self, py: Python<'_>, ids: BufferArg<u32>, id_ends: BufferArg<u64>) -> usize {
+        self.ask(py, |tally| {
             let mut start = 0;
             let single = id_ends.iter().filter(|&&end| {
                 let alone = end == start + 1;
@@ -156,7 +126,7 @@ impl Tally {
                 alone && id.is_some_and(|id| tally.tables().kind(id) != Kind::Unknown)
             });
             single.count()
-        }))
+        })
     }
 
     #[getter]
@@ -237,9 +207,99 @@ impl Tally {
     }
 }
 
-fn block<'a>(documents: &'a LentDocuments<'_>, unfinished: bool) -> measure::Block<'a> {
-    measure::Block {
-        documents: documents.get(),
-        unfinished,
+/// Gives the documents that an encoder's tokens, joined, do not give back.
+#[pyfunction]
+pub fn joined_failures(
+    py: Python<'_>,
+    encoder: &Encoder,
+    block: BlockArg,
+    ids: BufferArg<u32>,
+    id_ends: BufferArg<u64>,
+    special: SpecialsArg,
+    threads: usize,
+) -> PyResult<U64Array> {
+    let failures = py.detach(|| {
+        let reader = Joined {
+            tokens: encoder.tokens(),
+            special: special_table(&special),
+        };
+        measure::failures(&reader, (&ids, &id_ends), &block.documents(), threads)
+    })?;
+    Ok(failures.into())
+}
+
+/// Gives the documents that a chain of decoders does not give back.
+#[pyfunction]
+pub fn chain_failures(
+    py: Python<'_>,
+    decoder: &Decoder,
+    block: BlockArg,
+    ids: BufferArg<u32>,
+    id_ends: BufferArg<u64>,
+    tables: TablesArg,
+    threads: usize,
+) -> PyResult<U64Array> {
+    let ((blob, ends), special, skip_special) = &tables;
+    let failures = py.detach(|| {
+        let reader = Chain {
+            decoder: &decoder.0,
+            tokens: Strings { blob, ends },
+            special: special_table(special),
+            reading: Reading(skip_special.as_deref().unwrap_or_default()),
+        };
+        measure::failures(&reader, (&ids, &id_ends), &block.documents(), threads)
+    })?;
+    Ok(failures.into())
+}
+
+/// Counts of tokens by document, or by batches of documents when there are many.
+#[pyclass(module = "bpe_cli._core")]
+pub struct Units(measure::Units);
+
+#[pymethods]
+impl Units {
+    #[new]
+    fn new(most: usize) -> Self {
+        Self(measure::Units::new(most))
     }
+
+    fn extend(&mut self, counts: BufferArg<u64>) {
+        counts.iter().for_each(|&count| self.0.push(count));
+    }
+
+    #[getter]
+    fn counts(&self) -> U64Array {
+        self.0.counts().to_vec().into()
+    }
+
+    #[getter]
+    fn unit_documents(&self) -> u64 {
+        self.0.unit_documents()
+    }
+}
+
+/// Gives the 95% interval of a ratio of sums.
+#[pyfunction]
+pub fn bootstrap_interval(
+    py: Python<'_>,
+    first: BufferArg<u64>,
+    second: BufferArg<u64>,
+    resamples: usize,
+    seed: u64,
+    threads: usize,
+) -> PyResult<Option<(f64, f64)>> {
+    Ok(py.detach(|| measure::bootstrap_interval(&first, &second, resamples, seed, threads))?)
+}
+
+/// Gives the probability of a difference by chance.
+#[pyfunction]
+pub fn sign_flip(
+    py: Python<'_>,
+    first: BufferArg<u64>,
+    second: BufferArg<u64>,
+    resamples: usize,
+    seed: u64,
+    threads: usize,
+) -> PyResult<f64> {
+    Ok(py.detach(|| measure::sign_flip(&first, &second, resamples, seed, threads))?)
 }

@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, U32Array, U64Array};
-use super::to_python;
+use super::arrays::{BufferArg, U32Array, U64Array};
 use crate::error::Result;
 use crate::memory::room::{self, Room};
 use crate::numbers::{self, Open, RowStyle};
@@ -38,7 +38,8 @@ pub fn bytes_of_length<'py>(
         let start = memory.as_ptr().cast::<u8>();
         room::check_filled(fill(Room::new(memory))?.filled(), start, length)
     });
-    filled.map(|()| object).map_err(to_python)
+    filled?;
+    Ok(object)
 }
 
 /// Packs ids for a binary file.
@@ -46,12 +47,11 @@ pub fn bytes_of_length<'py>(
 #[pyo3(signature = (ids, ends, eot, narrow))]
 pub fn pack_numbers<'py>(
     py: Python<'py>,
-    ids: Lent<u32>,
-    ends: Lent<u64>,
+    ids: BufferArg<u32>,
+    ends: BufferArg<u64>,
     eot: Option<u32>,
     narrow: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (ids, ends) = (ids.items(py)?, ends.items(py)?);
     let eots = if eot.is_some() { ends.len() } else { 0 };
     let length = (ids.len() + eots) * if narrow { 2 } else { 4 };
     bytes_of_length(py, length, |out| {
@@ -61,49 +61,40 @@ pub fn pack_numbers<'py>(
 
 /// Reads numbers of two bytes.
 #[pyfunction]
-pub fn widen_numbers(py: Python<'_>, data: Lent<u8>) -> PyResult<U32Array> {
-    let data = data.items(py)?;
+pub fn widen_numbers(py: Python<'_>, data: BufferArg<u8>) -> PyResult<U32Array> {
     Ok(py.detach(|| numbers::widen(&data)).into())
 }
 
 /// Writes rows of numbers in decimal.
 #[pyfunction]
-#[pyo3(signature = (ids, ends, before, between, after, *, continued=false, begun=false, unfinished=false))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the state of an open row, by name"
-)]
+#[pyo3(signature = (ids, ends, style, *, continued=false, begun=false, unfinished=false))]
 pub fn write_rows<'py>(
     py: Python<'py>,
-    ids: Lent<u32>,
-    ends: Lent<u64>,
-    before: &[u8],
-    between: &[u8],
-    after: &[u8],
+    ids: BufferArg<u32>,
+    ends: BufferArg<u64>,
+    style: (PyBackedBytes, PyBackedBytes, PyBackedBytes),
     continued: bool,
     begun: bool,
     unfinished: bool,
 ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
-    let &[between] = between else {
+    let (before, between, after) = style;
+    let [between] = between[..] else {
         return Err(PyValueError::new_err("one byte stands between two numbers"));
     };
     let style = RowStyle {
-        before,
+        before: &before,
         between,
-        after,
+        after: &after,
     };
     let open = Open {
         continued,
         begun,
         unfinished,
     };
-    let (ids, ends) = (ids.items(py)?, ends.items(py)?);
-    let (rows, begun) = py
-        .detach(|| {
-            let mut out = Vec::new();
-            numbers::write_rows(&ids, &ends, style, open, &mut out).map(|begun| (out, begun))
-        })
-        .map_err(to_python)?;
+    let (rows, begun) = py.detach(|| {
+        let mut out = Vec::new();
+        numbers::write_rows(&ids, &ends, style, open, &mut out).map(|begun| (out, begun))
+    })?;
     Ok((PyBytes::new(py, &rows), begun))
 }
 
@@ -111,17 +102,13 @@ pub fn write_rows<'py>(
 #[pyfunction]
 pub fn write_counts<'py>(
     py: Python<'py>,
-    counts: Lent<u64>,
+    counts: BufferArg<u64>,
     carried: u64,
     unfinished: bool,
 ) -> PyResult<(Bound<'py, PyBytes>, u64, u64)> {
-    let counts = counts.items(py)?;
-    let written = py.detach(|| {
-        let mut out = Vec::new();
-        let (sum, open) = numbers::write_counts(&counts, carried, unfinished, &mut out)?;
-        Ok((out, sum, open))
-    });
-    let (lines, sum, open) = written.map_err(to_python)?;
+    let mut lines = Vec::new();
+    let (sum, open) =
+        py.detach(|| numbers::write_counts(&counts, carried, unfinished, &mut lines))?;
     Ok((PyBytes::new(py, &lines), sum, open))
 }
 
@@ -129,10 +116,9 @@ pub fn write_counts<'py>(
 #[pyfunction]
 pub fn without_line_ends<'py>(
     py: Python<'py>,
-    text: Lent<u8>,
+    text: BufferArg<u8>,
     offset: u64,
 ) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
-    let text = text.items(py)?;
     let (lines, ends) = py.detach(|| lines::without_ends(&text, offset));
     Ok((PyBytes::new(py, &lines), ends.into()))
 }

@@ -1,16 +1,17 @@
-//! Splitters and special tokens.
+//! Splitters, special tokens and the tables of normalizers.
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, U64Array};
+use super::arrays::{BufferArg, U64Array};
 use super::stages::Stages;
-use super::to_python;
-use crate::documents::Segment;
 use crate::error::Error;
+use crate::special::Segment;
 use crate::special::codebook;
-use crate::{special, split};
+use crate::{normalize, special, split};
 
 /// A compiled pre-tokenizer.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -20,17 +21,15 @@ pub struct Splitter(pub(super) split::Scanner);
 impl Splitter {
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
-        split::Scanner::from_json(spec).map(Self).map_err(to_python)
+        Ok(Self(split::Scanner::from_json(spec)?))
     }
 
-    fn split(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<U64Array> {
-        let text = data.items(py)?;
-        Ok(py.detach(|| self.0.split(&text)).into())
+    fn split(&self, py: Python<'_>, data: BufferArg<u8>) -> U64Array {
+        py.detach(|| self.0.split(&data)).into()
     }
 
-    fn safe_cut(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<usize> {
-        let text = data.items(py)?;
-        Ok(py.detach(|| self.0.safe_cut(&text)))
+    fn safe_cut(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
+        py.detach(|| self.0.safe_cut(&data))
     }
 }
 
@@ -50,9 +49,9 @@ impl Codebook {
         words: Vec<(Vec<u8>, u32)>,
     ) -> PyResult<Self> {
         let tag = |(content, id)| codebook::Tag { content, id };
-        codebook::Codebook::new(tag(opening), tag(closing), unknown_id, width, fill, words)
-            .map(|book| Self(Arc::new(book)))
-            .map_err(to_python)
+        let (opening, closing) = (tag(opening), tag(closing));
+        let book = codebook::Codebook::new(opening, closing, unknown_id, width, fill, words)?;
+        Ok(Self(Arc::new(book)))
     }
 }
 
@@ -65,29 +64,25 @@ impl SpecialMatcher {
     #[new]
     #[pyo3(signature = (contents, ids, flags=None, stages=None, codebook=None))]
     fn new(
-        py: Python<'_>,
         contents: Vec<Vec<u8>>,
         ids: Vec<u32>,
-        flags: Option<Lent<u8>>,
+        flags: Option<BufferArg<u8>>,
         stages: Option<&Stages>,
         codebook: Option<&Codebook>,
     ) -> PyResult<Self> {
-        let flags = flags.as_ref().map(|flags| flags.items(py)).transpose()?;
-        let flags = flags.unwrap_or_default();
+        let flags = flags.as_deref().unwrap_or_default();
         let stages = stages.map(|stages| Arc::clone(&stages.0));
-        let matcher = special::SpecialMatcher::new(contents, ids, &flags, stages);
-        let with_words = |matcher: special::SpecialMatcher| match codebook {
+        let matcher = special::SpecialMatcher::new(contents, ids, flags, stages)?;
+        Ok(Self(match codebook {
             None => matcher,
             Some(codebook) => matcher.with_codebook(Arc::clone(&codebook.0)),
-        };
-        matcher.map(with_words).map(Self).map_err(to_python)
+        }))
     }
 
-    fn find(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<Option<(usize, usize, u32)>> {
-        let text = data.items(py)?;
+    fn find(&self, py: Python<'_>, data: BufferArg<u8>) -> PyResult<Option<(usize, usize, u32)>> {
         let mut first = None;
         let found = py.detach(|| {
-            self.0.tokens(&text, |segment| {
+            self.0.tokens(&data, |segment| {
                 first = special_of(segment);
                 // Nothing failed: there is no need to look any further.
                 first.map_or(Ok(()), |_| Err(Error::Stopped))
@@ -95,20 +90,18 @@ impl SpecialMatcher {
         });
         match found {
             Ok(()) | Err(Error::Stopped) => Ok(first),
-            Err(error) => Err(to_python(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
-    fn find_all(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<Vec<(usize, usize, u32)>> {
-        let text = data.items(py)?;
+    fn find_all(&self, py: Python<'_>, data: BufferArg<u8>) -> PyResult<Vec<(usize, usize, u32)>> {
         let mut all = Vec::new();
         py.detach(|| {
-            self.0.segments(&text, |segment| {
+            self.0.segments(&data, |segment| {
                 all.extend(special_of(segment));
                 Ok(())
             })
-        })
-        .map_err(to_python)?;
+        })?;
         Ok(all)
     }
 
@@ -117,13 +110,12 @@ impl SpecialMatcher {
         self.0.looks_in_normalized()
     }
 
-    fn moves_cut(&self, py: Python<'_>, data: Lent<u8>, cut: usize) -> PyResult<Option<usize>> {
-        let text = data.items(py)?;
-        if cut > text.len() {
-            let sentence = format!("the cut {cut} lies behind the text's end {}", text.len());
-            return Err(to_python(Error::Invalid(sentence)));
+    fn moves_cut(&self, data: BufferArg<u8>, cut: usize) -> PyResult<Option<usize>> {
+        if cut > data.len() {
+            let sentence = format!("the cut {cut} lies behind the text's end {}", data.len());
+            return Err(PyValueError::new_err(sentence));
         }
-        Ok(self.0.moves_cut(&text, cut))
+        Ok(self.0.moves_cut(&data, cut))
     }
 }
 
@@ -132,4 +124,11 @@ fn special_of(segment: Segment) -> Option<(usize, usize, u32)> {
         Segment::Special { id, start, end } => Some((start, end, id)),
         Segment::Text { .. } => None,
     }
+}
+
+/// Builds the table of a named normalization.
+#[pyfunction]
+pub fn charsmap<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let table = py.detach(|| normalize::charsmap(name))?;
+    Ok(PyBytes::new(py, &table))
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, U32Array, U64Array};
-use super::to_python;
+use super::arrays::{BufferArg, U32Array, U64Array};
 use crate::error::{Error, Result};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
@@ -21,26 +20,22 @@ pub struct Stages(pub(super) Arc<stages::Stages>);
 impl Stages {
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
-        let stages = stages::Stages::from_json(spec).map_err(to_python)?;
-        Ok(Self(Arc::new(stages)))
+        Ok(Self(Arc::new(stages::Stages::from_json(spec)?)))
     }
 
     #[pyo3(signature = (data, *, continued=false, first=true))]
     fn normalize<'py>(
         &self,
         py: Python<'py>,
-        data: Lent<u8>,
+        data: BufferArg<u8>,
         continued: bool,
         first: bool,
     ) -> PyResult<(Bound<'py, PyBytes>, U32Array, U32Array)> {
-        let bytes = data.items(py)?;
-        let text = py
-            .detach(|| {
-                let mut text = begin(&bytes)?;
-                self.0.normalize(&mut text, Context { continued, first })?;
-                Ok(text)
-            })
-            .map_err(to_python)?;
+        let text = py.detach(|| {
+            let mut text = begin(&data)?;
+            self.0.normalize(&mut text, Context { continued, first })?;
+            Result::Ok(text)
+        })?;
         let (starts, ends) = origins(&text);
         Ok((PyBytes::new(py, text.bytes()), starts, ends))
     }
@@ -49,23 +44,20 @@ impl Stages {
     fn pre_tokenize<'py>(
         &self,
         py: Python<'py>,
-        data: Lent<u8>,
+        data: BufferArg<u8>,
         continued: bool,
         first: bool,
     ) -> PyResult<(Bound<'py, PyBytes>, U64Array, U64Array, U64Array, U64Array)> {
-        let bytes = data.items(py)?;
-        let pieces = py
-            .detach(|| {
-                let context = Context { continued, first };
-                let mut pieces = Pieces {
-                    text: begin(&bytes)?,
-                    ..Pieces::default()
-                };
-                self.0.normalize(&mut pieces.text, context)?;
-                self.0.pre_tokenize(&mut pieces, context)?;
-                Ok(pieces)
-            })
-            .map_err(to_python)?;
+        let pieces = py.detach(|| {
+            let context = Context { continued, first };
+            let mut pieces = Pieces {
+                text: begin(&data)?,
+                ..Pieces::default()
+            };
+            self.0.normalize(&mut pieces.text, context)?;
+            self.0.pre_tokenize(&mut pieces, context)?;
+            Result::Ok(pieces)
+        })?;
         let column = |value: &dyn Fn(&std::ops::Range<usize>) -> u64| -> U64Array {
             pieces.ranges.iter().map(value).collect::<Vec<u64>>().into()
         };
@@ -80,9 +72,8 @@ impl Stages {
         ))
     }
 
-    fn safe_cut(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<usize> {
-        let text = data.items(py)?;
-        Ok(py.detach(|| self.0.safe_cut(&text)))
+    fn safe_cut(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
+        py.detach(|| self.0.safe_cut(&data))
     }
 }
 

@@ -1,18 +1,19 @@
-//! Training.
+//! Training: each call takes counts, or what stands for them, and options.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde::Deserialize;
 
-use super::arrays::{Lent, U32Array, U64Array};
-use super::counts::Counts;
-use super::to_python;
-use crate::error::{Error, Result};
-use crate::trainers::bpe::{Decoration, Options, Tie, Trainer, Training, Vetoes};
+use super::arguments::Options;
+use super::arrays::{BufferArg, U32Array, U64Array, joined};
+use super::counts::{Counted, Counts, counted};
+use super::progress;
+use crate::trainers::{bpe, joining, likelihood, scored_pairs, top_down, unigram};
 
-/// What training gave.
+/// Merges that were learnt.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct BpeTraining(pub(super) Training);
+pub struct BpeTraining(bpe::Training);
 
 #[pymethods]
 impl BpeTraining {
@@ -27,17 +28,7 @@ impl BpeTraining {
     }
 
     fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
-        let mut end = 0;
-        let ends: Vec<u32> = self
-            .0
-            .tokens
-            .iter()
-            .map(|token| {
-                end += token.len() as u32;
-                end
-            })
-            .collect();
-        (PyBytes::new(py, &self.0.tokens.concat()), ends.into())
+        joined(py, &self.0.tokens)
     }
 
     #[getter]
@@ -48,90 +39,34 @@ impl BpeTraining {
 
 /// Learns merges from counts.
 #[pyfunction]
-#[pyo3(signature = (
-    counts, *, initial, symbols, vocab_size, min_frequency, max_token_length, tie, by_character, progress,
-    max_merges=None, continuing_subword_prefix="", end_of_word_suffix="", separate_suffix=false,
-    boundary_mark=Vec::new(), character_boundaries=false, max_digits=None, reserved=Vec::new(),
-))]
-#[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+#[pyo3(signature = (counts, options, progress=None))]
 pub fn train_bpe(
     py: Python<'_>,
     counts: &Counts,
-    initial: Vec<Vec<u8>>,
-    symbols: Vec<u32>,
-    vocab_size: usize,
-    min_frequency: u64,
-    max_token_length: Option<u32>,
-    tie: &str,
-    by_character: bool,
+    options: Options<bpe::Options>,
     progress: Option<Py<PyAny>>,
-    max_merges: Option<usize>,
-    continuing_subword_prefix: &str,
-    end_of_word_suffix: &str,
-    separate_suffix: bool,
-    boundary_mark: Vec<u8>,
-    character_boundaries: bool,
-    max_digits: Option<u32>,
-    reserved: Vec<Vec<u8>>,
 ) -> PyResult<BpeTraining> {
-    let tie = tie_of(tie)?;
-    let options = Options {
-        initial,
-        symbols,
-        vocab_size,
-        max_merges,
-        min_frequency,
-        tie,
-        by_character,
-        decoration: Decoration {
-            prefix: continuing_subword_prefix.as_bytes().to_vec(),
-            suffix: end_of_word_suffix.as_bytes().to_vec(),
-            separate_suffix,
-        },
-        boundary_mark,
-        vetoes: Vetoes {
-            max_token_length,
-            character_boundaries,
-            max_digits,
-            reserved: reserved.into_iter().collect(),
-        },
-    };
-    run(py, vocab_size, progress, || {
+    let options = options.0;
+    progress::run(py, progress.as_ref(), |report| {
         // The counts are free again before anybody is called who might ask them something.
-        Trainer::new(counts.lock().iter(), &options)
+        let trainer = bpe::Trainer::new(counts.lock().iter(), &options)?;
+        trainer.run(&mut |tokens| report(tokens, options.vocab_size))
     })
+    .map(BpeTraining)
 }
 
 /// Learns further merges from pieces that are segmented already.
 #[pyfunction]
-#[pyo3(signature = (
-    ids, ends, counts, *, initial, vocab_size, min_frequency, tie, progress, continuing_subword_prefix="",
-))]
-#[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+#[pyo3(signature = (ids, ends, counts, options, progress=None))]
 pub fn resume_bpe(
     py: Python<'_>,
-    ids: Lent<u32>,
-    ends: Lent<u64>,
-    counts: Lent<u64>,
-    initial: Vec<Vec<u8>>,
-    vocab_size: usize,
-    min_frequency: u64,
-    tie: &str,
+    ids: BufferArg<u32>,
+    ends: BufferArg<u64>,
+    counts: BufferArg<u64>,
+    options: Options<bpe::Options>,
     progress: Option<Py<PyAny>>,
-    continuing_subword_prefix: &str,
 ) -> PyResult<BpeTraining> {
-    let options = Options {
-        initial,
-        vocab_size,
-        min_frequency,
-        tie: tie_of(tie)?,
-        decoration: Decoration {
-            prefix: continuing_subword_prefix.as_bytes().to_vec(),
-            ..Decoration::default()
-        },
-        ..Options::default()
-    };
-    let (ids, ends, counts) = (ids.items(py)?, ends.items(py)?, counts.items(py)?);
+    let options = options.0;
     if ends.len() != counts.len() {
         return Err(PyValueError::new_err("there is not one count per piece"));
     }
@@ -143,50 +78,192 @@ pub fn resume_bpe(
     }
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let pieces = starts.zip(ends.iter()).zip(counts.iter());
-    run(py, vocab_size, progress, || {
+    progress::run(py, progress.as_ref(), |report| {
         let pieces =
             pieces.map(|((start, &end), &count)| (&ids[start as usize..end as usize], count));
-        Trainer::resume(pieces, &options)
+        let trainer = bpe::Trainer::resume(pieces, &options)?;
+        trainer.run(&mut |tokens| report(tokens, options.vocab_size))
     })
+    .map(BpeTraining)
 }
 
-fn tie_of(name: &str) -> PyResult<Tie> {
-    match name {
-        "lowest-ids" => Ok(Tie::LowestIds),
-        "first-seen" => Ok(Tie::FirstSeen),
-        "largest-text" => Ok(Tie::LargestText),
-        other => Err(PyValueError::new_err(format!(
-            "there is no rule {other:?} for ties"
-        ))),
-    }
-}
-
-/// Trains without the GIL, calling `progress` now and then.
-fn run(
+/// Learns merges from counts of words by the score of pairs.
+#[pyfunction]
+#[pyo3(signature = (counts, options, progress=None))]
+pub fn train_by_likelihood(
     py: Python<'_>,
-    vocab_size: usize,
+    counts: &Counts,
+    options: Options<likelihood::Options>,
     progress: Option<Py<PyAny>>,
-    lay_out: impl FnOnce() -> Result<Trainer> + Send,
 ) -> PyResult<BpeTraining> {
-    // What a callback or a signal handler raised, kept while the core unwinds.
-    let mut raised = None;
-    let result = py.detach(|| {
-        lay_out()?.run(&mut |tokens| {
-            let called = Python::attach(|py| {
-                py.check_signals()?;
-                let call = progress.as_ref();
-                call.map_or(Ok(()), |call| {
-                    call.call1(py, (tokens, vocab_size)).map(drop)
-                })
-            });
-            called.map_err(|error| {
-                raised = Some(error);
-                Error::Stopped
-            })
-        })
-    });
-    match raised {
-        Some(error) => Err(error),
-        None => result.map(BpeTraining).map_err(to_python),
+    let options = options.0;
+    progress::run(py, progress.as_ref(), |report| {
+        let trainer = likelihood::Trainer::new(counts.lock().iter(), &options)?;
+        trainer.run(&mut |tokens| report(tokens, options.vocab_size))
+    })
+    .map(BpeTraining)
+}
+
+/// Learns a vocabulary from counts of words by a threshold.
+#[pyfunction]
+#[pyo3(signature = (counts, options, progress=None))]
+pub fn train_top_down<'py>(
+    py: Python<'py>,
+    counts: &Counts,
+    options: Options<top_down::Options>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyBytes>, U32Array, u64)> {
+    let vocabulary = progress::run(py, progress.as_ref(), |report| {
+        let words = counts.copy();
+        let words = words.iter().map(|(word, count)| (&word[..], *count));
+        top_down::learn(words, &options.0, &mut |tried| report(tried, tried))
+    })?;
+    let (blob, ends) = joined(py, &vocabulary.tokens);
+    Ok((blob, ends, vocabulary.threshold))
+}
+
+/// Learns merges of characters by SentencePiece's rules.
+#[pyfunction]
+#[pyo3(signature = (counts, options, progress=None))]
+pub fn train_scored_pairs(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<scored_pairs::Options>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<String>, U64Array, bool)> {
+    let options = options.0;
+    let training = progress::run(py, progress.as_ref(), |report| {
+        let trainer = scored_pairs::Trainer::new(counts.lock().iter(), &options)?;
+        trainer.run(&mut |done| report(done, options.merges))
+    })?;
+    Ok((training.tokens, training.counts.into(), training.exhausted))
+}
+
+/// A unigram model that was learnt.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct UnigramTraining(unigram::Training);
+
+/// A step's name, and the tokens that it left with their scores.
+type RecordedRound<'py> = (&'static str, Vec<(Bound<'py, PyBytes>, f64)>);
+
+#[pymethods]
+impl UnigramTraining {
+    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+        joined(py, &self.0.tokens)
     }
+
+    #[getter]
+    fn scores(&self) -> Vec<f64> {
+        self.0.scores.clone()
+    }
+
+    #[getter]
+    fn characters(&self) -> usize {
+        self.0.characters
+    }
+
+    #[getter]
+    fn seeds(&self) -> usize {
+        self.0.seeds
+    }
+
+    #[getter]
+    fn short(&self) -> Option<&'static str> {
+        self.0.short.map(unigram::Step::name)
+    }
+
+    fn rounds<'py>(&self, py: Python<'py>) -> Vec<RecordedRound<'py>> {
+        let tokens = |round: &unigram::Round| {
+            let tokens = round.tokens.iter();
+            tokens
+                .map(|(token, score)| (PyBytes::new(py, token), *score))
+                .collect()
+        };
+        let rounds = self.0.rounds.iter();
+        rounds
+            .map(|round| (round.step.name(), tokens(round)))
+            .collect()
+    }
+}
+
+/// By which rule a unigram model is trained.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnigramOptions {
+    /// Expectation maximisation.
+    Em(unigram::Options),
+    /// The rule of Hugging Face's course.
+    Textbook(unigram::Textbook),
+}
+
+/// Learns a unigram model from counts.
+#[pyfunction]
+#[pyo3(signature = (counts, options, progress=None))]
+pub fn train_unigram(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<UnigramOptions>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<UnigramTraining> {
+    progress::run(py, progress.as_ref(), |report| {
+        // A copy, so that nobody waits for the counts while training goes on.
+        let pieces = counts.copy();
+        let pieces = pieces.iter().map(|(piece, count)| (&piece[..], *count));
+        match &options.0 {
+            UnigramOptions::Em(options) => unigram::train(pieces, options, report),
+            UnigramOptions::Textbook(options) => unigram::train_textbook(pieces, *options, report),
+        }
+    })
+    .map(UnigramTraining)
+}
+
+/// Dictionaries that were learnt.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct MaxMatchTraining(joining::Learnt);
+
+#[pymethods]
+impl MaxMatchTraining {
+    #[getter]
+    fn lines(&self) -> usize {
+        self.0.lines
+    }
+
+    #[getter]
+    fn rounds(&self) -> Vec<(usize, f64, u64)> {
+        let dictionaries = self.0.dictionaries.iter();
+        dictionaries
+            .map(|dictionary| (dictionary.pairs, dictionary.threshold, dictionary.joined))
+            .collect()
+    }
+
+    fn characters<'py>(&self, py: Python<'py>) -> Counted<'py> {
+        counted(py, &self.0.characters)
+    }
+
+    fn dictionaries<'py>(&self, py: Python<'py>) -> Vec<Counted<'py>> {
+        let dictionaries = self.0.dictionaries.iter();
+        dictionaries
+            .map(|dictionary| counted(py, &dictionary.words))
+            .collect()
+    }
+}
+
+/// Learns dictionaries from lines.
+#[pyfunction]
+#[pyo3(signature = (counts, options, threads, progress=None))]
+pub fn train_max_match(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<joining::Options>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<MaxMatchTraining> {
+    let options = options.0;
+    progress::run(py, progress.as_ref(), |report| {
+        let lines = joining::Lines::new(counts.lock().iter().map(|(line, _)| line), &options)?;
+        lines.learn(&options, threads, &mut |round| {
+            report(round, options.rounds)
+        })
+    })
+    .map(MaxMatchTraining)
 }

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::arrays::{Lent, U32Array};
+use super::arrays::{BufferArg, U32Array};
 use crate::written::Written;
 
 /// Tokens with their ids, and merges of two of them.
@@ -15,12 +15,11 @@ impl WrittenMerges {
     #[staticmethod]
     fn cut<'py>(
         py: Python<'py>,
-        document: Lent<u8>,
+        document: BufferArg<u8>,
         outer: &str,
         tokens: &str,
         merges: &str,
     ) -> PyResult<Option<(Self, Bound<'py, PyBytes>)>> {
-        let document = document.items(py)?;
         let names = [outer, tokens, merges].map(str::as_bytes);
         let found = py.detach(|| Written::cut(&document, names[0], names[1], names[2]));
         Ok(found.map(|(written, rest)| (Self(written), PyBytes::new(py, &rest))))

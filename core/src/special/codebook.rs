@@ -8,8 +8,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use memchr::memmem::{Finder, find, rfind};
 
-use crate::documents::Segment;
 use crate::error::{Error, Result};
+use crate::special::segment::Segment;
 
 /// Text that is a token wherever it stands for one.
 #[derive(Clone, Debug)]

@@ -2,11 +2,11 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use crate::documents::Segment;
 use crate::error::{Error, Result};
-use crate::special::prefixes::Prefixes;
+use crate::special::segment::Segment;
 use crate::special::{LSTRIP, RSTRIP, SINGLE_WORD};
 use crate::split::categories;
+use crate::text::prefixes::Prefixes;
 use crate::text::read_char;
 
 /// A token that is looked for.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::bits::{NUMBER, SPACE, SYMBOL};
 use super::joining::Joiner;
-use super::stage::Behavior;
+use super::pieces::Behavior;
 use super::{categories, class};
 
 /// Tells whether the character at an offset is punctuation, and its length.

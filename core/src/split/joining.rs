@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::stage::Behavior;
+use super::pieces::Behavior;
 
 /// Makes pieces of matches and of the stretches between them, told from left to right.
 ///

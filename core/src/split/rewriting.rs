@@ -6,10 +6,9 @@
 use std::ops::Range;
 
 use super::categories;
-use super::stage::{Pieces, PrependScheme};
-use super::visible;
+use super::pieces::{Pieces, PrependScheme};
 use crate::normalize::Context;
-use crate::text::Rewriter;
+use crate::text::{Rewriter, visible};
 
 /// Writes pieces anew; `write` is given each of them, and what it writes stands for the piece.
 fn rewrite(

@@ -11,11 +11,13 @@ use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
 use super::joining::Joiner;
+pub use super::pieces::{Behavior, Pieces, PrependScheme};
 use super::rewriting::{self, Marks};
 use super::{CutSpec, Scanner, ScannerSpec, cutters};
+use crate::boundaries::stages::{At, AtSpace, Cutting};
 use crate::error::{Error, Result};
 use crate::normalize::{Context, Pattern};
-use crate::text::Text;
+
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;
 
@@ -71,59 +73,11 @@ pub enum Spec {
     },
 }
 
-/// What becomes of what a pattern matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[expect(missing_docs, reason = "the names are the field's")]
-pub enum Behavior {
-    Removed,
-    Isolated,
-    MergedWithPrevious,
-    MergedWithNext,
-    Contiguous,
-}
-
-/// When a `Metaspace` puts its mark before a piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names are the field's")]
-pub enum PrependScheme {
-    First,
-    Never,
-    Always,
-}
-
-/// A text and the pieces of it that are left; what no piece holds was removed.
-#[derive(Debug, Default)]
-pub struct Pieces {
-    /// The text.
-    pub text: Text,
-    /// Byte ranges in it, ascending, none empty.
-    pub ranges: Vec<Range<usize>>,
-    /// Whether bytes are spelt as visible characters (after `ByteLevel`).
-    pub visible: bool,
-    /// Where the next stage writes its ranges: memory that is used again.
-    pub spare: Vec<Range<usize>>,
-}
-
-/// What a stage does at the place before a space that stands between two ASCII letters: long texts are
-/// cut there to be handled in parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtSpace {
-    /// A piece always begins there.
-    Cuts,
-    /// A piece may go on across it, but to cut it there changes nothing else, and the space stays.
-    Passes,
-    /// Pieces elsewhere depend on what is on the other side, or the space is written differently.
-    Unknown,
-}
-
 /// A compiled pre-tokenizer.
 #[derive(Debug)]
 pub struct PreTokenizer {
     kind: Kind,
-    at_space: AtSpace,
-    /// What it does to a piece depends on how the piece begins.
-    looks_at_start: bool,
+    cutting: Cutting,
 }
 
 #[derive(Debug)]
@@ -149,7 +103,7 @@ impl PreTokenizer {
     /// # Errors
     /// Says what of the specification cannot be.
     pub fn new(spec: Spec) -> Result<Self> {
-        let (at_space, looks_at_start) = (at_space(&spec), looks_at_start(&spec));
+        let cutting = cutting(&spec);
         let kind = match spec {
             Spec::Scanner { scanner } => Kind::Scanner(Scanner::new(Some(&scanner))?),
             Spec::Linear { pattern } => {
@@ -199,11 +153,7 @@ impl PreTokenizer {
             }
             Spec::FixedLength { length } => Kind::FixedLength(length),
         };
-        Ok(Self {
-            kind,
-            at_space,
-            looks_at_start,
-        })
+        Ok(Self { kind, cutting })
     }
 
     /// Cuts pieces further.
@@ -259,123 +209,87 @@ impl PreTokenizer {
         Ok(())
     }
 
-    /// Whether spaces may be something else in its pieces.
-    fn rewrites_spaces(&self) -> bool {
-        match &self.kind {
-            Kind::ByteLevel | Kind::Marks(_) => true,
-            // Nothing is put in the place of a space.
-            Kind::Scanner(_)
-            | Kind::Literal(..)
-            | Kind::Expression(..)
-            | Kind::PrefixSpace
-            | Kind::WordsAndPunctuation
-            | Kind::Words
-            | Kind::WhiteSpace
-            | Kind::Punctuation(_)
-            | Kind::Digits(_)
-            | Kind::Scripts
-            | Kind::FixedLength(_) => false,
-        }
-    }
-
-    /// Tells what happens before a space that stands between two ASCII letters.
+    /// What it does, for those who cut before it.
     #[must_use]
-    pub fn at_space(&self) -> AtSpace {
-        self.at_space
-    }
-}
-
-/// Tells whether a text can be cut before a space that stands between two ASCII letters, and the parts
-/// go through these stages each for itself (the later one with [`Context::continued`]).
-///
-/// Some stage must cut there anyway, and those before it must not mind. Those after it are given its
-/// pieces one by one and never see across; only what a piece at the beginning of a text begins with
-/// must still be the space, where a stage asks for that.
-#[must_use]
-pub fn allow_cuts(stages: &[PreTokenizer]) -> bool {
-    let passes = |stage: &PreTokenizer| stage.at_space == AtSpace::Passes;
-    let before = stages.iter().take_while(|stage| passes(stage)).count();
-    let Some((first, after)) = stages[before..].split_first() else {
-        return false;
-    };
-    let rewritten = stages[before..]
-        .iter()
-        .position(PreTokenizer::rewrites_spaces);
-    let asked = after.iter().rposition(|stage| stage.looks_at_start);
-    let space_is_kept = match (rewritten, asked) {
-        // `after` begins one stage later.
-        (Some(rewritten), Some(asked)) => asked < rewritten,
-        // No stage writes spaces differently, or none asks what a piece begins with.
-        (None, _) | (_, None) => true,
-    };
-    first.at_space == AtSpace::Cuts && space_is_kept
-}
-
-/// Whether what a stage does to a piece depends on how the piece begins.
-fn looks_at_start(spec: &Spec) -> bool {
-    match spec {
-        Spec::PrefixSpace {} | Spec::Metaspace { .. } => true,
-        // They go through a piece and know of its beginning only that it is one.
-        Spec::Scanner { .. }
-        | Spec::Linear { .. }
-        | Spec::DigitGroups { .. }
-        | Spec::Split { .. }
-        | Spec::ByteLevel {}
-        | Spec::BertPreTokenizer {}
-        | Spec::Whitespace {}
-        | Spec::WhitespaceSplit {}
-        | Spec::Punctuation { .. }
-        | Spec::Digits { .. }
-        | Spec::CharDelimiterSplit { .. }
-        | Spec::UnicodeScripts {}
-        | Spec::FixedLength { .. } => false,
+    pub fn cutting(&self) -> Cutting {
+        self.cutting
     }
 }
 
 /// Sorts a specification. A match that touches the space only adds to, or ends, the piece on its side:
 /// so a cut there parts a piece, and no more, if no match can reach across.
-fn at_space(spec: &Spec) -> AtSpace {
-    use Behavior::{MergedWithNext, MergedWithPrevious};
-    let of_literal = |literal: &str, behavior, invert| {
-        let crosses = literal
-            .as_bytes()
-            .windows(2)
-            .any(|pair| pair[0].is_ascii_alphabetic() && pair[1] == b' ');
-        let takes_space_back = if invert {
-            behavior == MergedWithNext
-        } else {
-            behavior == MergedWithPrevious
-        };
-        match literal {
-            _ if crosses => AtSpace::Unknown,
-            " " if !takes_space_back => AtSpace::Cuts,
-            _ => AtSpace::Passes,
-        }
+fn cutting(spec: &Spec) -> Cutting {
+    // Most go through a piece and know of its beginning only that it is one, and put nothing in the place of a space.
+    let plain = |at_space, at| Cutting {
+        at_space,
+        looks_at_start: false,
+        rewrites_spaces: false,
+        at,
     };
     match spec {
         Spec::Split {
             pattern: Pattern::String(literal),
             behavior,
             invert,
-        } if !literal.is_empty() => of_literal(literal, *behavior, *invert),
-        &Spec::CharDelimiterSplit { delimiter } => {
-            of_literal(delimiter.encode_utf8(&mut [0; 4]), Behavior::Removed, false)
+        } if !literal.is_empty() => plain(at_space_of(literal, *behavior, *invert), At::Anything),
+        Spec::CharDelimiterSplit { delimiter } => {
+            let at_space = at_space_of(&delimiter.to_string(), Behavior::Removed, false);
+            plain(at_space, At::Anything)
         }
         // Each character is a piece, wherever the text is cut.
-        Spec::FixedLength { length: 1 } => AtSpace::Cuts,
-        Spec::Scanner { .. }
-        | Spec::BertPreTokenizer {}
-        | Spec::Whitespace {}
-        | Spec::WhitespaceSplit {}
-        | Spec::Metaspace { split: true, .. } => AtSpace::Cuts,
-        Spec::PrefixSpace {} | Spec::Punctuation { .. } | Spec::Digits { .. } => AtSpace::Passes,
+        Spec::FixedLength { length: 1 } => plain(AtSpace::Ends, At::Characters),
+        // No word or run of symbols goes on from a letter to a space.
+        Spec::Scanner { .. } => plain(AtSpace::Ends, At::Anything),
+        Spec::BertPreTokenizer {} => plain(AtSpace::Ends, At::WordsAndPunctuation),
+        Spec::Whitespace {} => plain(AtSpace::Ends, At::Words),
+        Spec::WhitespaceSplit {} => plain(AtSpace::Ends, At::WhiteSpace),
+        &Spec::Metaspace {
+            replacement,
+            prepend_scheme,
+            split,
+        } => {
+            let always = replacement == '\u{2581}' && prepend_scheme == PrependScheme::Always;
+            let (at_space, at) = match split {
+                true => (AtSpace::Ends, At::Spaces { always }),
+                false => (AtSpace::Unknown, At::Anything),
+            };
+            Cutting {
+                looks_at_start: true,
+                rewrites_spaces: true,
+                ..plain(at_space, at)
+            }
+        }
+        // Letters and spaces are no digits and no punctuation.
+        Spec::Punctuation { .. } | Spec::Digits { .. } => plain(AtSpace::Stays, At::Anything),
+        Spec::PrefixSpace {} => Cutting {
+            looks_at_start: true,
+            ..plain(AtSpace::Stays, At::Anything)
+        },
+        Spec::ByteLevel {} => Cutting {
+            rewrites_spaces: true,
+            ..plain(AtSpace::Unknown, At::Anything)
+        },
         Spec::Split { .. }
         | Spec::Linear { .. }
         | Spec::DigitGroups { .. }
-        | Spec::ByteLevel {}
-        | Spec::Metaspace { split: false, .. }
         | Spec::UnicodeScripts {}
-        | Spec::FixedLength { .. } => AtSpace::Unknown,
+        | Spec::FixedLength { .. } => plain(AtSpace::Unknown, At::Anything),
+    }
+}
+
+/// What splitting at a literal does before a space between two letters.
+fn at_space_of(literal: &str, behavior: Behavior, invert: bool) -> AtSpace {
+    let across = |pair: &[u8]| pair[0].is_ascii_alphabetic() && pair[1] == b' ';
+    let taken_back = match invert {
+        true => Behavior::MergedWithNext,
+        false => Behavior::MergedWithPrevious,
+    };
+    if literal.as_bytes().windows(2).any(across) {
+        AtSpace::Unknown
+    } else if literal == " " && behavior != taken_back {
+        AtSpace::Ends
+    } else {
+        AtSpace::Stays
     }
 }
 

@@ -20,6 +20,8 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use serde::Deserialize;
+
 use crate::count::Counts;
 use crate::documents::{self, Task};
 use crate::error::{Error, Result};
@@ -31,7 +33,8 @@ const TASK_BYTES: usize = 1 << 18;
 const BREAK: u8 = b'\n';
 
 /// What to learn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// How many rounds.
     pub rounds: usize,

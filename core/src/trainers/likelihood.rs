@@ -14,8 +14,10 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
+use serde::Deserialize;
 
 use super::bpe::Training;
+use super::json;
 use super::ranking::Ranking;
 use super::score::Score;
 pub use super::score::Tie;
@@ -28,14 +30,17 @@ const GONE: u32 = u32::MAX;
 const END: u32 = u32::MAX;
 
 /// What and how much to learn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Tokens that exist before the first merge, by id, written with prefix; empty: a text that no
     /// merge makes.
+    #[serde(deserialize_with = "json::all_bytes")]
     pub initial: Vec<Vec<u8>>,
     /// Which of them are symbols; text outside this alphabet is left out.
     pub symbols: Vec<u32>,
     /// Written before symbols inside a word.
+    #[serde(deserialize_with = "json::bytes")]
     pub continuing_subword_prefix: Vec<u8>,
     /// Stop when there are so many tokens.
     pub vocab_size: usize,

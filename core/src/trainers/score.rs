@@ -2,8 +2,11 @@
 
 use std::cmp::Ordering;
 
+use serde::Deserialize;
+
 /// Which of the pairs with the highest score is merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tie {
     /// The one that stands first in the corpus as it is segmented now.
     FirstSeen,

@@ -17,6 +17,7 @@ use std::collections::BinaryHeap;
 
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
+use serde::Deserialize;
 
 use super::joints::{Joints, Tally};
 use super::valid_piece::{Class, Rules, class_of};
@@ -28,7 +29,8 @@ const SEPARATOR: u32 = u32::MAX;
 const INTERIOR: u32 = u32::MAX - 1;
 
 /// What and how much to learn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// The characters that pieces are made of; any other divides them.
     pub alphabet: Vec<char>,

@@ -17,7 +17,9 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
+use serde::Deserialize;
 
+use super::json;
 use crate::error::{Error, Result};
 use crate::models::model::Model as _;
 use crate::models::scratch::Scratch;
@@ -26,9 +28,11 @@ use crate::tables::TokenTable;
 use crate::text;
 
 /// What and how much to learn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Tokens that come first; words that are one are not learnt from.
+    #[serde(deserialize_with = "json::all_bytes")]
     pub reserved: Vec<Vec<u8>>,
     /// Written before tokens inside a word.
     pub continuing_subword_prefix: String,

@@ -21,6 +21,8 @@ mod words;
 pub use rounds::{Round, Step};
 pub use textbook::{Textbook, train as train_textbook};
 
+use serde::Deserialize;
+
 use self::lattices::{Home, Lattices, Packing};
 use self::pieces::Pieces;
 use self::rounds::Rounds;
@@ -30,7 +32,8 @@ use crate::error::{Error, Result};
 use crate::models::unigram::real::Real;
 
 /// What to train.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Tokens to end with, the reserved ones counted.
     pub vocab_size: usize,
@@ -53,6 +56,7 @@ pub struct Options {
     /// How many threads to use.
     pub threads: usize,
     /// Whether to keep the tokens after each step.
+    #[serde(default)]
     pub record: bool,
 }
 

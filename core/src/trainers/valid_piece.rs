@@ -1,5 +1,7 @@
 //! Which stretches of text may become tokens, by the rules of SentencePiece's trainers.
 
+use serde::Deserialize;
+
 use crate::split::categories::{COMMON, HAN, HIRAGANA, INHERITED, KATAKANA, UNKNOWN, script};
 
 /// The mark that stands for a blank.
@@ -22,7 +24,8 @@ pub fn script_of(character: char) -> u8 {
 }
 
 /// The rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of its own, with the field's name"

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bpe_core::encode::{Encoder, Staged};
-use bpe_core::models::{build::build, model::Tables};
+use bpe_core::models::build::build;
+use bpe_core::models::model::{Model, Tables};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
 
@@ -18,11 +19,17 @@ const STAGES: [&str; 5] = [
     r#"{"normalizers": [{"type": "NFD"}, {"type": "StripAccents"}], "pre_tokenizers": [{"type": "Whitespace"}]}"#,
 ];
 
-const MODELS: [&str; 3] = [
+pub const MODELS: [&str; 8] = [
     r###"{"type": "WordPiece", "unk_id": 0, "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}"###,
     r#"{"type": "ScoredPairs", "unk_id": 0, "byte_fallback": false}"#,
     r#"{"type": "CharacterPairs", "unk_id": 0, "fuse_unk": true, "byte_fallback": false, "ignore_merges": false,
         "continuing_subword_prefix": "", "end_of_word_suffix": "", "separate_suffix": false}"#,
+    r#"{"type": "WordLevel", "unk_id": 0, "fuse_unk": true}"#,
+    r#"{"type": "Unigram", "unk_id": 0, "byte_fallback": false, "fuse_unk": true, "single_precision": true}"#,
+    r#"{"type": "Unigram", "unk_id": 0, "byte_fallback": true, "fuse_unk": true, "single_precision": false}"#,
+    r#"{"type": "Unigram", "unk_id": 0, "byte_fallback": false, "fuse_unk": false, "single_precision": false,
+        "fixed_point": true}"#,
+    r#"{"type": "ScoredPairs", "unk_id": 0, "byte_fallback": true}"#,
 ];
 
 const TOKENS: [&str; 20] = [
@@ -32,40 +39,51 @@ const TOKENS: [&str; 20] = [
 
 /// Every model behind all of the stages.
 pub fn all() -> Vec<Encoder<Staged>> {
+    let models = 0..MODELS.len();
     let all = STAGES
         .iter()
-        .flat_map(|stages| MODELS.map(|model| (stages, model)));
-    all.map(|(stages, model)| {
-        let ends = TOKENS.iter().scan(0, |end, token| {
-            *end += token.len() as u32;
-            Some(*end)
-        });
-        let ends: Vec<u32> = ends.collect();
-        let id = |text| {
-            TOKENS
-                .iter()
-                .position(|&token| token == text)
-                .expect("a token") as u32
-        };
-        let merges = [
-            ["▁", "a", "▁a"],
-            ["a", "a", "aa"],
-            ["▁", "▁", "▁▁"],
-            ["a", "b", "ab"],
-            ["▁", "aa", "▁aa"],
-        ];
-        let tables = Tables {
-            tokens: TokenTable::new(TOKENS.concat().into_bytes().into(), ends.into())
-                .expect("tokens"),
-            merges: merges.map(|merge| merge.map(id)).to_vec(),
-            scores: (0..TOKENS.len()).map(|id| -(id as f64)).collect(),
-            kinds: (0..TOKENS.len())
-                .map(|id| if id == 0 { 2 } else { 1 })
-                .collect(),
-        };
-        let spec = serde_json::from_str(model).expect("a model");
+        .flat_map(|stages| models.clone().map(move |which| (stages, which)));
+    all.map(|(stages, which)| {
         let stages = Stages::from_json(stages).expect("stages");
-        Encoder::staged(Arc::new(stages), build(spec, tables).expect("a model"))
+        Encoder::staged(Arc::new(stages), model(which))
     })
     .collect()
+}
+
+/// A model of [`MODELS`]: its tokens are those above, and one for each byte.
+pub fn model(which: usize) -> Box<dyn Model> {
+    let bytes = (0..=255).map(|byte| format!("<0x{byte:02X}>"));
+    let tokens: Vec<String> = TOKENS.map(str::to_owned).into_iter().chain(bytes).collect();
+    let ends = tokens.iter().scan(0, |end, token| {
+        *end += token.len() as u32;
+        Some(*end)
+    });
+    let ends: Vec<u32> = ends.collect();
+    let id = |text| {
+        let place = TOKENS.iter().position(|&token| token == text);
+        place.expect("a token") as u32
+    };
+    let merges = [
+        ["▁", "a", "▁a"],
+        ["a", "a", "aa"],
+        ["▁", "▁", "▁▁"],
+        ["a", "b", "ab"],
+        ["▁", "aa", "▁aa"],
+    ];
+    let kind = |id| match id {
+        0 => 2,
+        _ if id < TOKENS.len() => 1,
+        _ => 6,
+    };
+    let tables = Tables {
+        tokens: TokenTable::new(tokens.concat().into_bytes().into(), ends.into()).expect("tokens"),
+        merges: merges.map(|merge| merge.map(id)).to_vec(),
+        scores: (0..tokens.len()).map(|id| -(id as f64)).collect(),
+        kinds: (0..tokens.len()).map(kind).collect(),
+    };
+    build(
+        serde_json::from_str(MODELS[which]).expect("a model"),
+        tables,
+    )
+    .expect("a model")
 }

@@ -19,7 +19,7 @@ def stages(normalizers, pre_tokenizers):
 def words(normalizers, pre_tokenizers):
     """Return a tokenizer that knows ``a_a`` as one word, and every other one as unknown."""
     model = json.dumps({"type": "WordLevel", "unk_id": 0, "fuse_unk": False})
-    return _core.Encoder(stages(normalizers, pre_tokenizers), model, blob=b"?a_a", ends=array("I", [1, 4]))
+    return _core.Encoder(stages(normalizers, pre_tokenizers), model, (b"?a_a", array("I", [1, 4])))
 
 
 def test_a_long_text_without_spaces_left_is_one_word():

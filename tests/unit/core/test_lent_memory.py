@@ -25,7 +25,7 @@ SPLITTER = _core.Splitter(
 TOKENS = [bytes([byte]) for byte in range(256)] + [bytes([byte, byte]) for byte in b"abcdefgh"]
 BLOB = b"".join(TOKENS)
 ENDS = array("I", [*range(1, 257), *range(258, 274, 2)])
-ENGINE = _core.Encoder.plain(SPLITTER, prefix_space=False, blob=BLOB, ends=ENDS, merges=None, whole_pieces=True)
+ENGINE = _core.Encoder.plain(SPLITTER, (BLOB, ENDS), prefix_space=False, merges=None, whole_pieces=True)
 
 
 def mapped(data: bytes) -> mmap.mmap:
@@ -62,7 +62,7 @@ def test_text_of_any_length_from_any_lender(lender):
         ids, id_ends = ENGINE.encode(LENDERS[lender](text), ends, None, 1)
         assert list(memoryview(id_ends)) == [len(ids)]
         assert list(memoryview(ENGINE.count(LENDERS[lender](text), ends, None, 2))) == [len(ids)]
-        assert ENGINE.decode(ids, b"", b"", b"") == text
+        assert ENGINE.decode(ids, (b"", b"", b"")) == text
         pieces = SPLITTER.split(LENDERS[lender](text))
         assert list(memoryview(pieces)) == list(memoryview(SPLITTER.split(text)))
         assert ENGINE.encode_pieces(LENDERS[lender](text), pieces) is not None
@@ -94,7 +94,7 @@ def test_what_is_given_cannot_be_written_to():
 def test_empty_arrays_cross_too():
     ids, ends = ENGINE.encode(b"", array("Q"), None, 1)
     assert (len(ids), len(ends), bytes(memoryview(ids)), bytes(memoryview(ends))) == (0, 0, b"", b"")
-    assert ENGINE.decode(ids, ids, b"", ids) == b""
+    assert ENGINE.decode(ids, (ids, b"", ids)) == b""
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_empty_arrays_cross_too():
 )
 def test_memory_of_another_form_is_refused(ids):
     with pytest.raises((ValueError, BufferError)):
-        ENGINE.decode(ids, b"", b"", b"")
+        ENGINE.decode(ids, (b"", b"", b""))
 
 
 def test_memory_that_is_not_aligned_is_refused():
     raw = b"x" + array("I", [97, 98, 99]).tobytes()
     unaligned = np.frombuffer(raw, dtype=np.uint8)[1:].view(np.uint32)
     with pytest.raises(BufferError):
-        ENGINE.decode(unaligned, b"", b"", b"")
+        ENGINE.decode(unaligned, (b"", b"", b""))
 
 
 @pytest.mark.parametrize("ends", [[3], [5], [2, 1, 4], [2**63], []])
@@ -131,13 +131,13 @@ def test_ends_that_lie_are_refused(ends):
 @pytest.mark.parametrize("ids", [[264], [2**32 - 1], [97, 2**21]])
 def test_ids_that_no_token_has_are_refused(ids):
     with pytest.raises(ValueError, match="has no token"):
-        ENGINE.decode(array("I", ids), b"", b"", b"")
+        ENGINE.decode(array("I", ids), (b"", b"", b""))
 
 
 def test_special_tokens_whose_ends_lie_are_not_read():
     special = (array("I", [300]), b"<x>", array("I", [2**31]))
     with pytest.raises(ValueError, match="has no token"):
-        ENGINE.decode(array("I", [300]), *special)
+        ENGINE.decode(array("I", [300]), special)
 
 
 def test_numbers_of_every_length():
@@ -147,5 +147,5 @@ def test_numbers_of_every_length():
         assert narrow == array("H", range(length)).tobytes()
         assert list(memoryview(_core.widen_numbers(narrow))) == list(ids)
         assert _core.pack_numbers(ids, ends, 7, False) == array("I", [*range(length), 7]).tobytes()
-        written, _ = _core.write_rows(ids, ends, b"", b" ", b"\n")
+        written, _ = _core.write_rows(ids, ends, (b"", b" ", b"\n"))
         assert written == (" ".join(map(str, range(length))) + "\n").encode()

@@ -20,13 +20,13 @@ TWO = b"ab", array("I", [1, 2])
 
 
 def tally(unknown=(), single=()):
-    return _core.Tally(*TWO, *NOTHING, array("I", unknown), array("I", single))
+    return _core.Tally(TWO, NOTHING, array("I", unknown), array("I", single))
 
 
 def test_by_hand():
     found = tally(unknown=[7], single=[1])
-    found.add(b"ab a", array("Q", [2, 4]), array("I", [0, 1, 7, 0]), array("Q", [2, 4]),
-              array("Q", [0, 1, 2, 3]), array("Q", [1, 2, 3, 4]))  # fmt: skip
+    spans = array("Q", [0, 1, 2, 3]), array("Q", [1, 2, 3, 4])
+    found.add(Block.of([b"ab", b" a"]), array("I", [0, 1, 7, 0]), array("Q", [2, 4]), spans)
     assert (found.tokens, found.words, found.split_words) == (4, 2, 1)
     assert list(memoryview(found.counts)) == [2, 1]
     assert (found.used_ids, found.unknown_tokens, found.unknown_bytes, found.byte_tokens) == (3, 1, 1, 1)
@@ -41,19 +41,20 @@ def test_by_hand():
 
 
 def test_what_contradicts_itself_is_refused():
-    ends, ids = array("Q", [2]), array("I", [0, 1])
+    block, ids, ends = Block.of([b"ab"]), array("I", [0, 1]), array("Q", [2])
     with pytest.raises(ValueError, match="do not end where"):
-        tally().add(b"ab", ends, ids, array("Q", [1]))
+        tally().add(block, ids, array("Q", [1]))
     with pytest.raises(ValueError, match="last document ends at 2, the text at 3"):
-        tally().add(b"abc", ends, ids, array("Q", [2]))
-    with pytest.raises(ValueError, match="not every id has a span"):
-        tally().add(b"ab", ends, ids, array("Q", [2]), array("Q", [0]), array("Q", [1]))
-    with pytest.raises(ValueError, match="both ends or none"):
-        tally().add(b"ab", ends, ids, array("Q", [2]), array("Q", [0, 1]))
+        tally().add(Block(b"abc", ends), ids, ends)
+    for spans in ((array("Q", [0]), array("Q", [1])), (array("Q", [0, 1]), array("Q"))):
+        with pytest.raises(ValueError, match="not every id has a span"):
+            tally().add(block, ids, ends, spans)
     with pytest.raises(ValueError, match="special ids do not ascend"):
-        _core.Tally(*TWO, array("I", [9, 8]), b"xy", array("I", [1, 2]), array("I"), array("I"))
+        _core.Tally(TWO, (array("I", [9, 8]), b"xy", array("I", [1, 2])), array("I"), array("I"))
     with pytest.raises(ValueError, match="not every special token has an id"):
-        _core.Tally(*TWO, array("I", [9]), b"xy", array("I", [1, 2]), array("I"), array("I"))
+        _core.Tally(TWO, (array("I", [9]), b"xy", array("I", [1, 2])), array("I"), array("I"))
+    with pytest.raises(AttributeError, match="'bytes' object has no attribute 'data'"):
+        tally().add(b"ab", ids, ends)
     with pytest.raises(ValueError, match="added to itself"):
         (own := tally()).merge(own)
     with pytest.raises(ValueError, match="cannot be paired"):
@@ -67,7 +68,7 @@ def test_tallies_of_both_ways_agree(documents, threads):
     fast = named_encodings.named("gpt2")
     for each in (tokenizer, fast):
         empty = _core.Tally(
-            each.model.vocabulary.blob, each.model.vocabulary.ends, *each.special_table, array("I"), array("I")
+            (each.model.vocabulary.blob, each.model.vocabulary.ends), each.special_table, array("I"), array("I")
         )
         plain, staged = empty.fresh(), empty.fresh()
         block = Block.of(documents)
@@ -84,7 +85,7 @@ def test_tallies_of_both_ways_agree(documents, threads):
 def test_pieces_come_at_once():
     counts = _core.Counts(1 << 20)
     stages = _core.Stages(core_spec((), (WhitespaceSplit(),)))
-    counts.add_staged(stages, None, b"to be or not to be", array("Q", [18]), 1)
+    counts.add_staged(Block.of([b"to be or not to be"]), stages, None, 1)
     data, ends = counts.pieces()
     assert (data, memoryview(ends).tolist()) == (b"tobeornot", [2, 4, 6, 9])
     data, ends = counts.pieces(b" ")

@@ -33,7 +33,7 @@ def build(spec: dict[str, Any], unk_id: int) -> _core.Encoder:
     kinds = b"\x02\x01" if spec["type"] == "ScoredPairs" else None
     merges = array("I") if spec["type"] == "CharacterPairs" else None
     return _core.Encoder(
-        _core.Stages("{}"), json.dumps(spec | {"unk_id": unk_id}), blob=b"?a", ends=array("I", [1, 2]),
+        _core.Stages("{}"), json.dumps(spec | {"unk_id": unk_id}), (b"?a", array("I", [1, 2])),
         scores=scores, kinds=kinds, merges=merges,
     )  # fmt: skip
 

@@ -90,8 +90,8 @@ def tables(tokens: list[bytes]) -> tuple[bytes, array[int]]:
 
 def decode(chain, tokens: list[bytes]) -> bytes:
     """Decode strings: each is the token of its place."""
-    blob, ends = tables(tokens)
-    return compile_chain(chain).decode(array("I", range(len(tokens))), blob, ends, b"", b"", b"")
+    found = tables(tokens), (b"", b"", b""), None
+    return compile_chain(chain).decode(array("I", range(len(tokens))), found)
 
 
 def rival(chain):
@@ -182,16 +182,16 @@ def test_ids_special_tokens_and_what_is_left_out():
     special = (array("I", [0, 1, 9]), special_blob, special_ends)
     decoder = compile_chain((MetaspaceDecoder(),))
     ids = array("I", [1, 2, 9, 4])
-    assert decoder.decode(ids, blob, ends, *special) == b"<s> a<x> b"
+    assert decoder.decode(ids, ((blob, ends), special, None)) == b"<s> a<x> b"
     # What is left out is left out before any decoder sees it: the first token is another one.
-    assert decoder.decode(ids, blob, ends, *special, b"\0\1\1") == b"a b"
+    assert decoder.decode(ids, ((blob, ends), special, b"\0\1\1")) == b"a b"
     with pytest.raises(ValueError, match="id 3 has no token") as caught:
-        decoder.decode(array("I", [1, 3]), blob, ends, *special)
+        decoder.decode(array("I", [1, 3]), ((blob, ends), special, None))
     assert caught.value.args[1] == 1
     with pytest.raises(ValueError, match="3 special tokens have 2 readings"):
-        decoder.decode(ids, blob, ends, *special, b"\0\1")
+        decoder.decode(ids, ((blob, ends), special, b"\0\1"))
     with pytest.raises(ValueError, match="id 4 has no token"):
-        decoder.decode(ids, blob[:-1], ends, *special)
+        decoder.decode(ids, ((blob[:-1], ends), special, None))
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_as_sentencepiece_does(models, number, data):
     special = [token_id for token_id in range(model.vocab_size()) if model.is_control(token_id) or not token_id]
     special_blob, special_ends = tables([b""] * len(special))
     reading = bytes(1 if model.is_control(token_id) else 2 for token_id in special)
-    ours = decoder.decode(array("I", ids), blob, ends, array("I", special), special_blob, special_ends, reading)
+    ours = decoder.decode(array("I", ids), ((blob, ends), (array("I", special), special_blob, special_ends), reading))
     # Theirs has U+FFFD for each byte that is no part of a character.
     text = "".join(
         "\ufffd" if "\udc80" <= character <= "\udcff" else character
@@ -284,6 +284,6 @@ def test_space_marks_as_the_textbook_reads_them(tokens, strips_all):
     blob, ends = tables([token.encode() for token in tokens])
     special = (array("I", [] if unknown is None else [unknown]), b"", array("I", [0] * (unknown is not None)))
     decoder = compile_chain((SpaceMarksDecoder(remove_extra_whitespaces=strips_all),))
-    ours = decoder.decode(array("I", range(len(tokens))), blob, ends, *special, b"\2" * len(special[0]))
+    ours = decoder.decode(array("I", range(len(tokens))), ((blob, ends), special, b"\2" * len(special[0])))
     expected = textbook.space_marks([token.encode() for token in tokens], True, strips_all, unknown)
     assert ours == b"".join(expected)

@@ -131,7 +131,7 @@ def test_both_engines_count_the_same_pieces(name, texts):
 def test_both_engines_tally_the_same(name, texts):
     tokenizer = PLAIN[name]
     vocabulary = tokenizer.model.vocabulary
-    empty = _core.Tally(vocabulary.blob, vocabulary.ends, *tokenizer.special_table, array("I"), array("I"))
+    empty = _core.Tally((vocabulary.blob, vocabulary.ends), tokenizer.special_table, array("I"), array("I"))
     block, tallies = Block.of(texts), []
     plain, staged = both(tokenizer)
     for engine, tiled in ((plain, True), (staged, True), (plain, False)):

@@ -186,7 +186,7 @@ def pipeline(normalizer: _core.Stages) -> _core.Encoder:
     """A tokenizer to which every text is unknown, as every word is to the rival's."""
     vocabulary = Vocabulary.from_tokens([b"[UNK]"])
     model = core_model(WordLevel(vocabulary, unk_id=0))
-    return _core.Encoder(normalizer, model, blob=vocabulary.blob, ends=vocabulary.ends)
+    return _core.Encoder(normalizer, model, (vocabulary.blob, vocabulary.ends))
 
 
 def found_by(matcher: _core.SpecialMatcher, normalizer: _core.Stages, text: str) -> list[tuple[int, int, int]]:

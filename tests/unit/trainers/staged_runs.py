@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from bpe_cli import _core
 from bpe_cli.stages.component_json import core_model, core_spec
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front
 from bpe_cli.trainers.counts import new_counts
@@ -29,7 +30,7 @@ def counted_by(front: Front, texts: Iterable[str | bytes]) -> _core.Counts:
     """Send texts through stages and count what comes out."""
     data = [bytes_of(text) for text in texts]
     counts = new_counts()
-    counts.add_staged(front.compile(), None, b"".join(data), array("Q", accumulate(map(len, data))), 1)
+    counts.add_staged(Block.of(data), front.compile(), None, 1)
     return counts
 
 
@@ -41,8 +42,7 @@ def pipeline_of(tokenizer: Tokenizer, *, stages: bool = True) -> _core.Encoder:
     return _core.Encoder(
         _core.Stages(spec),
         core_model(tokenizer.model),
-        blob=vocabulary.blob,
-        ends=vocabulary.ends,
+        (vocabulary.blob, vocabulary.ends),
         merges=None if merges is None else merges.triples,
     )
 
@@ -64,9 +64,11 @@ def decode(pipeline: _core.Encoder, tokenizer: Tokenizer, ids: Iterable[int]) ->
     specials = sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
     return pipeline.decode(
         array("I", ids),
-        array("I", [token.token_id for token in specials]),
-        b"".join(token.content for token in specials),
-        array("I", accumulate(len(token.content) for token in specials)),
+        (
+            array("I", [token.token_id for token in specials]),
+            b"".join(token.content for token in specials),
+            array("I", accumulate(len(token.content) for token in specials)),
+        ),
     )
 
 

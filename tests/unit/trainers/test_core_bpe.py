@@ -12,6 +12,7 @@ import pytest
 
 from bpe_cli import _core
 from bpe_cli.teaching.bpe import Tie, byte_words, character_words, count_digits, count_symbols, keeps_characters, train
+from tests.core_options import bpe_options
 from tests.counted import at_least, compared
 from tests.test_worked_examples import ALPHABET, HOLY, MERGES, PRODUCTS, WALK, WALK_STEPS, sentence_counts
 
@@ -26,11 +27,7 @@ def counts_of(pieces: Mapping[bytes, int]) -> _core.Counts:
 
 def learn(pieces: Mapping[bytes, int], initial: list[bytes], **options: Any) -> tuple[list[Any], list[bytes]]:
     """Train in the core; give (left, right, count) and all tokens."""
-    settings: dict[str, Any] = {
-        "symbols": range(len(initial)), "vocab_size": 1000, "min_frequency": 1, "max_token_length": None,
-        "tie": "lowest-ids", "by_character": True, "progress": None,
-    }  # fmt: skip
-    training = _core.train_bpe(counts_of(pieces), initial=initial, **{**settings, **options})
+    training = _core.train_bpe(counts_of(pieces), bpe_options(initial, **{"by_character": True, **options}))
     blob, ends = training.tokens()
     tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
     numbers = iter(memoryview(training.merges).tolist())

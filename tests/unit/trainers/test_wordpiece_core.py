@@ -16,6 +16,7 @@ from bpe_cli import _core
 from bpe_cli.stages import WordLevel, WordPiece
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.core_arguments import options_json
 from bpe_cli.teaching import wordpiece
 from tests.word_piece_examples import (
     ALPHABET,
@@ -55,13 +56,14 @@ def by_likelihood(
     """Return merges, tokens and counts; special tokens among the initial ones stand in brackets."""
     training = _core.train_by_likelihood(
         counted(words),
-        initial=[token.encode() for token in initial],
-        symbols=[number for number, token in enumerate(initial) if token not in SPECIAL],
-        continuing_subword_prefix=prefix,
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        tie=tie,
-        progress=None,
+        options_json(
+            initial=[token.encode() for token in initial],
+            symbols=[number for number, token in enumerate(initial) if token not in SPECIAL],
+            continuing_subword_prefix=prefix.encode(),
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+            tie=tie,
+        ),
     )
     tokens = cut(*training.tokens())
     numbers = iter(memoryview(training.merges).tolist())
@@ -72,7 +74,7 @@ def by_likelihood(
 def from_the_top_down(words: Mapping[str, int], vocab_size: int, **settings) -> list[str]:
     usual = {"reserved": [], "continuing_subword_prefix": "##", "min_frequency": 10, "max_frequency": 10**7,
              "iterations": 4, "max_word_length": 50, "max_alphabet": 1000, "max_words": 10**6}  # fmt: skip
-    blob, ends, _ = _core.train_top_down(counted(words), vocab_size=vocab_size, progress=None, **(usual | settings))
+    blob, ends, _ = _core.train_top_down(counted(words), options_json(vocab_size=vocab_size, **usual | settings))
     return cut(blob, ends)
 
 
@@ -80,7 +82,7 @@ def encode(model: WordPiece | WordLevel, words: Iterable[bytes]) -> list[list[in
     """Encode each word as a piece."""
     stages = _core.Stages(json.dumps({"normalizers": [], "pre_tokenizers": []}))
     vocabulary = model.vocabulary
-    pipeline = _core.Encoder(stages, core_model(model), blob=vocabulary.blob, ends=vocabulary.ends)
+    pipeline = _core.Encoder(stages, core_model(model), (vocabulary.blob, vocabulary.ends))
     listed = list(words)
     ids, ends = pipeline.encode(b"".join(listed), array("Q", accumulate(map(len, listed))), None, 1)
     return [memoryview(ids)[start:end].tolist() for start, end in pairwise([0, *memoryview(ends)])]
@@ -114,7 +116,7 @@ def test_spans() -> None:
     vocabulary = Vocabulary.from_tokens([b"[UNK]", b"un", "##ß".encode(), b"##able"])
     stages = _core.Stages(json.dumps({"normalizers": [], "pre_tokenizers": []}))
     model = core_model(WordPiece(vocabulary, 0))
-    pipeline = _core.Encoder(stages, model, blob=vocabulary.blob, ends=vocabulary.ends)
+    pipeline = _core.Encoder(stages, model, (vocabulary.blob, vocabulary.ends))
     ids, starts, ends = (memoryview(column).tolist() for column in pipeline.spans("unßable".encode(), None))
     assert list(zip(ids, starts, ends, strict=True)) == [(1, 0, 2), (2, 2, 4), (3, 4, 8)]
     ids, starts, ends = (memoryview(column).tolist() for column in pipeline.spans(b"unknown", None))
@@ -235,14 +237,14 @@ def test_progress_and_its_errors() -> None:
         raise KeyboardInterrupt
 
     seen: list[tuple[int, int]] = []
-    settings = {"initial": [b"a", b"##b"], "symbols": [0, 1], "continuing_subword_prefix": "##", "vocab_size": 3,
+    settings = {"initial": [b"a", b"##b"], "symbols": [0, 1], "continuing_subword_prefix": b"##", "vocab_size": 3,
                 "min_frequency": 1, "tie": "first-seen"}  # fmt: skip
-    _core.train_by_likelihood(counted({"ab": 1}), progress=lambda *report: seen.append(report), **settings)
+    _core.train_by_likelihood(counted({"ab": 1}), options_json(**settings), lambda *report: seen.append(report))
     assert seen == [(2, 3), (3, 3)]
     with pytest.raises(KeyboardInterrupt):
-        _core.train_by_likelihood(counted({"ab": 1}), progress=stop, **settings)
-    with pytest.raises(ValueError, match='no rule "none" for ties'):
-        _core.train_by_likelihood(counted({"ab": 1}), progress=None, **settings | {"tie": "none"})
+        _core.train_by_likelihood(counted({"ab": 1}), options_json(**settings), stop)
+    with pytest.raises(ValueError, match="the option tie cannot be read: unknown variant `none`, expected"):
+        _core.train_by_likelihood(counted({"ab": 1}), options_json(**settings | {"tie": "none"}))
 
 
 def test_huge_counts_are_compared_exactly() -> None:

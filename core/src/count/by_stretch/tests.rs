@@ -92,7 +92,7 @@ fn stretches_give_what_the_whole_text_gives() {
         .collect();
     for spec in SPECS {
         let stages = Stages::from_json(spec).unwrap();
-        assert!(stages.blanks().is_some());
+        assert!(stages.answers().blanks().is_some());
         // One by one, so that two wrongs make no right; and all as documents of a block.
         for text in texts.iter().step_by(7) {
             let one = Documents {
@@ -160,6 +160,6 @@ fn stages_that_look_at_blanks_are_not_cut_there() {
         r#"{"normalizers":[{"type":"Strip","strip_left":true,"strip_right":true}],"pre_tokenizers":[{"type":"WhitespaceSplit"}]}"#,
         r#"{"pre_tokenizers":[{"type":"Punctuation","behavior":"Isolated"},{"type":"WhitespaceSplit"}]}"#,
     ] {
-        assert_eq!(Stages::from_json(spec).unwrap().blanks(), None);
+        assert_eq!(Stages::from_json(spec).unwrap().answers().blanks(), None);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::Deserialize;
+
 use crate::documents::Documents;
 use crate::encode::encoded::{Part, reserve};
 use crate::error::Result;
@@ -19,7 +21,8 @@ pub struct Span {
 }
 
 /// How bulk encoding varies: in what way, for what seed, and where the block stands in the input.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Variation {
     /// In what way.
     pub sampling: Sampling,

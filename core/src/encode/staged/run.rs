@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
-use super::borders::cut_at_borders;
 use super::out::{Out, Span, Variation};
 use super::{Staged, Worker, placed};
-use crate::documents::{self, Segment};
+use crate::boundaries::seams::cut_at_borders;
+use crate::documents;
 use crate::error::{Error, Result};
 use crate::memory::key;
 use crate::models::model::Found;
 use crate::normalize::Context;
 use crate::random::{Draw, Place};
-use crate::special::SpecialMatcher;
+use crate::special::{Segment, SpecialMatcher};
 use crate::split::stage::Pieces;
-use crate::split::visible;
-use crate::text::Text;
+use crate::text::{Text, visible};
 
 /// How long a stretch may be that goes through the stages: offsets in it are u32. Tests come near it.
 pub(super) const LONGEST_STRETCH: usize = if cfg!(test) {

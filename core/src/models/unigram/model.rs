@@ -1,10 +1,10 @@
 //! A unigram model among other models: what the stages' pipeline asks of it.
 
 use super::{SearchScratch, Unigram, sample};
+use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Error, Result};
 use crate::models::model::{Carrying, Found, Model};
 use crate::models::scratch::Scratch;
-use crate::models::seams::{Border, Joints, Seams};
 use crate::random::{Draw, Sampling};
 use crate::tables::TokenTable;
 

@@ -1,7 +1,7 @@
 //! What a table does where a text is cut before a space between two letters.
 
-use super::super::AtSpace;
 use super::Charsmap;
+use crate::boundaries::stages::AtSpace;
 
 impl Charsmap {
     /// What rules do where a text is cut before a space between two letters. None looks across if a space can only begin

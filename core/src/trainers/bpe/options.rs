@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
+
 use crate::error::{Error, Result};
+use crate::trainers::json;
 
 /// Which of the most frequent pairs is merged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tie {
     /// The one with the lowest (left id, right id): Hugging Face, rustbpe.
     #[default]
@@ -18,22 +22,28 @@ pub enum Tie {
 }
 
 /// What is written around the symbols of a piece.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Decoration {
     /// Stands before each symbol but the first; a product leaves out its right part's.
+    #[serde(deserialize_with = "json::bytes")]
     pub prefix: Vec<u8>,
     /// Stands after the last symbol.
+    #[serde(deserialize_with = "json::bytes")]
     pub suffix: Vec<u8>,
     /// Whether the suffix is a symbol of its own instead, behind the last one.
     pub separate_suffix: bool,
 }
 
 /// What and how much to learn.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Tokens that exist before the first merge, by id; empty: a text that no merge makes.
+    #[serde(deserialize_with = "json::all_bytes")]
     pub initial: Vec<Vec<u8>>,
     /// Which of them are symbols, undecorated; text outside this alphabet is left out.
+    #[serde(default)]
     pub symbols: Vec<u32>,
     /// Stop when there are so many tokens.
     pub vocab_size: usize,
@@ -44,17 +54,22 @@ pub struct Options {
     /// How ties are decided.
     pub tie: Tie,
     /// Whether symbols are UTF-8 characters instead of bytes.
+    #[serde(default)]
     pub by_character: bool,
     /// What is written around symbols.
+    #[serde(default)]
     pub decoration: Decoration,
     /// A text that no merge crosses and that is left out wherever it stands in a piece; empty: none.
+    #[serde(default, deserialize_with = "json::bytes")]
     pub boundary_mark: Vec<u8>,
     /// What no product may be.
+    #[serde(default)]
     pub vetoes: Vetoes,
 }
 
 /// What no product may be.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Vetoes {
     /// Longest product, in symbols. A token's length is that of the first merge that made it.
     pub max_token_length: Option<u32>,
@@ -64,6 +79,7 @@ pub struct Vetoes {
     /// Most numeric characters (Unicode category N) in a product.
     pub max_digits: Option<u32>,
     /// Texts that no product has: those of special tokens, which text never becomes.
+    #[serde(deserialize_with = "json::all_bytes")]
     pub reserved: HashSet<Vec<u8>>,
 }
 

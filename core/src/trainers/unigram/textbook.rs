@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
 use super::Training;
 use crate::error::{Error, Result};
 use crate::text::characters;
@@ -14,7 +16,8 @@ use crate::text::characters;
 const MAX_SUBSTRINGS: usize = 1 << 24;
 
 /// What to train.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Textbook {
     /// Stop at so many tokens.
     pub vocab_size: usize,

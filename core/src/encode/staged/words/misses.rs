@@ -3,7 +3,7 @@
 
 use super::plan::INSIDE;
 use super::{Run, STRETCH};
-use crate::encode::staged::borders::cut_at_borders;
+use crate::boundaries::seams::cut_at_borders;
 use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
 use crate::memory::key;

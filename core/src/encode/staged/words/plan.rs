@@ -6,11 +6,12 @@
 
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
+use crate::boundaries::seams::{Border, Joints};
+use crate::boundaries::stages::Shape;
 use crate::models::model::Model;
-use crate::models::seams::{Border, Joints};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
-use crate::stages::{Shape, Stages};
+use crate::stages::Stages;
 use crate::text::read_char;
 
 /// A word ends before this byte if the one before it is [`SETTLED`]; of several only the first.
@@ -85,7 +86,7 @@ impl Plan {
         if model.fuses().is_some() || model.reads_bytes() {
             return None;
         }
-        match stages.shape() {
+        match stages.answers().shape() {
             Shape::Unknown => None,
             Shape::Words => Some(words(stages)),
             Shape::MappedWords => mapped(stages, None),

@@ -1,5 +1,11 @@
-//! Where a text can be cut before a model sees it without changing any token.
+//! Where a model's pieces can be cut without changing any token.
+//!
+//! What is claimed: if a [`Border`] or [`Joints`] allow a cut between x and y, then f(x + y) = f(x) + f(y) for
+//! all x and y that have there what is asked for, f being what the model makes of a piece.
 
+use std::ops::Range;
+
+use crate::error::Result;
 use crate::text::{characters, read_char};
 
 /// The character that stands for a blank.
@@ -48,6 +54,45 @@ impl Border {
             (true, true, false) => Some(Self::After('\u{2581}')),
         }
     }
+}
+
+/// Calls `each` for the parts of a piece between which no token goes on.
+///
+/// # Errors
+/// The first error that the callback gives.
+pub fn cut_at_borders(
+    text: &[u8],
+    range: Range<usize>,
+    border: Option<Border>,
+    mut each: impl FnMut(Range<usize>) -> Result<()>,
+) -> Result<()> {
+    let (mark, before) = match border {
+        None => return each(range),
+        Some(Border::Before(mark)) => (mark, true),
+        Some(Border::After(mark)) => (mark, false),
+    };
+    let mut start = range.start;
+    let mut at = range.start;
+    let mut was_mark = before; // the first character begins no new part
+    while at < range.end {
+        let (character, length) = read_char(&text[..range.end], at);
+        let is_mark = character == Some(mark);
+        if (if before {
+            is_mark && !was_mark
+        } else {
+            was_mark && !is_mark
+        }) && at > start
+        {
+            each(start..at)?;
+            start = at;
+        }
+        was_mark = is_mark;
+        at += length;
+    }
+    if start < range.end {
+        each(start..range.end)?;
+    }
+    Ok(())
 }
 
 /// Where no token goes on from one character to the next.
@@ -193,5 +238,30 @@ mod tests {
         let joints = Joints::of(bytes(&["ab"])).beside(bytes(&["a", "c"]));
         assert!(joints.parts('c', 'x') && joints.parts('x', 'c') && !joints.parts('x', 'y'));
         assert!(joints.stands_alone('c') && !joints.stands_alone('x'));
+    }
+
+    fn parts(text: &str, border: Option<Border>) -> Vec<&str> {
+        let mut found = Vec::new();
+        cut_at_borders(text.as_bytes(), 0..text.len(), border, |range| {
+            found.push(&text[range]);
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn cuts_before_or_after_runs_of_marks() {
+        let text = "▁▁a▁b▁▁c▁";
+        assert_eq!(parts(text, None), [text]);
+        assert_eq!(
+            parts(text, Some(Border::Before('▁'))),
+            ["▁▁a", "▁b", "▁▁c", "▁"]
+        );
+        assert_eq!(
+            parts(text, Some(Border::After('▁'))),
+            ["▁▁", "a▁", "b▁▁", "c▁"]
+        );
+        assert_eq!(parts("", Some(Border::Before('▁'))), [""; 0]);
     }
 }
