@@ -9,6 +9,7 @@ use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::{Encoder, Plain};
 use crate::error::{Error, Result};
+use crate::memory::budget::Budget;
 use crate::models::bpe::Bpe;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
@@ -210,6 +211,17 @@ impl Tokenizer {
     /// Gives back the memory in which pieces of earlier texts are remembered; calls that run now keep theirs.
     pub fn clear_cache(&self) {
         self.encoder.clear_cache();
+    }
+
+    /// Changes how much of that memory all threads may take together.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.encoder.set_budget(budget);
+    }
+
+    /// The bytes of that memory, but for those of calls that run now.
+    #[must_use]
+    pub fn cache_bytes(&self) -> usize {
+        self.encoder.cache_bytes()
     }
 
     /// Returns the bytes of ids: those that were encoded, or of special tokens.

@@ -9,6 +9,7 @@
 
 use bpe_core::count::Counts;
 use bpe_core::encode::{Encoder, Staged};
+use bpe_core::memory::budget::Budget;
 use bpe_core::{Documents, Error, Scanner, Tokenizer};
 use proptest::prelude::*;
 
@@ -101,16 +102,20 @@ proptest! {
     #[test]
     fn a_tokenizer_of_bytes_obeys(
         parts in parts(), cuts in prop::collection::vec(0..=1000_usize, 0..6), which in 1..4_usize,
+        bytes in 0..2_000_000_usize,
     ) {
         let text = text(&parts);
         let ends = ends(&text, &cuts);
         let documents = documents(&text, &ends);
         let make = || Tokenizer::train([&text[..2000]], 300, scanner(which)).unwrap();
         let expected: Vec<Vec<u32>> = documents.iter().map(|one| make().encode(one).unwrap()).collect();
-        let tokenizer = make();
-        for threads in [1, 2, 7] {
-            let batch = tokenizer.encode_batch(&documents, threads).unwrap();
-            prop_assert!(batch == expected, "{} threads", threads);
+        let mut tokenizer = make();
+        for budget in [Budget::default(), Budget { bytes }] {
+            tokenizer.set_budget(budget);
+            for threads in [1, 2, 7] {
+                let batch = tokenizer.encode_batch(&documents, threads).unwrap();
+                prop_assert!(batch == expected, "{} threads", threads);
+            }
         }
         tokenizer.clear_cache();
         prop_assert!(tokenizer.encode_batch(&documents, 2).unwrap() == expected, "caches cleared");
@@ -127,18 +132,22 @@ proptest! {
     #[test]
     fn a_tokenizer_with_stages_obeys(
         parts in parts(), cuts in prop::collection::vec(0..=1000_usize, 0..6), which in 0..pipelines::all().len(),
+        bytes in 0..2_000_000_usize,
     ) {
         let text = text(&parts);
         let ends = ends(&text, &cuts);
         let make = || pipelines::all().swap_remove(which);
-        let pipeline = make();
+        let mut pipeline = make();
         let expected: Vec<Vec<u32>> = documents(&text, &ends)
             .into_iter()
             .flat_map(|one| encode(&make(), one, &[one.len() as u64], 1, false))
             .collect();
-        for threads in [1, 2, 7] {
-            let ids = encode(&pipeline, &text, &ends, threads, false);
-            prop_assert!(ids == expected, "{} threads", threads);
+        for budget in [Budget::default(), Budget { bytes }] {
+            pipeline.set_budget(budget);
+            for threads in [1, 2, 7] {
+                let ids = encode(&pipeline, &text, &ends, threads, false);
+                prop_assert!(ids == expected, "{} threads", threads);
+            }
         }
         pipeline.clear_cache();
         prop_assert!(encode(&pipeline, &text, &ends, 2, false) == expected, "caches cleared");

@@ -2,7 +2,8 @@
 //!
 //! A few thousand pieces are most of any text. A slot has one of up to 15 bytes whole, its place among the
 //! counts, and how often it was met since it got the slot; that is added to its count when another piece
-//! takes the slot, and at the end. A piece that is not there is looked for among all, and those are asked
+//! takes the slot, and at the end: so it is not the cache of pieces, which forgets what it evicts, and its hash is that of
+//! all counts, which the large table needs at once. A piece that is not there is looked for among all, and those are asked
 //! for a batch ahead.
 
 use super::Counts;

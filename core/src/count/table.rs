@@ -3,7 +3,8 @@
 //!
 //! A slot has a stretch of up to 15 bytes with its length as one number, and its count: a look-up touches
 //! one line of memory, and compares all of what it looks for, so that nothing is trusted to a hash.
-//! Longer stretches are compared with where they stood first.
+//! Longer stretches are compared with where they stood first. It is neither a cache, which forgets, nor
+//! [`Places`](super::places::Places), whose slots lead to an entry and its bytes: two lines more.
 
 use std::hash::BuildHasher as _;
 use std::ops::Range;

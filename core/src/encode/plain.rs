@@ -32,6 +32,8 @@ pub struct Worker {
 }
 
 impl workers::Worker for Worker {
+    const CACHES: usize = 1;
+
     fn set_share(&mut self, share: Share) {
         self.look_up.set_share(share);
     }

@@ -69,6 +69,8 @@ impl Worker {
 }
 
 impl workers::Worker for Worker {
+    const CACHES: usize = 3;
+
     /// Half of the memory is for words.
     fn set_share(&mut self, share: Share) {
         self.share = share;

@@ -8,6 +8,9 @@ use crate::threads::cores;
 
 /// What one thread works with.
 pub trait Worker: Default + Send {
+    /// How many caches it has.
+    const CACHES: usize;
+
     /// Changes how much memory its caches may take, and gives back what is over.
     fn set_share(&mut self, share: Share);
 
@@ -75,14 +78,71 @@ impl<W: Worker> Workers<W> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::documents::{Documents, Task};
+    use crate::encode::{Encode, Encoder, Job};
+    use crate::memory::budget::LEAST;
+
+    /// Whatever the budget and the number of workers: ids are what they are without a cache, and once all workers know how
+    /// many they are, their caches together take no more than the budget.
+    pub(crate) fn budgets_are_heeded<E: Encode>(
+        encoder: &Encoder<E>,
+        text: &[u8],
+        expected: impl Fn(&[u8]) -> Vec<u32>,
+    ) {
+        const PARTS: usize = 64;
+        let cut = |number: usize| number * text.len() / PARTS;
+        let parts: Vec<_> = (0..PARTS)
+            .map(|number| &text[cut(number)..cut(number + 1)])
+            .map(|part| (part, expected(part)))
+            .collect();
+        for bytes in [0, 1 << 14, 1 << 20, 16 << 20] {
+            let mut workers: Vec<E::Worker> = Vec::new();
+            for number in 0..PARTS {
+                workers.push(E::Worker::default());
+                let share = Budget { bytes }.share(workers.len());
+                for (other, worker) in workers.iter_mut().enumerate() {
+                    worker.set_share(share);
+                    if (other ^ number) & 15 != 0 && other != number {
+                        continue;
+                    }
+                    let (text, expected) = &parts[number * 31 % PARTS];
+                    let documents = Documents {
+                        text,
+                        ends: &[text.len() as u64],
+                        continued: false,
+                    };
+                    let job = Job {
+                        documents,
+                        matcher: None,
+                        keep: true,
+                        variation: None,
+                    };
+                    let part = encoder.run(&job, &Task::whole(&documents), worker).unwrap();
+                    assert!(
+                        part.ids == *expected,
+                        "{bytes} bytes, worker {other} of {number}"
+                    );
+                }
+                let taken: usize = workers.iter().map(Worker::cache_bytes).sum();
+                let least = workers.len() * E::Worker::CACHES * LEAST;
+                assert!(
+                    taken <= bytes + least,
+                    "{} workers take {taken} of {bytes}",
+                    workers.len()
+                );
+            }
+        }
+    }
 
     /// What it may take.
     #[derive(Default)]
     struct Told(Share);
 
     impl Worker for Told {
+        const CACHES: usize = 1;
+
         fn set_share(&mut self, share: Share) {
             self.0 = share;
         }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::embedded;
 use crate::encode::encoded::Encoded;
+use crate::encode::workers::tests::budgets_are_heeded;
 use crate::random::{Draw, Place};
 
 const GPT2: &str =
@@ -261,4 +262,15 @@ fn names_the_first_missing_byte() {
             check_text(&engine, &text, &[500, 800]);
         }
     }
+}
+
+#[test]
+fn caches_of_any_size_change_nothing() {
+    let engine = engine(CL100K, 50_000, false);
+    let text = text(&mut begin(5), 60_000);
+    budgets_are_heeded(&engine, &text, |text| {
+        let mut ids = Vec::new();
+        plainly(&engine, text, &mut ids);
+        ids
+    });
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use proptest::prelude::*;
 
 use crate::documents::Documents;
+use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Staged};
 use crate::models::build::build;
 use crate::models::model::Tables;
@@ -387,5 +388,26 @@ proptest! {
         for ways in Ways::all() {
             ways.hold(&[text.clone(), text.clone()], false);
         }
+    }
+}
+
+#[test]
+fn caches_of_any_size_change_nothing() {
+    let mut text = Vec::new();
+    for number in 0_usize..20_000 {
+        let word =
+            ["ab", "好é", "b.a", "aaB\u{301}", "a好b"][number % 5].repeat(number * number % 8);
+        text.extend_from_slice(format!("{word}{} ", number * number % 7919).as_bytes());
+    }
+    for ways in Ways::all().iter().step_by(3) {
+        budgets_are_heeded(&ways.fast, &text, |text| {
+            let ends = &[text.len() as u64];
+            let documents = Documents {
+                text,
+                ends,
+                continued: false,
+            };
+            ways.slow.encode(&documents, None, 1).unwrap().ids
+        });
     }
 }
