@@ -1,4 +1,6 @@
 //! The way over words, held to the way over stages.
+//!
+//! Length: each kind of tokenizer needs a small one of its own, and texts that hurt it.
 
 use std::sync::{Arc, OnceLock};
 
