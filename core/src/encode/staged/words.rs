@@ -319,6 +319,9 @@ impl Run<'_> {
         let keys = &self.keys[..self.waiting];
         let mut far = false;
         for (&key, bucket) in keys.iter().zip(&mut self.buckets) {
+            if key >> 120 == CHARACTER {
+                continue;
+            }
             let index = table.bucket_of(key);
             table.prefetch(index);
             *bucket = index as u32;
