@@ -294,12 +294,13 @@ def shipped_rust(text: str) -> str:
 
 
 def is_test_module(path: Path) -> bool:
-    """Return whether a file's neighbour takes it in for tests alone, those of the fuzzer among them."""
+    """Return whether a module's parent takes it in for tests alone, those of the fuzzer among them."""
     declared = re.compile(
-        r"#\[cfg\((?:test|any\(test, fuzzing\)|all\(test, [^\]]*\))\)\]\s*"
-        rf'(?:#\[path = "{re.escape(path.name)}"\]\s*mod tests;|mod {re.escape(path.stem)};)'
+        rf"#\[cfg\((?:test|any\(test, fuzzing\)|all\(test, [^\]]*\))\)\]\s*mod {re.escape(path.stem)};"
     )
-    return any(declared.search(other.read_text(encoding="utf-8")) for other in path.parent.glob("*.rs"))
+    parent = path.parent.with_suffix(".rs")
+    declaring = parent if parent.exists() else path.parent / "lib.rs"
+    return declaring.exists() and declared.search(declaring.read_text(encoding="utf-8")) is not None
 
 
 @pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use bpe_core::count::Counts;
 use bpe_core::encode::staged::Pipeline;
-use bpe_core::models::model::{self, Spec, Tables};
+use bpe_core::models::{build::build, model::Tables, spec::ModelSpec};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
 use bpe_core::trainers::bpe::{Options, Trainer};
@@ -176,12 +176,12 @@ fn word_piece(bencher: Bencher) {
         tokens: TokenTable::new(tokens.concat().into_bytes().into(), ends.into()).expect("tokens"),
         ..Tables::default()
     };
-    let spec = Spec::WordPiece {
+    let spec = ModelSpec::WordPiece {
         unk_id: 0,
         continuing_subword_prefix: "##".to_owned(),
         max_input_chars_per_word: 100,
     };
-    let model = model::build(spec, tables).expect("a model");
+    let model = build(spec, tables).expect("a model");
     let stages = Stages::from_json(stages).expect("stages");
     let pipeline = Pipeline::new(std::sync::Arc::new(stages), model);
     let ends = [TEXT.len() as u64];

@@ -1,14 +1,11 @@
 //! Work on a block's documents by several threads, with results in order.
 //!
 //! A block is cut into tasks: runs of small documents, and parts of long ones, cut only where the
-//! splitter and the special tokens allow. Threads take tasks by an atomic counter.
-
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! splitter and the special tokens allow.
 
 use crate::error::{Error, Result};
 use crate::special::SpecialMatcher;
-use crate::threads::share;
+use crate::threads;
 
 /// Bytes that a task has at least, unless the block ends.
 const TASK_BYTES: usize = 1 << 18;
@@ -172,38 +169,8 @@ pub fn run<W, R: Send>(
     work: impl Fn(&mut W, &Task) -> Result<R> + Sync,
     retire: impl Fn(W) + Sync,
 ) -> Result<Vec<R>> {
-    let threads = threads.clamp(1, tasks.len().max(1));
-    if threads == 1 {
-        let mut own = worker();
-        let results = tasks.iter().map(|task| work(&mut own, task)).collect();
-        retire(own);
-        return results;
-    }
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(tasks.len()));
-    share(threads, || {
-        let mut own = worker();
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(task) = tasks.get(number) else { break };
-            let result = work(&mut own, task);
-            let failed = result.is_err();
-            done.push((number, result));
-            if failed {
-                next.store(tasks.len(), Ordering::Relaxed);
-            }
-        }
-        retire(own);
-        if let Ok(mut results) = results.lock() {
-            results.append(&mut done);
-        }
-    });
-    let mut results = results
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    results.sort_unstable_by_key(|(number, _)| *number);
-    results.into_iter().map(|(_, result)| result).collect()
+    let (results, _) = threads::map_with(tasks.iter(), threads, |_| worker(), work, retire)?;
+    Ok(results)
 }
 
 /// Calls `each` for each stretch of plain text and each special token, in order.

@@ -2,19 +2,17 @@
 
 pub mod automaton;
 pub mod bpe;
-pub mod chain;
+pub mod build;
 pub mod character_pairs;
-pub mod characters;
-pub mod dropout;
 pub mod longest_match;
 pub mod max_match;
 pub mod merging;
 pub mod model;
 pub mod ngram;
-pub mod queue;
 pub mod scored_pairs;
+pub mod scratch;
 pub mod seams;
-mod short;
+pub mod spec;
 pub mod trie;
 pub mod unigram;
 pub mod word_level;

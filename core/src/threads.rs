@@ -1,8 +1,88 @@
-//! Threads that share a piece of work; the work says itself who takes which part of it.
+//! The one place that starts threads: [`map`] and [`map_with`] hand items out and keep the results in order, [`share`]
+//! lets threads share a piece of work that says itself who takes which part of it.
 
+use std::convert::Infallible;
 use std::panic::resume_unwind;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, available_parallelism};
+
+/// What `work` makes of each item, in their order, on up to `threads` threads. The results depend on the items alone.
+///
+/// # Panics
+/// As [`share`].
+pub fn map<T: Send, R: Send>(
+    items: impl ExactSizeIterator<Item = T> + Send,
+    threads: usize,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let work = |(): &mut (), item| Ok::<R, Infallible>(work(item));
+    let Ok((results, _)) = map_with(items, threads, |_| (), work, drop);
+    results
+}
+
+/// The same, with something that each thread works with: `begin` makes it, given the thread's number, and `end` makes
+/// something of it when no item is left. Returns what `work` made, by item, and what `end` made, by thread.
+///
+/// A thread takes its items in ascending order. A thread that gets none begins nothing.
+///
+/// # Errors
+/// The error of the first item, in order, that has one; once there is one, no further item is begun.
+///
+/// # Panics
+/// As [`share`].
+#[expect(clippy::type_complexity, reason = "the two results, by shape")]
+pub fn map_with<T: Send, W, R: Send, E: Send, O: Send>(
+    items: impl ExactSizeIterator<Item = T> + Send,
+    threads: usize,
+    begin: impl Fn(usize) -> W + Sync,
+    work: impl Fn(&mut W, T) -> Result<R, E> + Sync,
+    end: impl Fn(W) -> O + Sync,
+) -> Result<(Vec<R>, Vec<O>), E> {
+    let threads = threads.min(items.len());
+    let results = Mutex::new(Vec::with_capacity(items.len()));
+    let ended = Mutex::new(Vec::new());
+    // How many threads have begun, and what is left: none after an error.
+    let left = Mutex::new((0, Some(items.enumerate())));
+    let take = || lock(&left).1.as_mut()?.next();
+    share(threads, || {
+        let (number, mut next) = {
+            let mut left = lock(&left);
+            let first = left.1.as_mut().and_then(Iterator::next);
+            left.0 += usize::from(first.is_some());
+            (left.0, first)
+        };
+        if next.is_none() {
+            return;
+        }
+        let mut own = begin(number - 1);
+        let mut done = Vec::new();
+        while let Some((at, item)) = next {
+            let result = work(&mut own, item);
+            if result.is_err() {
+                lock(&left).1 = None;
+            }
+            done.push((at, result));
+            next = take();
+        }
+        let end = end(own);
+        lock(&results).append(&mut done);
+        lock(&ended).push((number, end));
+    });
+    let results = in_order(results).collect::<Result<_, E>>()?;
+    Ok((results, in_order(ended).collect()))
+}
+
+/// What was collected, by its numbers.
+fn in_order<R>(collected: Mutex<Vec<(usize, R)>>) -> impl Iterator<Item = R> {
+    let mut all = (collected.into_inner()).unwrap_or_else(PoisonError::into_inner);
+    all.sort_unstable_by_key(|&(number, _)| number);
+    all.into_iter().map(|(_, result)| result)
+}
+
+/// A thread that panicked leaves nothing half done behind.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Calls `work` on up to `threads` threads at once, this one among them, and returns when all have.
 ///
@@ -12,7 +92,7 @@ use std::thread::{Builder, available_parallelism};
 ///
 /// # Panics
 /// When `work` does on one of them, with what that one said.
-pub fn share(threads: usize, work: impl Fn() + Sync) {
+fn share(threads: usize, work: impl Fn() + Sync) {
     share_with(Builder::new, threads.min(cores()), work);
 }
 
@@ -38,6 +118,47 @@ fn share_with(builder: impl Fn() -> Builder, threads: usize, work: impl Fn() + S
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread::Builder;
+
+    #[test]
+    fn results_are_in_order_and_each_thread_ends_once() {
+        for threads in [1, 3, 200] {
+            let begun = AtomicUsize::new(0);
+            let begin = |number| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                (number, Vec::new())
+            };
+            let work = |own: &mut (usize, Vec<usize>), item: usize| {
+                own.1.push(item);
+                Ok::<_, usize>((own.0, item * item))
+            };
+            let (results, ended) =
+                super::map_with(0..100, threads, begin, work, |own| own).unwrap();
+            assert_eq!(ended.len(), begun.into_inner());
+            assert_eq!(results.len(), 100);
+            for (item, (thread, square)) in results.into_iter().enumerate() {
+                assert_eq!(square, item * item);
+                assert!(ended[thread].1.contains(&item));
+            }
+            for (number, (thread, items)) in ended.into_iter().enumerate() {
+                assert_eq!(number, thread);
+                assert!(!items.is_empty() && items.is_sorted());
+            }
+            let mut numbers: Vec<usize> = (0..100).collect();
+            super::map(numbers.iter_mut(), threads, |number| *number *= 2);
+            assert!(numbers.into_iter().eq((0..200).step_by(2)));
+        }
+    }
+
+    #[test]
+    fn the_first_error_in_order_is_the_one() {
+        for threads in [1, 3] {
+            let work =
+                |(): &mut (), item: usize| if item % 40 == 39 { Err(item) } else { Ok(item) };
+            let result = super::map_with(0..1000, threads, |_| (), work, drop);
+            assert_eq!(result.unwrap_err(), 39);
+        }
+        assert!(super::map(0..0, 3, |item: usize| item).is_empty());
+    }
 
     fn calls(builder: impl Fn() -> Builder, threads: usize) -> usize {
         let calls = AtomicUsize::new(0);

@@ -12,7 +12,6 @@ pub mod ngrams;
 mod ranking;
 mod score;
 pub mod scored_pairs;
-mod shards;
 pub mod top_down;
 pub mod unigram;
 pub mod valid_piece;

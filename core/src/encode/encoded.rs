@@ -1,9 +1,7 @@
 //! What the tasks of a block gave, put together again.
 
-use std::sync::Mutex;
-
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
-use crate::threads::share;
+use crate::threads;
 
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -103,12 +101,8 @@ pub fn join(mut parts: Vec<Part>, threads: usize) -> Encoded {
         (room, left) = (rest, left - taken);
         shares.push((own_room, own));
     }
-    let shares = Mutex::new(shares);
-    let take = || shares.lock().ok().and_then(|mut shares| shares.pop());
-    share(threads, || {
-        while let Some((own_room, own)) = take() {
-            fill(own_room, own);
-        }
+    threads::map(shares.into_iter(), threads, |(own_room, own)| {
+        fill(own_room, own);
     });
     Encoded { ids, ends }
 }

@@ -9,12 +9,10 @@
 //! Complexity: units times resamples.
 
 use std::cmp::Ordering;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering as Memory};
 
 use crate::error::{Error, Result};
 use crate::random::{Draw, Place};
-use crate::threads::share;
+use crate::threads;
 
 /// What draws are for, so that the two kinds of them are independent.
 const BOOTSTRAP: u64 = 0;
@@ -152,29 +150,10 @@ fn begin(seed: u64, number: usize, what_for: u64) -> Draw {
 
 /// Calls `each` for every resample, on several threads, and gives the results in order.
 fn resample<R: Send>(resamples: usize, threads: usize, each: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let threads = threads.clamp(1, resamples.div_ceil(BATCH).max(1));
-    if threads == 1 {
-        return (0..resamples).map(each).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let batches: Mutex<Vec<(usize, Vec<R>)>> = Mutex::default();
-    share(threads, || {
-        loop {
-            let start = next.fetch_add(BATCH, Memory::Relaxed);
-            if start >= resamples {
-                break;
-            }
-            let batch = (start..resamples.min(start + BATCH)).map(&each).collect();
-            if let Ok(mut batches) = batches.lock() {
-                batches.push((start, batch));
-            }
-        }
-    });
-    let mut batches = batches
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    batches.sort_unstable_by_key(|batch| batch.0);
-    batches.into_iter().flat_map(|batch| batch.1).collect()
+    let batches = (0..resamples).step_by(BATCH);
+    let batch = |start| -> Vec<R> { (start..resamples.min(start + BATCH)).map(&each).collect() };
+    let batches = threads::map(batches, threads, batch);
+    batches.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! * *By ranks* (tiktoken): merge the neighbours whose concatenation has the lowest id.
 //! * *By merges* (GPT-2, Hugging Face): merge the pair that stands first in a list.
 //!
-//! Both are one procedure over a table (left, right) -> number of the merge: take the lowest number,
-//! the leftmost of equals, until no neighbours have one. By ranks, the number is the id itself, and
+//! Both are one procedure over a table (left, right) -> rank of the merge: take the lowest rank,
+//! the leftmost of equals, until no neighbours have one. By ranks, that is the id itself, and
 //! the table has the recovered merges if they reach every token (`crate::tables::recover_merges` proves
 //! that this is the same), else every way to put a token together from two others.
 //!
@@ -13,10 +13,11 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::chain::Chain;
-use super::dropout::Dropout;
-use super::merging::{MergeTable, merge_varied};
-use super::short::ShortPiece;
+use super::merging::chain::Chain;
+use super::merging::dropout::Dropout;
+use super::merging::merge_varied;
+use super::merging::short::ShortPiece;
+use super::merging::table::MergeTable;
 use crate::error::{Error, Result};
 use crate::random::Draw;
 use crate::tables::{
@@ -46,7 +47,7 @@ pub struct Bpe {
 
 /// Working memory that is used again from piece to piece.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct BpeScratch {
     short: ShortPiece,
     /// Whole pieces looked up in vain while it is unknown which must be.
     searches: usize,
@@ -92,15 +93,15 @@ impl Bpe {
     ) -> Result<Self> {
         let pieces = PieceTable::build(&tokens)?;
         let mut entries = Vec::with_capacity(merges.len());
-        for (number, &[left, right, product]) in merges.iter().enumerate() {
+        for (rank, &[left, right, product]) in merges.iter().enumerate() {
             let (l, r, p) = (tokens.get(left), tokens.get(right), tokens.get(product));
             let fits = !l.is_empty() && !r.is_empty() && p.len() == l.len() + r.len();
             if !fits || !p.starts_with(l) || !p.ends_with(r) {
                 return Err(Error::Invalid(format!(
-                    "merge {number} joins ids {left} and {right} to {product}, whose bytes are not theirs joined"
+                    "merge {rank} joins ids {left} and {right} to {product}, whose bytes are not theirs joined"
                 )));
             }
-            entries.push((left, right, number as u32));
+            entries.push((left, right, rank as u32));
         }
         let products = merges.iter().map(|merge| merge[2]).collect();
         Self::new(tokens, pieces, &entries, Cow::Owned(products), whole_pieces)
@@ -172,7 +173,7 @@ impl Bpe {
     pub fn encode_piece(
         &self,
         piece: &[u8],
-        scratch: &mut Scratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         if self.whole_pieces
@@ -186,7 +187,7 @@ impl Bpe {
 
     /// The token that is a whole piece; None also for one that merging gives.
     #[inline]
-    fn find_whole(&self, piece: &[u8], scratch: &mut Scratch) -> Option<u32> {
+    fn find_whole(&self, piece: &[u8], scratch: &mut BpeScratch) -> Option<u32> {
         match self.unreached.get() {
             Some(None) => None,
             Some(Some(unreached)) => unreached.get(piece, &self.tokens),
@@ -203,7 +204,7 @@ impl Bpe {
     /// Merges every token's bytes, to see which tokens do not come out.
     #[cold]
     fn find_unreached(&self) -> Option<PieceTable<'static>> {
-        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut ids) = (BpeScratch::default(), Vec::new());
         let unreached: Vec<u32> = self
             .tokens
             .iter()
@@ -227,8 +228,13 @@ impl Bpe {
     }
 
     #[inline]
-    fn merge_piece(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
-        let Scratch { short, .. } = scratch;
+    fn merge_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut BpeScratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let BpeScratch { short, .. } = scratch;
         if self.lay_out(piece, 0, short)? == piece.len() {
             short.merge(&self.merges);
             short.append_to(out);
@@ -277,7 +283,7 @@ impl Bpe {
         piece: &[u8],
         dropout: Dropout,
         draw: &mut Draw,
-        scratch: &mut Scratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         merge_varied(
@@ -300,7 +306,7 @@ impl Bpe {
     }
 }
 
-/// Every way to put a token together from two others, with its id as the number.
+/// Every way to put a token together from two others, with its id as the rank.
 fn all_splits(tokens: &TokenTable<'_>, pieces: &PieceTable<'_>) -> Vec<(u32, u32, u32)> {
     let mut entries = Vec::new();
     for (id, bytes) in tokens.iter() {
@@ -329,6 +335,7 @@ fn check_lengths(tokens: &TokenTable<'_>) -> Result<()> {
 }
 
 mod long;
+mod model;
 #[cfg(test)]
 mod tests;
 

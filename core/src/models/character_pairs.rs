@@ -6,11 +6,12 @@
 //!
 //! Invariant: spans ascend, and a token's span is that of the characters it was merged from.
 
-use super::characters::{self, Symbol, border, byte_tokens};
-use super::dropout::Dropout;
-use super::merging::MergeTable;
-use super::model::{Border, Found, Model, Scratch, check_unknown};
-use super::seams::{Joints, Seams};
+use super::merging::characters::{MergeScratch, Symbol, byte_tokens};
+use super::merging::dropout::Dropout;
+use super::merging::table::MergeTable;
+use super::model::{Found, Model, check_unknown};
+use super::scratch::Scratch;
+use super::seams::{Border, Joints, Seams};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PieceTable, TokenTable};
@@ -92,7 +93,7 @@ impl CharacterPairs {
             byte_ids,
             products: (plain && apart && !runs).then_some(products),
             border: (plain && !runs)
-                .then(|| border(tokens.iter().map(|(_, text)| text)))
+                .then(|| Border::of(tokens.iter().map(|(_, text)| text)))
                 .flatten(),
             tokens,
             pieces,
@@ -107,7 +108,7 @@ impl CharacterPairs {
     }
 
     /// Spells a piece in symbols.
-    fn spell(&self, piece: &[u8], scratch: &mut characters::Scratch) {
+    fn spell(&self, piece: &[u8], scratch: &mut MergeScratch) {
         let Settings {
             prefix,
             suffix,
@@ -134,9 +135,9 @@ impl CharacterPairs {
         parts: [&[u8]; 3],
         start: usize,
         after_unknown: bool,
-        scratch: &mut characters::Scratch,
+        scratch: &mut MergeScratch,
     ) -> bool {
-        let characters::Scratch { symbols, text, .. } = scratch;
+        let MergeScratch { symbols, text, .. } = scratch;
         let [prefix, character, suffix] = parts;
         let end = start + character.len();
         let id = if prefix.is_empty() && suffix.is_empty() {
@@ -215,7 +216,7 @@ impl Model for CharacterPairs {
             });
             return Ok(());
         }
-        let scratch = &mut scratch.characters;
+        let scratch: &mut MergeScratch = scratch.own.of();
         self.spell(piece, scratch);
         if self.settings.by_steps && !self.merges.monotone() {
             scratch.merge_by_steps(&self.merges)?;
@@ -237,7 +238,7 @@ impl Model for CharacterPairs {
         let Some(dropout) = Dropout::of(sampling)? else {
             return self.encode_piece(piece, scratch, out);
         };
-        let scratch = &mut scratch.characters;
+        let scratch: &mut MergeScratch = scratch.own.of();
         self.spell(piece, scratch);
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |_| false)?;
         out.extend(scratch.merged().map(Found::from));

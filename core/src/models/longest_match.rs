@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use hashbrown::HashMap;
 
-use super::model::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, check_unknown};
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::read_char;

@@ -9,7 +9,8 @@
 //! long as the longest word, and are read with so much of what follows: twice the work at most.
 
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
-use super::model::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, check_unknown};
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
 
@@ -70,7 +71,7 @@ impl Model for MaxMatch {
         scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let Window { characters, words } = &mut scratch.window;
+        let Window { characters, words } = scratch.own.of();
         let window = self.longest.max(WINDOW);
         let mut start = 0;
         while start < piece.len() {

@@ -3,163 +3,24 @@
 //! Each takes, again and again, the merge that comes first in a model's order, and the leftmost of
 //! equals. Symbols are numbers below [`crate::tables::MAX_TOKENS`]: ids of tokens, and what a model adds.
 
-use std::borrow::Cow;
+pub mod chain;
+pub mod characters;
+pub mod dropout;
+pub mod queue;
+pub mod short;
+pub mod table;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::chain::Chain;
-use super::queue::Queue;
+use self::chain::{Chain, Sink};
+use self::queue::Queue;
+use self::table::Merges;
 use crate::error::Result;
-use crate::tables::{CharacterTable, NONE, PairTable, TokenTable};
+use crate::tables::NONE;
 
 /// Up to so many symbols are merged by scanning for the first merge each time.
 pub const SHORT: usize = 48;
-
-/// Says which neighbours can be merged, in what order, and into what.
-pub trait Merges {
-    /// The number of the merge of two symbols, or [`NONE`].
-    fn number(&self, left: u32, right: u32) -> u32;
-    /// Its place in the order, which several may share; [`NONE`] for [`NONE`].
-    fn priority(&self, number: u32) -> u32;
-    /// The symbol that it makes.
-    fn product(&self, number: u32) -> u32;
-}
-
-/// Merges whose number is their place in the order.
-#[derive(Clone, Debug)]
-pub struct MergeTable {
-    pairs: PairTable<'static>,
-    /// Number of a merge -> symbol it makes; empty: the number is the symbol.
-    products: Cow<'static, [u32]>,
-    monotone: bool,
-}
-
-impl MergeTable {
-    /// Lays (left, right, number) entries out, for symbols below `symbols`.
-    ///
-    /// # Errors
-    /// Names a symbol or a number that is too large.
-    pub fn new(
-        entries: &[(u32, u32, u32)],
-        products: Cow<'static, [u32]>,
-        symbols: usize,
-    ) -> Result<Self> {
-        let pairs = PairTable::build(entries.iter().copied())?;
-        let monotone = is_monotone(entries, &products, symbols);
-        Ok(Self::from_parts(pairs, products, monotone))
-    }
-
-    /// Trusts parts that belong together.
-    #[must_use]
-    pub fn from_parts(
-        pairs: PairTable<'static>,
-        products: Cow<'static, [u32]>,
-        monotone: bool,
-    ) -> Self {
-        Self {
-            pairs,
-            products,
-            monotone,
-        }
-    }
-
-    /// What characters begin as under these merges, given as (left, right, number) too: empty unless
-    /// they are monotone.
-    pub fn characters(
-        &self,
-        tokens: &TokenTable<'_>,
-        entries: &[(u32, u32, u32)],
-        byte_ids: &[u32; 256],
-    ) -> CharacterTable<'static> {
-        if !self.monotone {
-            return CharacterTable::default();
-        }
-        let entries = entries.iter().copied();
-        let product = |number| self.product(number);
-        CharacterTable::build(tokens, entries, &self.pairs, product, byte_ids)
-    }
-
-    /// Whether two symbols can have a merge: false is certain.
-    #[inline]
-    pub fn may_merge(&self, left: u32, right: u32) -> bool {
-        self.pairs.may_have(left, right)
-    }
-
-    /// The number of the merge of two symbols that can have one, or [`NONE`].
-    #[inline]
-    pub fn find(&self, left: u32, right: u32) -> u32 {
-        self.pairs.find(left, right)
-    }
-
-    /// Whether every merge's number is above those of the merges that make its parts.
-    #[must_use]
-    pub fn monotone(&self) -> bool {
-        self.monotone
-    }
-}
-
-impl Merges for MergeTable {
-    #[inline]
-    fn number(&self, left: u32, right: u32) -> u32 {
-        self.pairs.get(left, right)
-    }
-
-    #[inline]
-    fn priority(&self, number: u32) -> u32 {
-        number
-    }
-
-    #[inline]
-    fn product(&self, number: u32) -> u32 {
-        if self.products.is_empty() {
-            number
-        } else {
-            self.products[number as usize]
-        }
-    }
-}
-
-/// Whether every merge's number is above the numbers of the merges that make its parts.
-fn is_monotone(entries: &[(u32, u32, u32)], products: &[u32], symbols: usize) -> bool {
-    let mut made_by = vec![None; symbols.max(1)];
-    for &(_, _, number) in entries {
-        let product = if products.is_empty() {
-            number
-        } else {
-            products[number as usize]
-        } as usize;
-        made_by[product] = made_by[product].max(Some(number));
-    }
-    entries.iter().all(|&(left, right, number)| {
-        made_by[left as usize] < Some(number) && made_by[right as usize] < Some(number)
-    })
-}
-
-/// Takes the symbols that are left after merging.
-pub trait Sink {
-    /// Hears that the symbol after place `at`, of so many, is gone and that those after it close up.
-    fn close_up(&mut self, at: usize, symbols: usize);
-    /// Takes the symbols of a short piece.
-    fn take(&mut self, symbols: &[u32]);
-    /// Takes a symbol of a long piece, and which of the initial symbols it begins with.
-    fn take_one(&mut self, symbol: u32, first: u32);
-}
-
-/// Symbols alone, as the model over bytes wants them: it reads their lengths off the tokens.
-impl Sink for Vec<u32> {
-    #[inline]
-    fn close_up(&mut self, _at: usize, _symbols: usize) {}
-
-    #[inline]
-    fn take(&mut self, symbols: &[u32]) {
-        self.extend_from_slice(symbols);
-    }
-
-    #[inline]
-    fn take_one(&mut self, symbol: u32, _first: u32) {
-        self.push(symbol);
-    }
-}
 
 /// Symbols and which of the initial symbols each begins with.
 #[derive(Debug)]
@@ -205,18 +66,18 @@ pub fn merge_short(
     sink: &mut impl Sink,
 ) -> Result<()> {
     let mut symbols = [0; SHORT];
-    let mut numbers = [NONE; SHORT]; // numbers[i]: the merge of symbols i and i + 1
+    let mut ranks = [NONE; SHORT]; // ranks[i]: the merge of symbols i and i + 1
     let mut parts = count;
     for place in 0..parts {
         symbols[place] = symbol(place)?;
         if place > 0 {
-            numbers[place - 1] = merges.number(symbols[place - 1], symbols[place]);
+            ranks[place - 1] = merges.rank(symbols[place - 1], symbols[place]);
         }
     }
     while parts > 1 {
         let (mut at, mut best) = (0, NONE);
-        for (place, &number) in numbers[..parts - 1].iter().enumerate() {
-            let priority = merges.priority(number);
+        for (place, &rank) in ranks[..parts - 1].iter().enumerate() {
+            let priority = merges.priority(rank);
             if priority < best {
                 (at, best) = (place, priority);
             }
@@ -224,23 +85,23 @@ pub fn merge_short(
         if best == NONE {
             break;
         }
-        symbols[at] = merges.product(numbers[at]);
+        symbols[at] = merges.product(ranks[at]);
         symbols.copy_within(at + 2..parts, at + 1);
-        numbers.copy_within(at + 1..parts - 1, at);
+        ranks.copy_within(at + 1..parts - 1, at);
         sink.close_up(at, parts);
         parts -= 1;
         if at + 1 < parts {
-            numbers[at] = merges.number(symbols[at], symbols[at + 1]);
+            ranks[at] = merges.rank(symbols[at], symbols[at + 1]);
         }
         if at > 0 {
-            numbers[at - 1] = merges.number(symbols[at - 1], symbols[at]);
+            ranks[at - 1] = merges.rank(symbols[at - 1], symbols[at]);
         }
     }
     sink.take(&symbols[..parts]);
     Ok(())
 }
 
-/// Merges any number of symbols over a linked list. Complexity: that of the queue.
+/// Merges any rank of symbols over a linked list. Complexity: that of the queue.
 ///
 /// # Errors
 /// Those of `symbol`, which gives the initial ones; [`crate::Error::Invalid`] for more than 2^32.
@@ -252,22 +113,22 @@ pub fn merge_long(
     chain: &mut Chain,
     sink: &mut impl Sink,
 ) -> Result<()> {
-    chain.begin(merges, count, symbol, |number, at| {
-        queue.push(merges.priority(number), at);
+    chain.begin(merges, count, symbol, |rank, at| {
+        queue.push(merges.priority(rank), at);
     })?;
     while let Some((priority, left)) = queue.pop() {
-        if merges.priority(chain.number(left)) != priority {
+        if merges.priority(chain.rank_at(left)) != priority {
             continue; // one of the two was merged meanwhile
         }
-        chain.join(merges, left, |number, at| {
-            queue.push(merges.priority(number), at);
+        chain.join(merges, left, |rank, at| {
+            queue.push(merges.priority(rank), at);
         });
     }
     chain.finish(sink);
     Ok(())
 }
 
-/// Merges any number of symbols by steps: each takes the first merge at all of its places, from left to
+/// Merges any rank of symbols by steps: each takes the first merge at all of its places, from left to
 /// right, and what candidates it makes wait for the next step, even if they come earlier in the order.
 /// Complexity: n log n.
 ///
@@ -284,9 +145,9 @@ pub fn merge_by_steps(
     sink: &mut impl Sink,
 ) -> Result<()> {
     let mut queue = BinaryHeap::new();
-    let candidate = |number, at: u32| Reverse((merges.priority(number), at));
-    chain.begin(merges, count, symbol, |number, at| {
-        queue.push(candidate(number, at));
+    let candidate = |rank, at: u32| Reverse((merges.priority(rank), at));
+    chain.begin(merges, count, symbol, |rank, at| {
+        queue.push(candidate(rank, at));
     })?;
     let mut made = Vec::new();
     while let Some(&Reverse((step, _))) = queue.peek() {
@@ -294,8 +155,8 @@ pub fn merge_by_steps(
             && priority == step
         {
             queue.pop();
-            if merges.priority(chain.number(left)) == step {
-                chain.join(merges, left, |number, at| made.push(candidate(number, at)));
+            if merges.priority(chain.rank_at(left)) == step {
+                chain.join(merges, left, |rank, at| made.push(candidate(rank, at)));
             }
         }
         queue.extend(made.drain(..));
@@ -314,7 +175,7 @@ pub struct Variant<D, U> {
     pub unwanted: U,
 }
 
-/// Merges any number of symbols, leaving some merges out.
+/// Merges any rank of symbols, leaving some merges out.
 ///
 /// With dropouts that do not last, each step takes the first candidate that is not dropped, and all are
 /// candidates again in the next: the first to survive is the best of the survivors, so those after it
@@ -333,15 +194,15 @@ pub fn merge_varied(
     sink: &mut impl Sink,
 ) -> Result<()> {
     let mut queue = BinaryHeap::new();
-    let candidate = |number, at: u32| Reverse((merges.priority(number), at, number));
-    chain.begin(merges, count, symbol, |number, at| {
-        queue.push(candidate(number, at));
+    let candidate = |rank, at: u32| Reverse((merges.priority(rank), at, rank));
+    chain.begin(merges, count, symbol, |rank, at| {
+        queue.push(candidate(rank, at));
     })?;
     let mut dropped = Vec::new();
     while let Some(first) = queue.pop() {
-        let Reverse((_, left, number)) = first;
-        // The number, too: merges of one priority follow each other at a place, and each is drawn for.
-        if chain.number(left) != number {
+        let Reverse((_, left, rank)) = first;
+        // The rank, too: merges of one priority follow each other at a place, and each is drawn for.
+        if chain.rank_at(left) != rank {
             continue;
         }
         if (variant.drops)() {
@@ -352,7 +213,7 @@ pub fn merge_varied(
         }
         queue.extend(dropped.drain(..));
         chain.remember(left);
-        chain.join(merges, left, |number, at| queue.push(candidate(number, at)));
+        chain.join(merges, left, |rank, at| queue.push(candidate(rank, at)));
     }
     chain.take_back(variant.unwanted);
     chain.finish(sink);

@@ -8,7 +8,8 @@
 //! character, and the n-gram that does is a token if that one is as long.
 
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
-use super::model::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, check_unknown};
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
 use crate::text::character_len;

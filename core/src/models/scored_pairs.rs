@@ -5,18 +5,20 @@
 //! characters that only occur inside of pieces, then one number for all other characters. Pieces of a
 //! user's own are found first, the longest at each place from the left, and never merged.
 //!
-//! *Unused* pieces serve merging only: what is such a piece in the end becomes what it was merged from.
+//! *Unused* pieces serve merging only: one that is left in the end becomes again what it was merged from,
+//! and so does each of its parts that is unused; only a single character stays.
 
 mod tables;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
 use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
-use super::characters::{self, Symbol, border};
-use super::dropout::Dropout;
-use super::merging::Merges;
-use super::model::{Border, Found, Model, Scratch, Tables, check_unknown};
-use super::seams::{Joints, Seams};
+use super::merging::characters::{MergeScratch, Symbol};
+use super::merging::dropout::Dropout;
+use super::merging::table::Merges;
+use super::model::{Found, Model, Tables, check_unknown};
+use super::scratch::Scratch;
+use super::seams::{Border, Joints, Seams};
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
@@ -52,29 +54,26 @@ struct UserDefined {
 #[derive(Debug)]
 struct ScoreTable {
     pairs: PairTable<'static>,
-    /// Number of a product -> its place in the order; equal scores have equal places.
+    /// Rank of a product -> its place in the order; equal scores have equal places.
     priorities: Vec<u32>,
-    /// Number of a product -> its id.
+    /// Rank of a product -> its id.
     products: Vec<u32>,
 }
 
 impl Merges for ScoreTable {
     #[inline]
-    fn number(&self, left: u32, right: u32) -> u32 {
+    fn rank(&self, left: u32, right: u32) -> u32 {
         self.pairs.get(left, right)
     }
 
     #[inline]
-    fn priority(&self, number: u32) -> u32 {
-        self.priorities
-            .get(number as usize)
-            .copied()
-            .unwrap_or(NONE)
+    fn priority(&self, rank: u32) -> u32 {
+        self.priorities.get(rank as usize).copied().unwrap_or(NONE)
     }
 
     #[inline]
-    fn product(&self, number: u32) -> u32 {
-        self.products[number as usize]
+    fn product(&self, rank: u32) -> u32 {
+        self.products[rank as usize]
     }
 }
 
@@ -98,7 +97,7 @@ impl ScoredPairs {
         let symbols = symbols(&tokens, kind_of)?;
         let lookup = PieceTable::build(&symbols)?;
         let user_defined = UserDefined::new(&tokens, kind_of)?;
-        let border = border(
+        let border = Border::of(
             tokens
                 .iter()
                 .filter(|&(id, _)| matches_text(kind_of(id)))
@@ -164,7 +163,7 @@ impl ScoredPairs {
     }
 
     /// Gives ids to what was merged; neighbouring unknown characters are one token.
-    fn emit(&self, piece: &[u8], scratch: &characters::Scratch, out: &mut Vec<Found>) {
+    fn emit(&self, piece: &[u8], scratch: &MergeScratch, out: &mut Vec<Found>) {
         let mut unknown = false; // the last one was the unknown token
         for symbol in scratch.merged() {
             let known = (symbol.id as usize) < self.tokens.len();
@@ -213,10 +212,10 @@ impl ScoreTable {
         });
         let mut priorities = Vec::with_capacity(products.len());
         let mut entries = Vec::new();
-        for (number, &product) in products.iter().enumerate() {
-            priorities.push(match number.checked_sub(1) {
+        for (rank, &product) in products.iter().enumerate() {
+            priorities.push(match rank.checked_sub(1) {
                 Some(before) if score(products[before]) == score(product) => priorities[before],
-                _ => number as u32,
+                _ => rank as u32,
             });
             let text = tokens.get(product);
             for (middle, _) in characters_of(text).skip(1) {
@@ -225,7 +224,7 @@ impl ScoreTable {
                 if let [Some(left), Some(right)] = parts
                     && [left, right].iter().all(|&part| merged(part))
                 {
-                    entries.push((left, right, number as u32));
+                    entries.push((left, right, rank as u32));
                 }
             }
         }
@@ -269,7 +268,7 @@ impl Model for ScoredPairs {
         scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let scratch = &mut scratch.characters;
+        let scratch: &mut MergeScratch = scratch.own.of();
         self.spell(piece, &mut scratch.symbols);
         if self.has_unused {
             scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
@@ -292,7 +291,7 @@ impl Model for ScoredPairs {
         let Some(dropout) = Dropout::of(sampling)? else {
             return self.encode_piece(piece, scratch, out);
         };
-        let scratch = &mut scratch.characters;
+        let scratch: &mut MergeScratch = scratch.own.of();
         self.spell(piece, &mut scratch.symbols);
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |id| self.is_unused(id))?;
         self.emit(piece, scratch, out);

@@ -1,12 +1,54 @@
 //! Where a text can be cut before a model sees it without changing any token.
 
-use super::model::Border;
 use crate::text::{characters, read_char};
+
+/// The character that stands for a blank.
+const MARK: &str = "\u{2581}";
 
 /// How many code points a [`Joints`] tells apart: those that most text is made of.
 const COMMON: usize = 1 << 16;
 /// How many classes of pairs a [`Joints`] tells apart.
 const PAIRS: u32 = 1 << 18;
+
+/// Where pieces can be cut without changing any token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Border {
+    /// Before a run of this character that follows another one.
+    Before(char),
+    /// After a run of this character that another one follows.
+    After(char),
+}
+
+impl Border {
+    /// Where texts can be cut before a model sees them: before (or after) every run of marks, provided that
+    /// the mark is a token and that no token goes on across such a place.
+    ///
+    /// This changes no token. Whatever merging makes is a token, so nothing is made that has a mark after
+    /// (before) another character: no merge crosses the place, those on its two sides do not touch each
+    /// other's symbols, and which of them comes first is all the same. The best segmentation is that of the
+    /// parts, for every segmentation has a boundary there, and scores add up (what rounding does to sums of
+    /// nearly equal score depends on where they begin, so that models which round don't say it). An unknown
+    /// character that reaches across (when neighbours are fused) would have to hold the mark, and that is
+    /// known.
+    pub fn of<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
+        let (mut known, mut inside, mut before) = (false, false, false);
+        for text in texts {
+            known |= text == MARK.as_bytes();
+            let mut last = None;
+            for (_, character) in characters(text) {
+                let is_mark = character == MARK.as_bytes();
+                inside |= is_mark && last == Some(false);
+                before |= !is_mark && last == Some(true);
+                last = Some(is_mark);
+            }
+        }
+        match (known, inside, before) {
+            (false, _, _) | (true, true, true) => None,
+            (true, false, _) => Some(Self::Before('\u{2581}')),
+            (true, true, false) => Some(Self::After('\u{2581}')),
+        }
+    }
+}
 
 /// Where no token goes on from one character to the next.
 #[derive(Debug, Default)]
@@ -119,6 +161,21 @@ mod tests {
 
     fn bytes<'a>(texts: &'a [&'a str]) -> impl Iterator<Item = &'a [u8]> {
         texts.iter().map(|text| text.as_bytes())
+    }
+
+    #[test]
+    fn cuts_where_no_token_goes_on() {
+        let of = |texts: &[&str]| Border::of(bytes(texts));
+        assert_eq!(of(&["▁", "▁▁", "▁a", "ab"]), Some(Border::Before('▁')));
+        assert_eq!(of(&["▁", "▁▁", "a▁", "ab"]), Some(Border::After('▁')));
+        assert_eq!(of(&["▁", "▁a", "a▁"]), None);
+        assert_eq!(of(&["▁", "a▁a"]), None);
+        assert_eq!(
+            of(&["▁a"]),
+            None,
+            "a mark that is unknown could be fused with its neighbour"
+        );
+        assert_eq!(of(&["▁"]), Some(Border::Before('▁')));
     }
 
     #[test]

@@ -24,8 +24,8 @@ use serde::Deserialize;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
-use super::model::{Border, Found, Tables};
-use super::seams::Joints;
+use super::model::{Found, Tables};
+use super::seams::{Border, Joints};
 use super::trie::Trie;
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
@@ -33,8 +33,6 @@ use crate::text::character_len;
 
 /// How far the score of an unknown character lies below the lowest score of all tokens.
 pub const UNKNOWN_PENALTY: f64 = 10.0;
-/// The mark that stands for a blank.
-const MARK: char = '\u{2581}';
 const NOWHERE: u32 = u32::MAX;
 
 /// Types of tokens, as the tables number them.
@@ -104,7 +102,7 @@ struct Step {
 
 /// Working memory.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct SearchScratch {
     steps: Vec<Step>,
     rivals: Vec<f64>,
     /// The best path by exact sums, when another one was found.
@@ -170,7 +168,7 @@ impl Unigram {
         let matches = |id: u32| matches!(kind_of(id), kind::NORMAL | kind::USER_DEFINED);
         let keys = tables::sorted_keys(&tokens, matches);
         let trie = Trie::new(&keys)?;
-        let seam = tables::border(&keys);
+        let seam = Border::of(keys.iter().map(|key| key.0));
         let border = seam.filter(|_| !settings.single_precision);
         let (units, joints) = match settings.fixed_point {
             true => {
@@ -219,11 +217,11 @@ impl Unigram {
     }
 
     /// Finds the best segmentation as (start, end, id), from the left; gives its score.
-    fn viterbi(&self, piece: &[u8], scratch: &mut Scratch) -> f64 {
+    fn viterbi(&self, piece: &[u8], scratch: &mut SearchScratch) -> f64 {
         if self.settings.fixed_point {
             return self.backward(piece, scratch);
         }
-        let Scratch { steps, path, .. } = scratch;
+        let SearchScratch { steps, path, .. } = scratch;
         path.clear();
         let score = match self.settings.single_precision {
             true => self.forward::<f32>(piece, 0.0, steps),

@@ -1,6 +1,7 @@
 //! Each piece is looked up as a whole.
 
-use super::model::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, check_unknown};
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 use crate::tables::{PieceTable, TokenTable};
 use crate::text;

@@ -14,7 +14,8 @@
 
 use std::ops::Range;
 
-use super::model::{Found, Model, Scratch, check_unknown};
+use super::model::{Found, Model, check_unknown};
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 use crate::tables::{NONE, TokenTable};
 use crate::text;

@@ -13,7 +13,9 @@ use super::to_python;
 use crate::decode::{self, Reading, Strings};
 use crate::encode::staged::{self, Variation};
 use crate::error::{Error, Result};
-use crate::models::model::{self, Tables};
+use crate::models::build::build;
+use crate::models::model::Tables;
+use crate::models::spec::ModelSpec;
 use crate::normalize::Context;
 use crate::random::{Place, Sampling};
 use crate::split::stage::Pieces;
@@ -129,7 +131,7 @@ impl Pipeline {
         scores: Option<Lent<f64>>,
         kinds: Option<Lent<u8>>,
     ) -> PyResult<Self> {
-        let spec: model::Spec = serde_json::from_str(model)
+        let spec: ModelSpec = serde_json::from_str(model)
             .map_err(|error| PyValueError::new_err(format!("not a model: {error}")))?;
         let tokens = token_table(py, &blob, &ends)?;
         let merges = merges.map(|merges| triples(py, &merges)).transpose()?;
@@ -142,9 +144,7 @@ impl Pipeline {
             kinds: kinds.map(|kinds| kinds.into_owned()).unwrap_or_default(),
         };
         let stages = Arc::clone(&stages.0);
-        let model = py
-            .detach(|| model::build(spec, tables))
-            .map_err(to_python)?;
+        let model = py.detach(|| build(spec, tables)).map_err(to_python)?;
         Ok(Self(staged::Pipeline::new(stages, model)))
     }
 

@@ -19,7 +19,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::models::model::{Model as _, Scratch};
+use crate::models::model::Model as _;
+use crate::models::scratch::Scratch;
 use crate::models::word_piece::WordPiece;
 use crate::tables::TokenTable;
 use crate::text;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bpe_core::encode::staged::Pipeline;
-use bpe_core::models::model::{self, Tables};
+use bpe_core::models::{build::build, model::Tables};
 use bpe_core::stages::Stages;
 use bpe_core::tables::TokenTable;
 
@@ -65,10 +65,7 @@ pub fn all() -> Vec<Pipeline> {
         };
         let spec = serde_json::from_str(model).expect("a model");
         let stages = Stages::from_json(stages).expect("stages");
-        Pipeline::new(
-            Arc::new(stages),
-            model::build(spec, tables).expect("a model"),
-        )
+        Pipeline::new(Arc::new(stages), build(spec, tables).expect("a model"))
     })
     .collect()
 }

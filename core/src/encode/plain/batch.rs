@@ -12,7 +12,7 @@ use super::{Engine, shift};
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::piece_cache::{self, MAX_IDS, MAX_PIECE, PieceCache};
-use crate::models::bpe::Scratch;
+use crate::models::bpe::BpeScratch;
 use crate::split::AT_A_TIME;
 
 /// Pieces that wait to be looked up.
@@ -81,7 +81,7 @@ impl Batch {
 #[derive(Debug)]
 pub(super) struct LookUp {
     cache: PieceCache,
-    scratch: Scratch,
+    scratch: BpeScratch,
     keys: [u128; AT_A_TIME],
     homes: [u32; AT_A_TIME],
     /// The ids of one piece, while they are only counted.
@@ -92,7 +92,7 @@ impl Default for LookUp {
     fn default() -> Self {
         Self {
             cache: PieceCache::default(),
-            scratch: Scratch::default(),
+            scratch: BpeScratch::default(),
             keys: [0; AT_A_TIME],
             homes: [0; AT_A_TIME],
             counted: Vec::new(),

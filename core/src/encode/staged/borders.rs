@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::models::model::Border;
+use crate::models::seams::Border;
 use crate::text::read_char;
 
 /// Calls `each` for the parts of a piece between which no token goes on.

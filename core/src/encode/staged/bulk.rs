@@ -5,7 +5,7 @@ use super::{Pipeline, Worker};
 use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::{self, Encoded, Part};
 use crate::error::Result;
-use crate::models::model::Border;
+use crate::models::seams::Border;
 use crate::special::SpecialMatcher;
 
 impl Pipeline {

@@ -3,7 +3,7 @@
 use super::tests::{encode, table};
 use super::*;
 use crate::models::merging::merge_long;
-use crate::models::queue::HeapQueue;
+use crate::models::merging::queue::HeapQueue;
 
 /// The way without any short cut: bytes in a linked list, and a heap.
 fn slowly(model: &Bpe, piece: &[u8]) -> Vec<u32> {
@@ -25,7 +25,7 @@ fn slowly(model: &Bpe, piece: &[u8]) -> Vec<u32> {
 fn merged(model: &Bpe, piece: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
     model
-        .merge_piece(piece, &mut Scratch::default(), &mut ids)
+        .merge_piece(piece, &mut BpeScratch::default(), &mut ids)
         .unwrap();
     ids
 }
@@ -135,7 +135,7 @@ fn long_windows_give_what_one_go_gives() {
     let gaps = (0..3000_u32).map(|n| " ".repeat((n.wrapping_mul(2_654_435_761) >> 24) as usize));
     pieces.push(gaps.collect::<Vec<_>>().join("\t").into_bytes());
     for model in embedded() {
-        let mut scratch = Scratch::default();
+        let mut scratch = BpeScratch::default();
         for piece in &pieces {
             let mut ids = Vec::new();
             let found = model.merge_by_windows(

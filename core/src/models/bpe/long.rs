@@ -1,8 +1,8 @@
 //! Pieces of more symbols than are merged on the stack.
 
 use super::super::merging::merge_long;
-use super::super::queue::{BucketQueue, HeapQueue};
-use super::{Bpe, Scratch};
+use super::super::merging::queue::{BucketQueue, HeapQueue};
+use super::{Bpe, BpeScratch};
 use crate::error::Result;
 
 /// Symbols of a window over a piece in which some token is longer than a window on the stack.
@@ -14,7 +14,7 @@ impl Bpe {
     pub(super) fn merge_long_piece(
         &self,
         piece: &[u8],
-        scratch: &mut Scratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         if self.merges.monotone()
@@ -42,9 +42,9 @@ impl Bpe {
     pub(super) fn merge_by_windows(
         &self,
         piece: &[u8],
-        scratch: &mut Scratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
-        merge: impl Fn(&Self, &[u8], usize, &mut Scratch, &mut Vec<u32>) -> Result<usize>,
+        merge: impl Fn(&Self, &[u8], usize, &mut BpeScratch, &mut Vec<u32>) -> Result<usize>,
     ) -> Result<bool> {
         let before = out.len();
         let mut from = 0;
@@ -81,7 +81,7 @@ impl Bpe {
         &self,
         piece: &[u8],
         from: usize,
-        scratch: &mut Scratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<usize> {
         let end = self.lay_out(piece, from, &mut scratch.short)?;
@@ -95,10 +95,10 @@ impl Bpe {
         &self,
         piece: &[u8],
         from: usize,
-        scratch: &mut Scratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<usize> {
-        let Scratch { starts, chain, .. } = scratch;
+        let BpeScratch { starts, chain, .. } = scratch;
         starts.clear();
         let mut end = from;
         while end < piece.len() && starts.len() < MOST {

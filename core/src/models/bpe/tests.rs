@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::models::merging::merge_long;
-use crate::models::queue::{BucketQueue, HeapQueue};
-use crate::models::short::MAX_SYMBOLS;
+use crate::models::merging::queue::{BucketQueue, HeapQueue};
+use crate::models::merging::short::MAX_SYMBOLS;
 
 pub(super) fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
     let mut ends = Vec::new();
@@ -48,7 +48,7 @@ fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
 pub(super) fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
     let mut ids = Vec::new();
     model
-        .encode_piece(piece, &mut Scratch::default(), &mut ids)
+        .encode_piece(piece, &mut BpeScratch::default(), &mut ids)
         .unwrap();
     bytes_of(model, &ids)
 }
@@ -138,7 +138,7 @@ proptest! {
             merges.iter().position(|m| Some(m[0]) == id(l) && Some(m[1]) == id(r)).map(|n| n as u32)
         };
         // One scratch for all: halfway the model learns which whole pieces it must look up.
-        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut ids) = (BpeScratch::default(), Vec::new());
         for piece in pieces.iter().chain(&tokens) {
             ids.clear();
             model.encode_piece(piece, &mut scratch, &mut ids).unwrap();
@@ -209,7 +209,7 @@ fn a_missing_byte_is_named() {
     for length in [1, 100] {
         let piece = [vec![b'a'; length], vec![b'x']].concat();
         let error = model
-            .encode_piece(&piece, &mut Scratch::default(), &mut Vec::new())
+            .encode_piece(&piece, &mut BpeScratch::default(), &mut Vec::new())
             .unwrap_err();
         assert_eq!(
             error,

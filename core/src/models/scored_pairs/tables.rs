@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use crate::error::{Error, Result};
 use crate::models::bpe::LONGEST_TOKEN;
-use crate::models::characters::byte_tokens;
+use crate::models::merging::characters::byte_tokens;
 use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 

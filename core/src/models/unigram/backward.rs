@@ -9,7 +9,7 @@
 //! tokens join all characters of the text.
 
 use super::lattice::UNKNOWN;
-use super::{Scratch, Unigram};
+use super::{SearchScratch, Unigram};
 use crate::text::read_char;
 
 /// How many units make a score of 1.
@@ -42,7 +42,7 @@ pub(super) fn rounded(score: f64) -> f64 {
 
 impl Unigram {
     /// Finds the best segmentation as (start, end, id), from the left; returns its score.
-    pub(super) fn backward(&self, piece: &[u8], scratch: &mut Scratch) -> f64 {
+    pub(super) fn backward(&self, piece: &[u8], scratch: &mut SearchScratch) -> f64 {
         scratch.path.clear();
         let mut sum = 0;
         let mut from = 0;
@@ -74,8 +74,8 @@ impl Unigram {
         at
     }
 
-    fn backward_in_block(&self, text: &[u8], from: usize, scratch: &mut Scratch) -> i64 {
-        let Scratch {
+    fn backward_in_block(&self, text: &[u8], from: usize, scratch: &mut SearchScratch) -> i64 {
+        let SearchScratch {
             onward,
             starts,
             path,
@@ -130,7 +130,8 @@ mod tests {
 
     use super::super::tests::{SETTINGS, all, ids, model};
     use super::super::{Settings, Unigram};
-    use crate::models::model::{Model as _, Scratch};
+    use crate::models::model::Model as _;
+    use crate::models::scratch::Scratch;
 
     fn of(tokens: &[(&str, f64)]) -> Unigram {
         let settings = Settings {

@@ -12,9 +12,10 @@
 //! behind than (n + n) / 2 such distances, the best path is the one that is found.
 
 use super::lattice::UNKNOWN;
-use super::{NOWHERE, Scratch, Step, Unigram, walk_back};
+use super::{NOWHERE, SearchScratch, Step, Unigram, walk_back};
 use crate::error::Result;
-use crate::models::model::{self, Carrying, Found};
+use crate::models::model::{Carrying, Found};
+use crate::models::scratch::Scratch;
 use crate::text::character_len;
 
 /// The distance between numbers in f32 by their size, and as much again for whatever is reckoned here.
@@ -25,8 +26,8 @@ const LONGEST: usize = 80;
 
 impl Unigram {
     /// Finds the best segmentation of a part by exact sums, and its lead over all others.
-    fn lead(&self, piece: &[u8], scratch: &mut Scratch) -> f64 {
-        let Scratch {
+    fn lead(&self, piece: &[u8], scratch: &mut SearchScratch) -> f64 {
+        let SearchScratch {
             steps,
             rivals,
             path,
@@ -118,18 +119,9 @@ fn mostly_ascii(piece: &[u8]) -> bool {
 }
 
 impl Carrying for Unigram {
-    fn encode_on(
-        &self,
-        piece: &[u8],
-        scratch: &mut model::Scratch,
-        out: &mut Vec<Found>,
-    ) -> Result<()> {
-        let model::Scratch {
-            unigram,
-            sum,
-            bound,
-            ..
-        } = scratch;
+    fn encode_on(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Found>) -> Result<()> {
+        let Scratch { own, sum, bound } = scratch;
+        let unigram: &mut SearchScratch = own.of();
         *bound = 0.0;
         if piece.len() <= LONGEST && mostly_ascii(piece) {
             let lead = self.lead(piece, unigram);
@@ -141,7 +133,7 @@ impl Carrying for Unigram {
         }
         let begins = f64::from(*sum);
         *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
-        let Scratch {
+        let SearchScratch {
             steps, path, exact, ..
         } = unigram;
         std::mem::swap(path, exact);

@@ -1,13 +1,14 @@
 //! A unigram model among other models: what the stages' pipeline asks of it.
 
-use super::{Scratch, Unigram, sample};
+use super::{SearchScratch, Unigram, sample};
 use crate::error::{Error, Result};
-use crate::models::model::{self, Border, Carrying, Found};
-use crate::models::seams::{Joints, Seams};
+use crate::models::model::{Carrying, Found, Model};
+use crate::models::scratch::Scratch;
+use crate::models::seams::{Border, Joints, Seams};
 use crate::random::{Draw, Sampling};
 use crate::tables::TokenTable;
 
-impl model::Model for Unigram {
+impl Model for Unigram {
     fn tokens(&self) -> &TokenTable<'static> {
         &self.tokens
     }
@@ -15,11 +16,12 @@ impl model::Model for Unigram {
     fn encode_piece(
         &self,
         piece: &[u8],
-        scratch: &mut model::Scratch,
+        scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        self.viterbi(piece, &mut scratch.unigram);
-        self.emit(piece, scratch.unigram.path.iter().copied(), out)
+        let memory: &mut SearchScratch = scratch.own.of();
+        self.viterbi(piece, memory);
+        self.emit(piece, memory.path.iter().copied(), out)
     }
 
     fn sample_piece(
@@ -27,7 +29,7 @@ impl model::Model for Unigram {
         piece: &[u8],
         sampling: Sampling,
         draw: &mut Draw,
-        scratch: &mut model::Scratch,
+        scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
         let Sampling::Segmentation { alpha, nbest } = sampling else {
@@ -42,8 +44,9 @@ impl model::Model for Unigram {
         }
         match nbest {
             0 => {
-                self.sample(piece, alpha, draw, &mut scratch.unigram);
-                self.emit(piece, scratch.unigram.path.iter().copied(), out)
+                let memory: &mut SearchScratch = scratch.own.of();
+                self.sample(piece, alpha, draw, memory);
+                self.emit(piece, memory.path.iter().copied(), out)
             }
             1 => self.encode_piece(piece, scratch, out),
             n => {
@@ -56,7 +59,7 @@ impl model::Model for Unigram {
 
     fn nbest_piece(&self, piece: &[u8], n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
         if n == 1 && !piece.is_empty() {
-            let mut scratch = Scratch::default();
+            let mut scratch = SearchScratch::default();
             let score = self.viterbi(piece, &mut scratch);
             let mut found = Vec::new();
             self.emit(piece, scratch.path.iter().copied(), &mut found)?;

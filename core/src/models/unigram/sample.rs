@@ -9,15 +9,21 @@
 //! to more than nothing: however large it is, the best keep their weight.
 
 use super::lattice::UNKNOWN;
-use super::{Found, Scratch, Unigram};
+use super::{Found, SearchScratch, Unigram};
 use crate::models::unigram::real::Real as _;
 use crate::random::Draw;
 use crate::text::character_len;
 
 impl Unigram {
     /// Draws among all segmentations; the path is left in the working memory.
-    pub(super) fn sample(&self, piece: &[u8], alpha: f64, draw: &mut Draw, scratch: &mut Scratch) {
-        let Scratch {
+    pub(super) fn sample(
+        &self,
+        piece: &[u8],
+        alpha: f64,
+        draw: &mut Draw,
+        scratch: &mut SearchScratch,
+    ) {
+        let SearchScratch {
             bests, sums, path, ..
         } = scratch;
         path.clear();

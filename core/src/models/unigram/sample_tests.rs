@@ -1,6 +1,7 @@
 use super::lattice::UNKNOWN;
 use super::tests::{all, ids, simple};
-use crate::models::model::{self, Model as _};
+use crate::models::model::Model as _;
+use crate::models::scratch::Scratch;
 use crate::random::{Draw, Place, Sampling};
 
 #[test]
@@ -25,7 +26,7 @@ fn draws_by_probability() {
             .sum();
         let draws = 20_000;
         let mut seen: std::collections::HashMap<Vec<u32>, u32> = std::collections::HashMap::new();
-        let mut scratch = model::Scratch::default();
+        let mut scratch = Scratch::default();
         let mut draw = Draw::at(Place {
             seed: 7,
             document: 0,
@@ -66,7 +67,7 @@ fn draws_by_probability() {
                 text,
                 sampling,
                 &mut draw,
-                &mut model::Scratch::default(),
+                &mut Scratch::default(),
                 &mut Vec::new(),
             )
             .is_err()
@@ -96,7 +97,7 @@ fn draws_at_the_limits_of_alpha() {
         for _ in 0..200 {
             let mut out = Vec::new();
             let sampling = Sampling::Segmentation { alpha, nbest };
-            let mut scratch = model::Scratch::default();
+            let mut scratch = Scratch::default();
             model
                 .sample_piece(text, sampling, &mut draw, &mut scratch, &mut out)
                 .unwrap();
@@ -141,7 +142,7 @@ fn draws_where_scores_overflow() {
             alpha: 1e308,
             nbest: 0,
         };
-        let mut scratch = model::Scratch::default();
+        let mut scratch = Scratch::default();
         model
             .sample_piece(b"abab", sampling, &mut draw, &mut scratch, &mut out)
             .unwrap();

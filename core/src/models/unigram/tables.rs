@@ -1,9 +1,8 @@
 //! What a unigram model works out of its tables when it is made.
 
 use super::lattice::UNKNOWN;
-use super::{MARK, Settings, kind};
+use super::{Settings, kind};
 use crate::error::{Error, Result};
-use crate::models::model::Border;
 use crate::tables::TokenTable;
 
 /// Checks that the tables have the same length and the numbers are numbers.
@@ -65,30 +64,4 @@ pub(super) fn byte_tokens(tokens: &TokenTable<'_>, kinds: &[u8]) -> Option<Box<[
         }
     }
     (!ids.contains(&UNKNOWN)).then_some(ids)
-}
-
-/// Where no token goes on: before a mark if no token has one after another character, after a mark if
-/// none has another character after one. The mark must be a token, for unknown characters fuse.
-///
-/// The best segmentation is then that of the parts, for every segmentation has a boundary there, and
-/// scores add up. What rounding does to sums of nearly equal score depends on where they begin.
-pub(super) fn border(keys: &[(&[u8], u32)]) -> Option<Border> {
-    let mut mark = [0; 4];
-    let mark = MARK.encode_utf8(&mut mark).as_bytes();
-    keys.binary_search_by(|(key, _)| (*key).cmp(mark)).ok()?;
-    let (mut before, mut after) = (true, true);
-    for (key, _) in keys {
-        let mut last = None;
-        for (_, character) in crate::text::characters(key) {
-            let is_mark = character == mark;
-            before &= !is_mark || last != Some(false);
-            after &= is_mark || last != Some(true);
-            last = Some(is_mark);
-        }
-    }
-    match (before, after) {
-        (true, _) => Some(Border::Before(MARK)),
-        (false, true) => Some(Border::After(MARK)),
-        (false, false) => None,
-    }
 }

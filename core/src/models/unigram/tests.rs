@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::models::model::{self, Model as _};
+use crate::models::model::{Model as _, Tables};
+use crate::models::scratch::Scratch;
 use crate::text::characters;
 
 fn table(tokens: &[&[u8]]) -> TokenTable<'static> {
@@ -53,7 +54,7 @@ pub(super) fn ids(found: &[Found]) -> Vec<u32> {
 fn encode(model: &Unigram, text: &[u8]) -> Vec<u32> {
     let mut out = Vec::new();
     model
-        .encode_piece(text, &mut model::Scratch::default(), &mut out)
+        .encode_piece(text, &mut Scratch::default(), &mut out)
         .unwrap();
     let mut at = 0;
     for found in &out {
@@ -110,7 +111,7 @@ fn takes_the_best() {
     };
     let error = super::tests::model(none, &tokens).encode_piece(
         b"axa",
-        &mut model::Scratch::default(),
+        &mut Scratch::default(),
         &mut Vec::new(),
     );
     assert_eq!(
@@ -176,8 +177,8 @@ fn knows_where_texts_can_be_cut() {
     let mark = "▁";
     let border =
         |tokens: &[&str]| simple(&tokens.iter().map(|&t| (t, -1.0)).collect::<Vec<_>>()).border;
-    assert_eq!(border(&[mark, "▁a", "▁▁", "b"]), Some(Border::Before(MARK)));
-    assert_eq!(border(&[mark, "a▁", "b"]), Some(Border::After(MARK)));
+    assert_eq!(border(&[mark, "▁a", "▁▁", "b"]), Some(Border::Before('▁')));
+    assert_eq!(border(&[mark, "a▁", "b"]), Some(Border::After('▁')));
     assert_eq!(border(&[mark, "a▁", "▁b"]), None);
     assert_eq!(border(&["▁a"]), None);
     let single = Settings {
@@ -254,7 +255,7 @@ proptest! {
         let model = simple(&tokens);
         let mut expected = all(&model, text.as_bytes());
         expected.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let mut scratch = Scratch::default();
+        let mut scratch = SearchScratch::default();
         let score = model.viterbi(text.as_bytes(), &mut scratch);
         prop_assert!((score - expected[0].1).abs() < 1e-9);
         let found = model.nbest_piece(text.as_bytes(), n).unwrap();
@@ -276,7 +277,7 @@ proptest! {
         let model = simple(&tokens);
         let bytes = text.as_bytes();
         let is_mark = |at: usize| bytes[at..].starts_with("▁".as_bytes());
-        let score = |part: &[u8]| model.viterbi(part, &mut Scratch::default());
+        let score = |part: &[u8]| model.viterbi(part, &mut SearchScratch::default());
         for (at, character) in characters(bytes).skip(1) {
             let _ = character;
             let before = (0..at).rev().find(|&at| bytes[at] & 0xC0 != 0x80).is_some_and(is_mark);

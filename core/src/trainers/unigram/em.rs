@@ -5,7 +5,7 @@ use super::lattices::{GONE, Lattices, Packing, WordLattice};
 use super::pieces::Pieces;
 use crate::error::{Error, Result};
 use crate::models::unigram::real::Real;
-use crate::trainers::shards;
+use crate::threads;
 
 /// A token that is expected less often is dropped.
 const RARE: f64 = 0.5;
@@ -30,11 +30,11 @@ pub fn expect(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<
         })
         .collect();
     let packing = lattices.packing();
-    let parts = shards::run(lattices.shards().len(), threads, |number| {
+    let parts = threads::map(lattices.shards().iter(), threads, |shard| {
         let mut weights = fresh.clone();
         let mut logarithmic = Vec::new();
         let mut places = Places::default();
-        for word in lattices.shards()[number].words() {
+        for word in shard.words() {
             if !places.expect(&mut weights, word, packing) {
                 logarithmic.resize(pieces.len(), 0.0);
                 exact::expect_word(pieces, word, packing, &mut logarithmic, None);

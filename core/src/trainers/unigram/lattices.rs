@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::models::trie::Trie;
 use crate::models::unigram::real::Real;
 use crate::text::{character_len, characters};
-use crate::trainers::shards;
+use crate::threads;
 
 /// What a token that is dropped becomes.
 pub const GONE: u32 = u32::MAX;
@@ -205,7 +205,7 @@ impl Lattices {
         drop(keys);
         let unknown = pieces.len() as u32;
         let count = (words.total_bytes() / SHARD).clamp(1, MOST_SHARDS);
-        let shards = shards::run(count, threads, |number| {
+        let shards = threads::map(0..count, threads, |number| {
             let mut shard = Shard::default();
             for place in words.range(number, count) {
                 let (word, occurrences) = words.get(place);
@@ -244,7 +244,7 @@ impl Lattices {
     /// Gives tokens their new ids, [`GONE`] for those that are dropped; `tokens` are left.
     pub fn rename(&mut self, new_ids: &[u32], tokens: usize, threads: usize) {
         let packing = self.packing;
-        shards::change(&mut self.shards, threads, |shard| {
+        threads::map(self.shards.iter_mut(), threads, |shard| {
             shard.rename(new_ids, tokens as u32, packing);
         });
     }

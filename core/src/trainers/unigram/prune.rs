@@ -4,7 +4,7 @@ use super::Precision;
 use super::lattices::{GONE, Home, Lattices, Packing};
 use super::pieces::Pieces;
 use crate::error::Result;
-use crate::trainers::shards;
+use crate::threads;
 
 /// How the text of a token is segmented otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +78,12 @@ fn judge<T: Precision>(
     let sum = T::round(frequencies.iter().map(|frequency| frequency.wide()).sum());
     let log_sum = T::round(sum.wide().ln());
     let packing = lattices.packing();
-    let parts = shards::run(lattices.shards().len(), threads, |number| {
+    let parts = threads::map(lattices.shards().iter(), threads, |shard| {
         let mut found = Vec::new();
         let mut failed = None;
         let mut viterbi = Viterbi::default();
         let mut others = Vec::new();
-        lattices.homes(&lattices.shards()[number], |home| {
+        lattices.homes(shard, |home| {
             let frequency = frequencies[home.id];
             if frequency == T::default() || failed.is_some() {
                 return;
@@ -193,10 +193,10 @@ impl Viterbi {
 /// Gives how often each token occurs in the best segmentations.
 pub fn frequencies(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
     let packing = lattices.packing();
-    let parts = shards::run(lattices.shards().len(), threads, |number| {
+    let parts = threads::map(lattices.shards().iter(), threads, |shard| {
         let mut frequencies = vec![0.0; pieces.len()];
         let mut viterbi = Viterbi::default();
-        for word in lattices.shards()[number].words() {
+        for word in shard.words() {
             viterbi.run(pieces, packing, word.edges, word.characters, usize::MAX);
             viterbi.backwards(packing, |id| {
                 if let Some(frequency) = frequencies.get_mut(id) {

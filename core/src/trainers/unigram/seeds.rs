@@ -13,7 +13,7 @@ use super::words::{MANY, Words, first_byte};
 use super::{Options, Precision};
 use crate::error::{Error, Result};
 use crate::text::{characters, read_char};
-use crate::trainers::shards;
+use crate::threads;
 use crate::trainers::valid_piece::{Class, LEFT_OUT, class_of};
 
 /// The code of a word's end, and of a character that is left out; others begin at 2.
@@ -150,12 +150,11 @@ impl<'a> Suffixes<'a> {
             next[code as usize] += 1;
         }
         drop(next);
-        let parts = shards::run(codes - FIRST as usize, self.options.threads, |number| {
-            let code = number + FIRST as usize;
+        let parts = threads::map(FIRST as usize..codes, self.options.threads, |code| {
             let mut walk = Walk {
                 suffixes: self,
                 found: Vec::new(),
-                classes: vec![self.classes[number]],
+                classes: vec![self.classes[code - FIRST as usize]],
             };
             let group = &places[begins[code]..begins[code + 1]];
             let mut items: Vec<(u64, u32)> = group.iter().map(|&at| (0, at)).collect();

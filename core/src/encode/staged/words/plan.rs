@@ -6,8 +6,8 @@
 
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
-use crate::models::model::{Border, Model};
-use crate::models::seams::Joints;
+use crate::models::model::Model;
+use crate::models::seams::{Border, Joints};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
 use crate::stages::{Shape, Stages};

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use crate::documents::Documents;
 use crate::encode::staged::Pipeline;
-use crate::models::model::{self, Tables};
+use crate::models::build::build;
+use crate::models::model::Tables;
 use crate::normalize::charsmap;
 use crate::stages::Stages;
 use crate::tables::TokenTable;
@@ -134,7 +135,7 @@ fn pipeline(stages: &str, model: &str) -> Pipeline {
     let stages = Arc::new(Stages::from_json(stages).unwrap());
     Pipeline::new(
         stages,
-        model::build(serde_json::from_str(model).unwrap(), tables).unwrap(),
+        build(serde_json::from_str(model).unwrap(), tables).unwrap(),
     )
 }
 
@@ -326,7 +327,7 @@ fn a_byte_without_a_token_is_named_where_it_stands() {
         ..Tables::default()
     };
     let model = DOUBLE.replace(r#""unk_id": 0"#, r#""unk_id": null"#);
-    let model = model::build(serde_json::from_str(&model).unwrap(), tables).unwrap();
+    let model = build(serde_json::from_str(&model).unwrap(), tables).unwrap();
     let pipeline = Pipeline::new(stages, model);
     assert!(pipeline.plan.is_some());
     let documents = Documents {

@@ -2,18 +2,12 @@
 
 use super::chain::Chain;
 use super::dropout::Dropout;
-use super::merging::{
-    Merges, Placed, SHORT, Variant, merge_by_steps, merge_long, merge_short, merge_varied,
-};
-use super::model::Border;
 use super::queue::{BucketQueue, HeapQueue};
+use super::table::Merges;
+use super::{Placed, SHORT, Variant, merge_by_steps, merge_long, merge_short, merge_varied};
 use crate::error::Result;
 use crate::random::Draw;
 use crate::tables::{NONE, PieceTable, TokenTable};
-use crate::text::read_char;
-
-/// The character that stands for a blank (U+2581).
-const MARK: char = '▁';
 
 /// A symbol that merging begins with, and the bytes of the piece that it stands for.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +22,7 @@ pub struct Symbol {
 
 /// Working memory that is used again from piece to piece.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct MergeScratch {
     /// What merging begins with.
     pub symbols: Vec<Symbol>,
     /// A character with what is written before and after it.
@@ -37,8 +31,8 @@ pub struct Scratch {
     merged: Vec<(u32, u32)>,
 }
 
-impl Scratch {
-    /// Merges the symbols; [`Scratch::merged`] gives what is left. `monotone` as in `queue`.
+impl MergeScratch {
+    /// Merges the symbols; [`MergeScratch::merged`] gives what is left. `monotone` as in `queue`.
     pub fn merge(&mut self, merges: &impl Merges, monotone: bool) -> Result<()> {
         let Self { symbols, chain, .. } = self;
         let symbol = |place: usize| Ok(symbols[place].id);
@@ -113,57 +107,4 @@ pub fn byte_tokens(pieces: &PieceTable<'_>, tokens: &TokenTable<'_>) -> Box<[u32
             .get(format!("<0x{byte:02X}>").as_bytes(), tokens)
             .unwrap_or(NONE)
     }))
-}
-
-/// Where texts can be cut before merging: before (or after) every run of marks, provided that the mark is
-/// a token and that no token goes on across such a place.
-///
-/// This changes no token. Whatever merging makes is a token, so nothing is made that has a mark after
-/// (before) another character: no merge crosses the place, those on its two sides do not touch each
-/// other's symbols, and which of them comes first is all the same. An unknown character that reaches
-/// across (when neighbours are fused) would have to hold the mark, and that is known.
-pub fn border<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Option<Border> {
-    let (mut known, mut inside, mut before) = (false, false, false);
-    for text in texts {
-        known |= text == MARK.to_string().as_bytes();
-        let mut last = None;
-        let mut at = 0;
-        while at < text.len() {
-            let (character, length) = read_char(text, at);
-            let is_mark = character == Some(MARK);
-            inside |= is_mark && last == Some(false);
-            before |= !is_mark && last == Some(true);
-            last = Some(is_mark);
-            at += length;
-        }
-    }
-    if !known {
-        None
-    } else if !inside {
-        Some(Border::Before(MARK))
-    } else if !before {
-        Some(Border::After(MARK))
-    } else {
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cuts_where_no_token_goes_on() {
-        let of = |texts: &[&str]| border(texts.iter().map(|text| text.as_bytes()));
-        assert_eq!(of(&["▁", "▁▁", "▁a", "ab"]), Some(Border::Before('▁')));
-        assert_eq!(of(&["▁", "▁▁", "a▁", "ab"]), Some(Border::After('▁')));
-        assert_eq!(of(&["▁", "▁a", "a▁"]), None);
-        assert_eq!(of(&["▁", "a▁a"]), None);
-        assert_eq!(
-            of(&["▁a"]),
-            None,
-            "a mark that is unknown could be fused with its neighbour"
-        );
-        assert_eq!(of(&["▁"]), Some(Border::Before('▁')));
-    }
 }

@@ -1,12 +1,12 @@
 //! Merging of a piece of few symbols, all of it on the stack.
 //!
-//! A candidate is one u64: the number of the merge, then its place, so that the least of them is the
-//! lowest number, and the leftmost of equals. Symbols keep their places, and a bit says which places
+//! A candidate is one u64: the rank of the merge, then its place, so that the least of them is the
+//! lowest rank, and the leftmost of equals. Symbols keep their places, and a bit says which places
 //! are still in use: nothing is moved when two become one.
 
 use crate::tables::NONE;
 
-use super::merging::{MergeTable, Merges as _};
+use super::table::{MergeTable, Merges as _};
 
 /// The most symbols of a piece that is merged here: a bit of a u64 each.
 pub const MAX_SYMBOLS: usize = 64;
@@ -97,16 +97,16 @@ impl ShortPiece {
         while likely != 0 {
             let place = likely.trailing_zeros() as usize;
             likely &= likely - 1;
-            let number = merges.find(symbols[place], symbols[(place + 1) % MAX_SYMBOLS]);
-            candidates[place] = candidate(number, place);
+            let rank = merges.find(symbols[place], symbols[(place + 1) % MAX_SYMBOLS]);
+            candidates[place] = candidate(rank, place);
         }
         loop {
             let first = least(candidates);
             if first == NO_MERGE {
                 break;
             }
-            let (number, place) = parts(first);
-            let symbol = merges.product(number);
+            let (rank, place) = parts(first);
+            let symbol = merges.product(rank);
             symbols[place] = symbol;
             let gone = next(places, place).unwrap_or(place);
             places &= !(1 << gone);
@@ -139,11 +139,11 @@ impl ShortPiece {
 }
 
 #[inline]
-fn candidate(number: u32, place: usize) -> u64 {
-    if number == NONE {
+fn candidate(rank: u32, place: usize) -> u64 {
+    if rank == NONE {
         NO_MERGE
     } else {
-        u64::from(number) << PLACE_BITS | place as u64
+        u64::from(rank) << PLACE_BITS | place as u64
     }
 }
 

@@ -4,7 +4,7 @@
 //! Regularization", arXiv:1910.13267, algorithm 1. The lasting form is another distribution: a
 //! candidate that was dropped once stays dropped, while in the paper it may come up in the next step.
 
-use super::merging::Variant;
+use super::Variant;
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 

@@ -1,6 +1,6 @@
 //! A piece as a linked list of symbols, of which neighbours become one.
 
-use super::merging::{Merges, Sink};
+use super::table::Merges;
 use crate::error::{Error, Result};
 use crate::tables::NONE;
 
@@ -9,11 +9,37 @@ use crate::tables::NONE;
 pub struct Chain {
     symbols: Vec<u32>,
     /// The merge of a symbol and the next one.
-    numbers: Vec<u32>,
+    ranks: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
     /// What was merged, for those who take it back.
     joints: Vec<Joint>,
+}
+
+/// Takes the symbols that are left after merging.
+pub trait Sink {
+    /// Hears that the symbol after place `at`, of so many, is gone and that those after it close up.
+    fn close_up(&mut self, at: usize, symbols: usize);
+    /// Takes the symbols of a short piece.
+    fn take(&mut self, symbols: &[u32]);
+    /// Takes a symbol of a long piece, and which of the initial symbols it begins with.
+    fn take_one(&mut self, symbol: u32, first: u32);
+}
+
+/// Symbols alone, as the model over bytes wants them: it reads their lengths off the tokens.
+impl Sink for Vec<u32> {
+    #[inline]
+    fn close_up(&mut self, _at: usize, _symbols: usize) {}
+
+    #[inline]
+    fn take(&mut self, symbols: &[u32]) {
+        self.extend_from_slice(symbols);
+    }
+
+    #[inline]
+    fn take_one(&mut self, symbol: u32, _first: u32) {
+        self.push(symbol);
+    }
 }
 
 /// Two symbols before they were merged.
@@ -25,7 +51,7 @@ struct Joint {
 }
 
 impl Chain {
-    /// Lays the initial symbols out and gives each candidate, as (number, place), to `push`.
+    /// Lays the initial symbols out and gives each candidate, as (rank, place), to `push`.
     pub(super) fn begin(
         &mut self,
         merges: &impl Merges,
@@ -39,7 +65,7 @@ impl Chain {
             ));
         };
         self.symbols.clear();
-        self.numbers.clear();
+        self.ranks.clear();
         self.joints.clear();
         for place in 0..count {
             self.symbols.push(symbol(place)?);
@@ -49,14 +75,14 @@ impl Chain {
         self.previous.clear();
         self.previous.extend((0..end).map(|at| at.wrapping_sub(1)));
         for at in 0..end {
-            let number = if at + 1 < end {
-                merges.number(self.symbols[at as usize], self.symbols[at as usize + 1])
+            let rank = if at + 1 < end {
+                merges.rank(self.symbols[at as usize], self.symbols[at as usize + 1])
             } else {
                 NONE
             };
-            self.numbers.push(number);
-            if number != NONE {
-                push(number, at);
+            self.ranks.push(rank);
+            if rank != NONE {
+                push(rank, at);
             }
         }
         Ok(())
@@ -67,7 +93,7 @@ impl Chain {
     pub(super) fn join(&mut self, merges: &impl Merges, left: u32, mut push: impl FnMut(u32, u32)) {
         let Self {
             symbols,
-            numbers,
+            ranks,
             next,
             previous,
             ..
@@ -75,20 +101,20 @@ impl Chain {
         let end = symbols.len() as u32;
         let right = next[left as usize];
         let after = next[right as usize];
-        symbols[left as usize] = merges.product(numbers[left as usize]);
+        symbols[left as usize] = merges.product(ranks[left as usize]);
         next[left as usize] = after;
-        numbers[right as usize] = NONE;
-        let mut renew = |at: u32, number: u32| {
-            numbers[at as usize] = number;
-            if number != NONE {
-                push(number, at);
+        ranks[right as usize] = NONE;
+        let mut renew = |at: u32, rank: u32| {
+            ranks[at as usize] = rank;
+            if rank != NONE {
+                push(rank, at);
             }
         };
         if after < end {
             previous[after as usize] = left;
             renew(
                 left,
-                merges.number(symbols[left as usize], symbols[after as usize]),
+                merges.rank(symbols[left as usize], symbols[after as usize]),
             );
         } else {
             renew(left, NONE);
@@ -97,7 +123,7 @@ impl Chain {
             let before = previous[left as usize];
             renew(
                 before,
-                merges.number(symbols[before as usize], symbols[left as usize]),
+                merges.rank(symbols[before as usize], symbols[left as usize]),
             );
         }
     }
@@ -116,10 +142,10 @@ impl Chain {
         }
     }
 
-    /// The number of the merge of the symbol at a place and the next one, or [`NONE`].
+    /// The rank of the merge of the symbol at a place and the next one, or [`NONE`].
     #[inline]
-    pub(super) fn number(&self, at: u32) -> u32 {
-        self.numbers[at as usize]
+    pub(super) fn rank_at(&self, at: u32) -> u32 {
+        self.ranks[at as usize]
     }
 
     /// Writes down the symbol at a place and the next one, which are about to be merged.

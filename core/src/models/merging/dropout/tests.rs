@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::models::bpe::Bpe;
 use crate::models::character_pairs::{CharacterPairs, Settings};
-use crate::models::model::{Model, Scratch, Tables};
+use crate::models::model::{Model, Tables};
 use crate::models::scored_pairs::ScoredPairs;
+use crate::models::scratch::Scratch;
 use crate::random::Place;
 use crate::tables::TokenTable;
 
