@@ -135,7 +135,7 @@ def run(
 
         bpe prepare --check dataset/
     """
-    from bpe_cli.jobs import prepare as job
+    from bpe_cli.jobs.prepare import check, finish, plan, prepare
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
@@ -145,18 +145,16 @@ def run(
         if len(inputs or ()) != 1:
             raise UsageError(f"{word} takes the folder of one data set", hint=f"as in bpe prepare {word} dataset/")
         folder = (inputs or [""])[0]
-        _show(job.check(folder, listener) if parts.check else job.finish(folder), parts)
+        _show(check(folder, listener) if parts.check else finish(folder), parts)
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
     source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
     choice = options.choice_of(applied.tokenizer, applied.pattern, applied.add_special)
     if parts.dry_run:
-        _show_plan(
-            job.plan(source, _job_options(applied, written, parts), streams=process_streams(), listener=listener)
-        )
+        _show_plan(plan(source, _job_options(applied, written, parts), streams=process_streams(), listener=listener))
         return
-    done = job.prepare(
+    done = prepare(
         source,
         choice,
         _job_options(applied, written, parts),

@@ -73,42 +73,6 @@ def read_chunks(
             stream.close()
 
 
-def read_lines_in(
-    path: str, start: int, end: int, *, on_raw: Callable[[bytes], None] | None = None
-) -> Generator[bytes, None, None]:
-    """Stream the lines of a plain file whose first byte lies at ``start`` or after it, and before ``end``.
-
-    So extents that touch share the lines of a file: each line belongs to one of them, however they are cut.
-
-    Args:
-        path: The file.
-        start: The first offset.
-        end: The last offset (exclusive).
-        on_raw: Called with every chunk that is yielded.
-
-    Raises:
-        InputError: if the file cannot be opened or read, or ends before ``end``.
-    """
-    try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size < end:
-                raise InputError(f"{show_path(path)} has become shorter than it was when its parts were made")
-            if start:
-                file.seek(start - 1)
-                file.readline()  # the rest of a line that begins before, or the end of the last one
-            while (place := file.tell()) < end:
-                chunk = file.read(min(CHUNK_BYTES, end - place))
-                if place + len(chunk) >= end and not chunk.endswith(b"\n"):
-                    chunk += file.readline()
-                if not chunk:
-                    return
-                if on_raw is not None:
-                    on_raw(chunk)
-                yield chunk
-    except OSError as error:
-        raise cannot_read(path, error) from error
-
-
 def _raw_chunks(
     stream: BinaryIO,
     path: str,

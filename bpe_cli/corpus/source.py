@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
-from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks, read_lines_in
+from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -241,6 +241,8 @@ def _read(
         else:
             chunks: Iterator[bytes]
             if item.extent is not None:
+                from bpe_cli.corpus.extents import read_lines_in
+
                 chunks = read_lines_in(item.path, *item.extent, on_raw=meter)
             else:
                 chunks = read_chunks(

@@ -8,11 +8,11 @@ they are not larger than one together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bpe_cli.corpus.extents import extents_of, holds_lines
 from bpe_cli.corpus.inputs import Input, Inputs
-from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -70,32 +70,16 @@ def divide(inputs: Inputs, source: Source, part_bytes: int) -> list[Part]:
     """
     groups: list[tuple[Input, ...]] = []
     held: list[Input] = []
+    in_lines = source.documents != "whole"
     for item in inputs.items:
         size = item.size or 0
         if held and (size > part_bytes or sum(map(size_of, held)) + size > part_bytes):
             groups.append(tuple(held))
             held = []
-        if size > part_bytes and _can_be_cut(item, source):
-            groups.extend((each,) for each in _extents(item, size, part_bytes))
+        if size > part_bytes and in_lines and holds_lines(item, decompressed=source.decompress):
+            groups.extend((each,) for each in extents_of(item, part_bytes))
         else:
             held.append(item)
     if held:
         groups.append(tuple(held))
     return [Part(number, group) for number, group in enumerate(groups)]
-
-
-def _can_be_cut(item: Input, source: Source) -> bool:
-    """Return whether the documents of a file are lines of its bytes as they are on disk."""
-    if source.documents == "whole" or (item.kind is not None and item.kind.is_table):
-        return False
-    if not source.decompress:
-        return True
-    from bpe_cli.corpus.opening import codec_of, head_of
-
-    return codec_of(head_of(item.path), item.name) is None
-
-
-def _extents(item: Input, size: int, part_bytes: int) -> Iterator[Input]:
-    count = -(-size // part_bytes)
-    for number in range(count):
-        yield replace(item, extent=(size * number // count, size * (number + 1) // count))

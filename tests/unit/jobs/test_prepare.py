@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import bpe_cli
 from bpe_cli.corpus import Source
+from bpe_cli.corpus.extents import read_lines_in
 from bpe_cli.corpus.inputs import Input, Inputs
-from bpe_cli.corpus.opening import read_lines_in
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, plan, prepare
 from bpe_cli.jobs.prepare.plan import divide
