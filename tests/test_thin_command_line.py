@@ -24,6 +24,7 @@ CLI_MAY_IMPORT = {
     "tokenizer.named_encodings": "likewise",
     "sinks.SINKS": "what --to may name",
     "sinks.base.Dtype": "what --dtype may name",
+    "sinks.dataset.DATASETS": "what --to of prepare may name",
     "sinks.read.READERS": "what --from may name",
     "sinks.naming.TEXT": "what a file's name says is in it",
     "sinks.naming.check_name": "likewise",

@@ -8,6 +8,7 @@ from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
+from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import plural as count
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
 
-_FORMATS = ("bin", "npy", "megatron")
+_FORMATS = tuple(DATASETS)
 _parts_option = partial(Option, rich_help_panel="Parts")
 
 

@@ -39,13 +39,22 @@ class BinSink(Sink):
 
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
-        self.dtype = choose_dtype(tokenizer, options)
+        self.dtype = self.dtype_for(tokenizer, options)
         from hashlib import sha256
 
         self._hash = sha256() if output.path is not None else None  # of a pipe nothing is described
         self.byte_count = 0
         self.divided = 0
         self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
+
+    @staticmethod
+    def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
+        """Choose how a number lies in the file, and check before the work begins that the format can be written.
+
+        Raises:
+            UsageError: if an id does not fit, or something that the format needs is not installed.
+        """
+        return choose_dtype(tokenizer, options)
 
     @property
     def sha256(self) -> str:

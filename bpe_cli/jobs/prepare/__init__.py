@@ -217,16 +217,13 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         UsageError: if there is no such format, or the options contradict the tokenizer.
     """
     from bpe_cli.sinks.base import SinkOptions
-    from bpe_cli.sinks.datasets import DATASETS
-    from bpe_cli.sinks.megatron import megatron_dtype
-    from bpe_cli.sinks.numbers import choose_dtype
+    from bpe_cli.sinks.dataset import DATASETS
     from bpe_cli.tokenizer import fingerprint
 
     if options.to not in DATASETS:
         raise UsageError(f"there is no data set format {options.to!r}", hint=f"there are {', '.join(DATASETS)}")
     edges = options.edges(model)
-    choose = megatron_dtype if options.to == "megatron" else choose_dtype
-    dtype = choose(model, SinkOptions(edges=edges, dtype=options.dtype))
+    dtype = DATASETS[options.to].dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
         "dtype": dtype,

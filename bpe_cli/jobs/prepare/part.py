@@ -102,7 +102,7 @@ def run_part(
     from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refusing
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.base import SinkOptions
-    from bpe_cli.sinks.datasets import DATASETS
+    from bpe_cli.sinks.dataset import DATASETS
     from bpe_cli.sinks.draft import UNFINISHED, Draft
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
 

@@ -15,14 +15,12 @@ from array import array
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import InputError, UsageError
-from bpe_cli.sinks.numbers import BinSink, choose_dtype
-from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.errors import InputError
+from bpe_cli.sinks.dataset.documents import LARGEST_I32, EndsSink, highest_id, int32_dtype
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.base import Dtype, SinkOptions
-    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
 _MAGIC = b"MMIDIDX\0\0"
@@ -32,10 +30,8 @@ _CODES: dict[Dtype, int] = {"u16": 8, "u32": 4}
 _LARGEST_OF_U16 = 65_500
 """Vocabularies of fewer tokens are stored as uint16 there."""
 
-_LARGEST = (1 << 31) - 1
 
-
-class MegatronSink(BinSink):
+class MegatronSink(EndsSink):
     """Write the numbers, and at the end the index.
 
     Raises:
@@ -44,29 +40,28 @@ class MegatronSink(BinSink):
     """
 
     def __init__(self, output: Output, index: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
-        super().__init__(output, tokenizer, replace(options, dtype=megatron_dtype(tokenizer, options)))
+        super().__init__(output, tokenizer, options)
         self._index = index
         self._lengths = array("i")
         self._boundaries = array("q", [0])
-        self._open = 0  # the ids of the document that goes on
 
-    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        eot = int(self.options.edges.eot is not None)
-        start = 0
-        for number, end in enumerate(ends):
-            self._open += end - start
-            start = end
-            if number < block.ended:
-                self._close(self._open + eot)
-        super()._write(block, ids, ends)
+    @staticmethod
+    def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
+        """Choose the type of the numbers as Megatron-LM does: by the size of the vocabulary.
 
-    def _close(self, length: int) -> None:
-        if length > _LARGEST:
-            raise InputError(f"a document has {length:,} ids, and megatron counts to {_LARGEST:,}")
+        Raises:
+            UsageError: if an id does not fit into int32, or into the type that was asked for.
+        """
+        dtype = int32_dtype("megatron", tokenizer, options)
+        few = highest_id(tokenizer, options) < _LARGEST_OF_U16
+        return options.dtype or ("u16" if dtype == "u16" and few else "u32")
+
+    def _end(self, length: int) -> None:
+        if length > LARGEST_I32:
+            raise InputError(f"a document has {length:,} ids, and megatron counts to {LARGEST_I32:,}")
         if length:
             self._lengths.append(length)
         self._boundaries.append(len(self._lengths))
-        self._open = 0
 
     def finish(self) -> None:
         """Write the index, and flush both."""
@@ -83,16 +78,3 @@ class MegatronSink(BinSink):
             self._index.write(table.tobytes())
         self._index.flush()
         super().finish()
-
-
-def megatron_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
-    """Choose the type of the numbers as Megatron-LM does: by the size of the vocabulary.
-
-    Raises:
-        UsageError: if an id does not fit into int32, or into the type that was asked for.
-    """
-    dtype = choose_dtype(tokenizer, options)
-    highest = max(tokenizer.vocab_size - 1, options.edges.eot or 0, options.edges.bos or 0)
-    if highest > _LARGEST:
-        raise UsageError(f"megatron stores ids as int32, and the tokenizer's run to {highest:,}")
-    return options.dtype or ("u16" if dtype == "u16" and highest < _LARGEST_OF_U16 else "u32")
