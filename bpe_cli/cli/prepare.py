@@ -48,7 +48,8 @@ class Written:
         str | None,
         options.output_option(
             "--to", choices=_FORMATS, show_default="bin",
-            help="bin, npy: numbers as u16 or u32. megatron: .bin and .idx, as Megatron-LM reads them.",
+            help="bin, npy: numbers as u16 or u32; npy-offsets: and where documents end. Others: what the trainer or "
+            "library of that name reads.",
         ),
     ] = None  # fmt: skip
     output: Annotated[
@@ -58,6 +59,13 @@ class Written:
         Dtype | None,
         options.output_option("--dtype", show_default="what the vocabulary needs", help="How a number is stored."),
     ] = None
+    columns: Annotated[
+        str | None,
+        options.output_option(
+            "--columns", metavar="NAME,...",
+            help="What a row has beside input_ids (arrow, parquet, datasets): attention_mask, position_ids.",
+        ),
+    ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
         options.output_option("--overwrite", help="Make again what is damaged, or was made otherwise."),
@@ -177,6 +185,7 @@ def _job_options(applied: Applied, written: Written, parts: Parts) -> "PrepareOp
     return PrepareOptions(
         to=written.to or "bin",
         dtype=written.dtype,
+        columns=tuple(filter(None, (written.columns or "").split(","))),
         specials=specials,
         refuse_specials=refuse,
         add_special_tokens=applied.add_special_tokens,

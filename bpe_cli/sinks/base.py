@@ -40,6 +40,7 @@ class SinkOptions:
         edges: What was put around each document by whoever encoded it. Binary formats put its eot there
             themselves.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
+        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
     """
 
     tokens: bool = False
@@ -47,6 +48,7 @@ class SinkOptions:
     specials: Specials = ()
     edges: Edges = NO_EDGES
     dtype: Dtype | None = None
+    columns: tuple[str, ...] = ()
 
 
 class Sink(ABC):

@@ -10,7 +10,7 @@ import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, OutputError, UsageError
@@ -152,7 +152,7 @@ def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = N
 HEADER_BYTES = 128
 """Length of the header: a multiple of 64 with room for any length of array."""
 
-_DESCRIPTIONS: dict[Dtype, str] = {"u16": "<u2", "u32": "<u4"}
+_DESCRIPTIONS = {"u16": "<u2", "u32": "<u4", "i64": "<i8"}
 
 
 class NpySink(BinSink):
@@ -177,7 +177,7 @@ class NpySink(BinSink):
         super().finish()
 
 
-def header(dtype: Dtype, length: int) -> bytes:
+def header(dtype: Dtype | Literal["i64"], length: int) -> bytes:
     """Make the header of an array of ``length`` numbers.
 
     >>> header("u16", 3)[10:].decode().rstrip()

@@ -15,15 +15,26 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
     check_plan,
     damaged_set,
+    index_damage,
     make_folder,
     records_of,
     what_is_left,
-    withdraw,
+    withdraw_manifest,
     write_manifest,
 )
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
 from bpe_cli.jobs.prepare.plan import Part, divide
-from bpe_cli.jobs.prepare.records import MANIFEST, PLAN, Record, dumped, manifest_of, plan_of, read_json, read_plan
+from bpe_cli.jobs.prepare.records import (
+    MANIFEST,
+    PLAN,
+    Record,
+    dumped,
+    index_of,
+    manifest_of,
+    plan_of,
+    read_json,
+    read_plan,
+)
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
 
@@ -130,7 +141,7 @@ def prepare(
     check_plan(folder, plan, overwrite=overwrite)
     waiting, kept = what_is_left(job, parts, overwrite=overwrite)
     if read_plan(folder) != plan:
-        withdraw(os.path.join(folder, MANIFEST))
+        withdraw_manifest(folder)
         write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
     mine = [part for part in waiting if share is None or share.takes(part)]
     total = sum(part.size for part in mine)
@@ -200,11 +211,13 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
                 if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
                     damaged.append(f"{file.name} has other bytes than its record says")
             advance(file.size)
+    index = index_of(plan, records)
     manifest = read_json(os.path.join(folder, MANIFEST))
     if manifest is None:
         damaged.append(f"there is no {MANIFEST}")
-    elif manifest != manifest_of(plan, records):
+    elif manifest != manifest_of(plan, records, index):
         damaged.append(f"{MANIFEST} is not that of these parts")
+    damaged.extend(index_damage(folder, index))
     if damaged:
         raise damaged_set(folder, damaged)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
@@ -223,10 +236,15 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
     if options.to not in DATASETS:
         raise UsageError(f"there is no data set format {options.to!r}", hint=f"there are {', '.join(DATASETS)}")
     edges = options.edges(model)
-    dtype = DATASETS[options.to].dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
+    kind = DATASETS[options.to]
+    if unknown := [name for name in options.columns if name not in kind.columns]:
+        has = f"it may have {', '.join(kind.columns)}" if kind.columns else "only tables have columns"
+        raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
+    dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
         "dtype": dtype,
+        "columns": list(options.columns),
         "tokenizer": {"name": model.name, "sha256": fingerprint(model)},
         "bos": edges.bos,
         "eot": edges.eot,

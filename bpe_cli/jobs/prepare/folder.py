@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import CheckFailed, InputError, UsageError
@@ -15,6 +15,7 @@ from bpe_cli.jobs.prepare.records import (
     Plan,
     Record,
     dumped,
+    index_of,
     manifest_of,
     read_plan,
     read_record,
@@ -128,21 +129,39 @@ def _listed(folder: str, reasons: Sequence[str]) -> str:
 
 
 def write_manifest(folder: str, plan: Plan, records: Sequence[Record]) -> None:
-    """Write the manifest."""
+    """Write the files that cover all parts, and then the manifest; those that are right already stay as they are."""
     from bpe_cli.sinks.atomic import write_file
 
-    path = os.path.join(folder, MANIFEST)
-    content = dumped(manifest_of(plan, records))
+    index = index_of(plan, records)
+    for name, content in (*index.items(), (MANIFEST, dumped(manifest_of(plan, records, index)))):
+        path = os.path.join(folder, name)
+        if not _holds(path, content):
+            write_file(path, content)
+
+
+def index_damage(folder: str, index: Mapping[str, bytes]) -> list[str]:
+    """Return what is wrong with the files that cover all parts."""
+    return [
+        f"{name} is not that of these parts" if os.path.lexists(path) else f"there is no {name}"
+        for name, content in index.items()
+        if not _holds(path := os.path.join(folder, name), content)
+    ]
+
+
+def _holds(path: str, content: bytes) -> bool:
     try:
         with open(path, "rb") as file:
-            if file.read() == content:
-                return
+            return file.read(len(content) + 1) == content
     except OSError:
-        pass
-    write_file(path, content)
+        return False
 
 
-def withdraw(path: str) -> None:
-    """Remove a file, if it is there."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+def withdraw_manifest(folder: str) -> None:
+    """Remove what covers all parts: the manifest first, then the files that the plan in the folder has beside it."""
+    names = [MANIFEST]
+    with contextlib.suppress(InputError):
+        if (plan := read_plan(folder)) is not None:
+            names += index_of(plan, [])
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, name))

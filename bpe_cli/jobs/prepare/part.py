@@ -28,8 +28,9 @@ class PrepareOptions:
     """What is written, and how texts are encoded.
 
     Attributes:
-        to: The format: ``bin``, ``npy`` or ``megatron``.
+        to: The format: a name from ``sinks.dataset.DATASETS``.
         dtype: How an id is stored; None for the smallest type that holds every id.
+        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
         specials: Which special tokens are looked for in the text: ``all``, or those that are named.
         refuse_specials: Whether a text that holds one of them is refused instead.
         add_special_tokens: Whether the post-processor puts around each document what it has.
@@ -40,6 +41,7 @@ class PrepareOptions:
 
     to: str = "bin"
     dtype: Dtype | None = None
+    columns: tuple[str, ...] = ()
     specials: Specials = ()
     refuse_specials: bool = False
     add_special_tokens: bool = False
@@ -115,9 +117,11 @@ def run_part(
         paths = [os.path.join(job.folder, name) for name in names]
         drafts = [stack.enter_context(Draft(path)) for path in paths]
         outputs = [Output(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
+        written = job.options
         sink = kind.open(
-            outputs, model, SinkOptions(specials=job.options.specials, edges=edges, dtype=job.options.dtype)
-        )
+            outputs, model,
+            SinkOptions(specials=written.specials, edges=edges, dtype=written.dtype, columns=written.columns),
+        )  # fmt: skip
         origins = Origins(whole=job.source.documents == "whole")
         way, places = BlockEncoding(model, matcher, None, edges, sink, Budget(None, origins)), Places()
         keep_freed_memory()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError
@@ -98,8 +98,16 @@ def plan_of(settings: dict[str, Any], parts: Iterable[Part]) -> Plan:
     return Plan(settings, [part.described() for part in parts])
 
 
-def manifest_of(plan: Plan, records: Sequence[Record]) -> dict[str, Any]:
-    """Make the manifest of the records of all parts, in order."""
+def index_of(plan: Plan, records: Sequence[Record]) -> dict[str, bytes]:
+    """Make the files that cover all parts, where the format has such, of the records of all parts, in order."""
+    from bpe_cli.sinks.dataset import DATASETS
+
+    kind = DATASETS.get(plan.settings.get("format", ""))
+    return {} if kind is None else kind.index(records)
+
+
+def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes]) -> dict[str, Any]:
+    """Make the manifest of the records of all parts, in order, and of the files that cover them all."""
     return {
         "schema": _SCHEMA,
         "settings": plan.settings,
@@ -110,6 +118,10 @@ def manifest_of(plan: Plan, records: Sequence[Record]) -> dict[str, Any]:
         "parts": [
             {key: value for key, value in record.to_json().items() if key not in ("schema", "plan")}
             for record in records
+        ],
+        "index": [
+            {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for name, content in index.items()
         ],
     }
 

@@ -52,12 +52,14 @@ class DataSetFormat:
         place: Its sink: the module in ``sinks``, and the class.
         readers: Who reads such files, for the documentation.
         indexes: The files that cover all parts: made of the records at the end.
+        columns: What a row may have beside its ids.
     """
 
     endings: tuple[str, ...]
     place: tuple[str, str]
     readers: str
     indexes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
     def open(self, outputs: Sequence[Output], tokenizer: Tokenizer, options: SinkOptions) -> BinSink:
         """Make the sink of a part: of its outputs, in the order of the endings."""
@@ -82,13 +84,61 @@ class DataSetFormat:
         return import_module(f"bpe_cli.sinks.{self.place[0]}")
 
 
+_COLUMNS = ("attention_mask", "position_ids")
+
 DATASETS: Mapping[str, DataSetFormat] = {
     "bin": DataSetFormat((".bin",), ("numbers", "BinSink"), "nanoGPT, llm.c, and whoever maps raw numbers into memory"),
     "npy": DataSetFormat((".npy",), ("numbers", "NpySink"), "NumPy, JAX, PyTorch"),
+    "npy-offsets": DataSetFormat(
+        (".npy", ".offsets.npy"),
+        ("dataset.ends", "NpyOffsetsSink"),
+        "NumPy, JAX and Levanter's own caches, by documents",
+    ),
     "megatron": DataSetFormat(
         (".bin", ".idx"),
         ("dataset.megatron", "MegatronSink"),
         "Megatron-LM, NeMo, Megatron-DeepSpeed, GPT-NeoX",
+    ),
+    "datatrove": DataSetFormat(
+        (".ds", ".ds.index", ".ds.metadata"),
+        ("dataset.ends", "DatatroveSink"),
+        "datatrove, nanotron",
+    ),
+    "litdata": DataSetFormat(
+        (".bin",),
+        ("dataset.litdata", "LitDataSink"),
+        "LitData with its TokensLoader, LitGPT",
+        indexes=("index.json",),
+    ),
+    "mds": DataSetFormat(
+        (".mds",),
+        ("dataset.mds", "MdsSink"),
+        "MosaicML Streaming, LLM Foundry",
+        indexes=("index.json",),
+    ),
+    "arrow": DataSetFormat(
+        (".arrow",),
+        ("dataset.tables", "ArrowSink"),
+        "pyarrow, Polars, DuckDB, whoever maps Arrow into memory",
+        columns=_COLUMNS,
+    ),
+    "parquet": DataSetFormat(
+        (".parquet",),
+        ("dataset.tables", "ParquetSink"),
+        "Hugging Face datasets, Spark, Ray Data, Polars, DuckDB",
+        columns=_COLUMNS,
+    ),
+    "datasets": DataSetFormat(
+        (".arrow",),
+        ("dataset.tables", "DatasetsSink"),
+        "Hugging Face datasets, by load_from_disk",
+        indexes=("dataset_info.json", "state.json"),
+        columns=_COLUMNS,
+    ),
+    "webdataset": DataSetFormat(
+        (".tar",),
+        ("dataset.webdataset", "WebDatasetSink"),
+        "WebDataset, and whoever reads tar archives as a stream",
     ),
 }
 """By the name that ``prepare`` takes."""

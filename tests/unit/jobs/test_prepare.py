@@ -19,6 +19,7 @@ from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, plan, prepare
 from bpe_cli.jobs.prepare.plan import divide
+from bpe_cli.sinks.dataset import DATASETS
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
 
@@ -80,6 +81,56 @@ def test_what_is_there_is_not_made_again(corpus: Source, tmp_path: Path) -> None
         (folder / path).unlink()
     assert prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1).made == 1
     assert contents(folder) == whole
+
+
+@pytest.mark.parametrize("to", sorted(DATASETS))
+def test_every_format_is_the_same_whatever_made_it(to: str, corpus: Source, tmp_path: Path) -> None:
+    kind = DATASETS[to]
+    options = PrepareOptions(to=to, eot="auto", part_bytes=900, columns=kind.columns)
+    prepare(corpus, "gpt2", options, folder=tmp_path / "one", processes=1)
+    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=2)
+    whole = contents(tmp_path / "one")
+    assert whole == contents(tmp_path / "two")
+    manifest = json.loads(whole["manifest.json"])
+    assert [each["name"] for each in manifest["index"]] == sorted(kind.indexes)
+    names = {file["name"] for each in (*manifest["parts"], manifest) for file in each.get("files", each.get("index"))}
+    assert whole.keys() - {"plan.json", "manifest.json"} - {f"part-0000{n}.json" for n in range(9)} == names
+    assert check(tmp_path / "one").is_whole
+
+
+@pytest.mark.parametrize("to", sorted(name for name, kind in DATASETS.items() if kind.indexes))
+def test_what_covers_all_parts_is_checked_and_made_again(to: str, corpus: Source, tmp_path: Path) -> None:
+    folder, options = tmp_path / "out", PrepareOptions(to=to, part_bytes=900)
+    for number in (1, 2):
+        done = prepare(corpus, "gpt2", options, folder=folder, share=Share(number, 2), processes=1)
+        assert done.is_whole == all((folder / name).exists() for name in DATASETS[to].indexes) == (number == 2)
+    whole = contents(folder)
+    for name in DATASETS[to].indexes:
+        (folder / name).unlink()
+        with pytest.raises(CheckFailed, match=rf"there is no {name}"):
+            check(folder)
+        prepare(corpus, "gpt2", options, folder=folder, processes=1)
+        (folder / name).write_bytes(whole[name] + b" ")
+        with pytest.raises(CheckFailed, match=rf"{name} is not that of these parts"):
+            check(folder)
+        finish(folder)
+        assert contents(folder) == whole
+    # Another data set in its place: there is no moment at which the old index stands beside new parts.
+    with open(tmp_path / "in/z.jsonl", "w") as file:
+        file.write('{"text": 5}\n' * 30)
+    with pytest.raises(InputError, match=r"z\.jsonl"):
+        prepare(corpus, "gpt2", options, folder=folder, processes=1, overwrite=True)
+    assert not any((folder / name).exists() for name in ("manifest.json", *DATASETS[to].indexes))
+
+
+def test_columns_that_a_format_lacks_are_refused(corpus: Source, tmp_path: Path) -> None:
+    for to, columns, hint in (
+        ("npy", ("position_ids",), "only tables have columns"),
+        ("arrow", ("labels",), "it may have attention_mask, position_ids"),
+    ):
+        with pytest.raises(UsageError, match=f"the format {to} has no column {columns[0]}") as caught:
+            prepare(corpus, "gpt2", PrepareOptions(to=to, columns=columns), folder=tmp_path / "out")
+        assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize("damage", ["longer", "shorter", "gone", "record", "manifest", "byte"])
