@@ -92,7 +92,7 @@ DATASETS: Mapping[str, DataSetFormat] = {
     "npy-offsets": DataSetFormat(
         (".npy", ".offsets.npy"),
         ("dataset.ends", "NpyOffsetsSink"),
-        "NumPy, JAX and Levanter's own caches, by documents",
+        "NumPy, JAX: all ids, and where each document ends",
     ),
     "megatron": DataSetFormat(
         (".bin", ".idx"),
@@ -119,7 +119,7 @@ DATASETS: Mapping[str, DataSetFormat] = {
     "arrow": DataSetFormat(
         (".arrow",),
         ("dataset.tables", "ArrowSink"),
-        "pyarrow, Polars, DuckDB, whoever maps Arrow into memory",
+        "pyarrow, Polars, DuckDB, and whoever maps Arrow into memory",
         columns=_COLUMNS,
     ),
     "parquet": DataSetFormat(

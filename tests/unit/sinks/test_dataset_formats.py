@@ -144,6 +144,13 @@ def test_each_format_is_read_here_or_has_no_documents() -> None:
     assert all(kind.readers and len(set(kind.endings)) == len(kind.endings) for kind in DATASETS.values())
 
 
+def test_the_page_lists_all_formats() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "prepare.md").read_text(encoding="utf-8")
+    for name, kind in DATASETS.items():
+        files = "; ".join(", ".join(f"`{each}`" for each in names) for names in (kind.endings, kind.indexes) if names)
+        assert f"| `{name}` | {files} | {kind.readers} |" in page
+
+
 @pytest.mark.parametrize("to", READERS)
 @pytest.mark.parametrize("dtype", ["u16", "u32"])
 @pytest.mark.parametrize("eot", [None, 5])
