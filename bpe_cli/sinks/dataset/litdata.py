@@ -16,6 +16,8 @@ from bpe_cli.sinks.dataset.documents import LARGEST_U32, int32_dtype
 from bpe_cli.sinks.numbers import BinSink
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.base import Dtype, SinkOptions
     from bpe_cli.sinks.dataset import RecordedPart
@@ -46,15 +48,17 @@ class LitDataSink(BinSink):
         """
         return int32_dtype("litdata", tokenizer, options)
 
-    def finish(self) -> None:
-        """Complete the start of the chunk, and flush."""
-        end = _HEADER.size + self.byte_count
-        if end > LARGEST_U32:
+    def _write_numbers(self, data: Buffer) -> None:
+        super()._write_numbers(data)
+        if _HEADER.size + self.byte_count > LARGEST_U32:
             raise InputError(
-                f"a part has {end:,} bytes, and a chunk of litdata at most {LARGEST_U32:,}",
+                f"a part has more than {LARGEST_U32:,} bytes, and a chunk of litdata at most that many",
                 hint="divide the input into smaller files, or make the parts smaller",
             )
-        self.output.rewrite_start(_HEADER.pack(1, _HEADER.size, end))
+
+    def finish(self) -> None:
+        """Complete the start of the chunk, and flush."""
+        self.output.rewrite_start(_HEADER.pack(1, _HEADER.size, _HEADER.size + self.byte_count))
         super().finish()
 
 

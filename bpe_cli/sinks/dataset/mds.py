@@ -57,6 +57,7 @@ class MdsSink(RowsSink):
         return int32_dtype("mds", tokenizer, options)
 
     def _write_row(self, row: memoryview) -> None:
+        self._check_size(4 * len(self._offsets) + self._offsets[-1] + len(row))
         shape = _shape_of(len(row) // self.width)
         try:
             self._samples.write(struct.pack("<I", len(shape) + len(row)) + shape)
@@ -64,7 +65,9 @@ class MdsSink(RowsSink):
         except OSError as error:
             raise cannot_write(self.output.name, error) from error
         self._offsets.append(self._offsets[-1] + 4 + len(shape) + len(row))
-        if self._offsets[-1] > LARGEST_U32:
+
+    def _check_size(self, size: int) -> None:
+        if size > LARGEST_U32:
             raise InputError(
                 f"a part has more than {LARGEST_U32:,} bytes, and a shard of mds at most that many",
                 hint="divide the input into smaller files, or make the parts smaller",
@@ -76,8 +79,7 @@ class MdsSink(RowsSink):
 
         config = orjson.dumps(_config(self.dtype), option=orjson.OPT_SORT_KEYS)
         start = 4 + 4 * len(self._offsets) + len(config)
-        if start + self._offsets[-1] > LARGEST_U32:
-            raise InputError(f"a part has more than {LARGEST_U32:,} bytes, and a shard of mds at most that many")
+        self._check_size(start + self._offsets[-1])
         numbers = array("I", [len(self._offsets) - 1])
         numbers.extend(start + offset for offset in self._offsets)
         if sys.byteorder == "big":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bpe_cli.sinks.dataset import RecordedPart
     from bpe_cli.tokenizer import Tokenizer
 
-IDS_OF_BATCH = 4 << 20
+IDS_OF_BATCH = 1 << 20
 """A batch ends with the document that has this id of the batch, ..."""
 
 ROWS_OF_BATCH = 1 << 16
