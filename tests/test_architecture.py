@@ -25,7 +25,7 @@ LAYERS = (
     {"views", "reports", "trainers", "surgery", "formats", "corpus", "sinks", "chat", "engines"},
     {"jobs"},
     {"compat", "results"},
-    {"calls"},
+    {"calls", "datasets"},
     {"cli"},
 )
 LAYER_OF = {unit: layer for layer, units in enumerate(LAYERS) for unit in units}

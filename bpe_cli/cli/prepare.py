@@ -1,7 +1,7 @@
 """``bpe prepare``: encode files into a data set, part by part."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
@@ -14,11 +14,13 @@ from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
+    from bpe_cli.jobs.prepare.sequences import Way
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
 
 _FORMATS = tuple(DATASETS)
 _parts_option = partial(Option, rich_help_panel="Parts")
+_sequences_option = partial(Option, rich_help_panel="Sequences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,48 @@ class Written:
         bool,
         options.output_option("--overwrite", help="Make again what is damaged, or was made otherwise."),
     ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class InSequences:
+    """The options that make sequences of documents."""
+
+    max_length: Annotated[
+        int | None,
+        _sequences_option("--max-length", metavar="N", min=1, help="Leave out what a document has beyond N ids."),
+    ] = None
+    split: Annotated[bool, _sequences_option("--split", help="With --max-length: make further sequences of it.")] = (
+        False
+    )
+    pack: Annotated[
+        int | None,
+        _sequences_option("--pack", metavar="N", min=1, help="Put documents together into sequences of N ids."),
+    ] = None
+    fit: Annotated[
+        Literal["concatenate", "best-fit"],
+        _sequences_option(
+            "--fit",
+            help="How: cut all ids at each multiple of N, or put whole documents where they leave the least room.",
+        ),
+    ] = "concatenate"  # fmt: skip
+    pad: Annotated[
+        str | None,
+        _sequences_option("--pad", metavar="TEXT|ID|auto", help="Fill each sequence up to N with this token."),
+    ] = None
+
+    def way(self) -> "Way":
+        """Return how documents become sequences.
+
+        Raises:
+            UsageError: if options contradict each other.
+        """
+        if self.pack is not None and self.max_length is not None:
+            raise UsageError("--pack and --max-length exclude each other", hint="--pack cuts long documents too")
+        if self.split and self.max_length is None:
+            raise UsageError("--split is about --max-length, which is missing", hint="as in --max-length 4096 --split")
+        if self.fit != "concatenate" and self.pack is None:
+            raise UsageError("--fit is about --pack, which is missing", hint="as in --pack 4096 --fit best-fit")
+        return self.fit if self.pack is not None else "split" if self.split else "truncate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +169,7 @@ class Parts:
 def run(
     applied: Applied,
     written: Written,
+    in_sequences: InSequences,
     parts: Parts,
     inputs: options.Inputs = None,
     lines: options.Lines = False,
@@ -161,12 +206,19 @@ def run(
     source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
     choice = options.choice_of(applied.tokenizer, applied.pattern, applied.add_special)
     if parts.dry_run:
-        _show_plan(plan(source, _job_options(applied, written, parts), streams=process_streams(), listener=listener))
+        _show_plan(
+            plan(
+                source,
+                _job_options(applied, written, in_sequences, parts),
+                streams=process_streams(),
+                listener=listener,
+            )
+        )
         return
     done = prepare(
         source,
         choice,
-        _job_options(applied, written, parts),
+        _job_options(applied, written, in_sequences, parts),
         folder=written.output,
         share=parts.share(),
         overwrite=written.overwrite,
@@ -177,7 +229,7 @@ def run(
     _show(done, parts)
 
 
-def _job_options(applied: Applied, written: Written, parts: Parts) -> "PrepareOptions":
+def _job_options(applied: Applied, written: Written, in_sequences: InSequences, parts: Parts) -> "PrepareOptions":
     from bpe_cli.jobs.prepare import PrepareOptions
     from bpe_cli.jobs.prepare.plan import PART_BYTES
 
@@ -192,6 +244,9 @@ def _job_options(applied: Applied, written: Written, parts: Parts) -> "PrepareOp
         bos=applied.bos,
         eot=applied.eot,
         part_bytes=PART_BYTES if parts.part_size is None else parts.part_size << 20,
+        length=in_sequences.pack or in_sequences.max_length,
+        way=in_sequences.way(),
+        pad=in_sequences.pad,
     )
 
 
@@ -206,9 +261,15 @@ def _show(done: "Prepared", parts: Parts) -> None:
     there = done.made + done.kept
     of_all = f"{there:,} of {count(done.parts, 'part')}" if there < done.parts else count(done.parts, "part")
     new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
-    counted = f"{of_all}{new}, {count(done.documents, 'document')}, {count(done.tokens, 'token')}"
+    sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
+    counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
     where = f"{counted} -> {done.folder}"
     note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=parts.quiet)
+    if done.left_out or done.padding:
+        note(
+            f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",
+            quiet=parts.quiet,
+        )
     if done.divided:
         note(
             f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, Protocol, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import NO_EDGES, Edges
@@ -49,6 +49,17 @@ class SinkOptions:
     edges: Edges = NO_EDGES
     dtype: Dtype | None = None
     columns: tuple[str, ...] = ()
+
+
+class TakesIds(Protocol):
+    """The interface of what takes the ids of documents: a sink, or what makes sequences for one."""
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the output is not text."""
+
+    def write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        """Take the ids of a block's documents: see ``Sink.write``."""
 
 
 class Sink(ABC):

@@ -69,7 +69,7 @@ class BinSink(Sink):
         closed = ends[: block.ended]
         if eot is not None:
             self.tokens += len(closed)
-            if self._may_divide and (places := _places_of(ids, eot)):
+            if self._may_divide and (places := places_of(ids, eot)):
                 before = self.documents - len(closed)
                 self._meet(places, before, ends, eot)
         self._write_numbers(pack(ids, self.dtype, closed, eot))
@@ -108,14 +108,15 @@ def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOption
     return any(name.encode("utf-8", "surrogateescape") == token.content for name in options.specials)
 
 
-def _places_of(ids: memoryview, token_id: int) -> list[int]:
-    """Find an id among others (u32); a search in bytes, since it runs over all that is written."""
-    data, pattern = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
+def places_of(ids: memoryview, token_id: int) -> list[int]:
+    """Find an id among others (u16 or u32); a search in bytes, since it runs over all that is written."""
+    width = ids.itemsize
+    data, pattern = ids.tobytes(), token_id.to_bytes(width, sys.byteorder)
     places = []
     place = data.find(pattern)
     while place >= 0:
-        if place % 4 == 0:
-            places.append(place // 4)
+        if place % width == 0:
+            places.append(place // width)
         place = data.find(pattern, place + 1)
     return places
 

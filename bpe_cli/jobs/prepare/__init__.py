@@ -60,6 +60,9 @@ class Prepared:
         tokens: How many ids they have, with what stands around documents.
         bytes: How many bytes their files have.
         divided: How often the id that ends documents stands in documents too.
+        sequences: How many sequences the documents became; None if they were left as they are.
+        left_out: How many ids are in none, because documents were truncated.
+        padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
     """
 
@@ -71,6 +74,9 @@ class Prepared:
     tokens: int
     bytes: int
     divided: int
+    sequences: int | None
+    left_out: int
+    padding: int
     is_whole: bool
 
 
@@ -137,7 +143,7 @@ def prepare(
     parts = divide(inputs, source, options.part_bytes)
     plan = plan_of(settings, parts)
     make_folder(folder)
-    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint())
+    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
     check_plan(folder, plan, overwrite=overwrite)
     waiting, kept = what_is_left(job, parts, overwrite=overwrite)
     if read_plan(folder) != plan:
@@ -236,10 +242,13 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
     if options.to not in DATASETS:
         raise UsageError(f"there is no data set format {options.to!r}", hint=f"there are {', '.join(DATASETS)}")
     edges = options.edges(model)
+    asked = options.sequences(model)
     kind = DATASETS[options.to]
     if unknown := [name for name in options.columns if name not in kind.columns]:
         has = f"it may have {', '.join(kind.columns)}" if kind.columns else "only tables have columns"
         raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
+    if options.pad is not None and "attention_mask" in options.columns:
+        raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
     dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
@@ -257,6 +266,9 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         "decompress": source.decompress,
         "plain": source.plain,
         "part_bytes": options.part_bytes,
+        "length": options.length,
+        "way": options.way if asked else None,
+        "pad": asked.pad if asked else None,
     }
 
 
@@ -303,5 +315,10 @@ def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, m
         tokens=sum(record.tokens for record in there),
         bytes=sum(file.size for record in there for file in record.files),
         divided=sum(record.divided for record in there),
+        sequences=None
+        if any(record.sequences is None for record in there)
+        else sum(record.sequences or 0 for record in there),
+        left_out=sum(record.left_out for record in there),
+        padding=sum(record.padding for record in there),
         is_whole=whole,
     )

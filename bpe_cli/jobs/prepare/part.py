@@ -10,9 +10,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.plan import Part
 from bpe_cli.jobs.prepare.records import PartFile, Record, dumped
+from bpe_cli.jobs.prepare.sequences import SequenceOptions, Sequences, Way, sequences
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash, Source
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.sinks.draft import Draft
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.tokenizer.usage import Edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,12 @@ class PrepareOptions:
         bos: What begins each document: the text of a special token, an id, or ``auto``.
         eot: What ends each document, likewise.
         part_bytes: How many bytes of input a part has: see ``divide``.
+        length: How many ids a sequence has at most; None for documents as they are.
+        way: How documents become sequences: see ``SequenceOptions``.
+        pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
+
+    Raises:
+        UsageError: if there is no length, and something else is said of sequences.
     """
 
     to: str = "bin"
@@ -48,6 +56,26 @@ class PrepareOptions:
     bos: str | int | None = None
     eot: str | int | None = None
     part_bytes: int = 256 << 20
+    length: int | None = None
+    way: Way = "concatenate"
+    pad: str | int | None = None
+
+    def __post_init__(self) -> None:
+        if self.length is None and self.pad is not None:
+            raise UsageError("`pad` fills sequences, and documents are not made into sequences", hint="use `length`")
+
+    def sequences(self, tokenizer: Tokenizer) -> SequenceOptions | None:
+        """Return how documents become sequences; None if they do not.
+
+        Raises:
+            UsageError: if there is no such token as fills sequences.
+        """
+        from bpe_cli.tokenizer.special_tokens import token_named
+
+        if self.length is None:
+            return None
+        pad = None if self.pad is None else token_named(tokenizer, self.pad, "pad")
+        return SequenceOptions(self.length, self.way, pad)
 
     def edges(self, tokenizer: Tokenizer) -> Edges:
         """Return the tokens around each document.
@@ -70,6 +98,7 @@ class PartJob:
         options: What is written.
         folder: Where.
         plan: The fingerprint of the plan.
+        dtype: How an id is stored.
     """
 
     tokenizer: AnyTokenizer
@@ -77,6 +106,7 @@ class PartJob:
     options: PrepareOptions
     folder: str
     plan: str
+    dtype: Dtype
 
     def record_path(self, part: Part) -> str:
         """Return where the record of a part lies."""
@@ -117,13 +147,16 @@ def run_part(
         paths = [os.path.join(job.folder, name) for name in names]
         drafts = [stack.enter_context(Draft(path)) for path in paths]
         outputs = [Output(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
-        written = job.options
+        asked = job.options.sequences(model)
+        # Sequences hold the tokens around documents already, so that the sink is told of none.
+        around = edges if asked is None else Edges(edges.before, edges.after)
+        columns = job.options.columns
         sink = kind.open(
-            outputs, model,
-            SinkOptions(specials=written.specials, edges=edges, dtype=written.dtype, columns=written.columns),
-        )  # fmt: skip
+            outputs, model, SinkOptions(specials=job.options.specials, edges=around, dtype=job.dtype, columns=columns)
+        )
+        taker = sink if asked is None else sequences(sink, asked)
         origins = Origins(whole=job.source.documents == "whole")
-        way, places = BlockEncoding(model, matcher, None, edges, sink, Budget(None, origins)), Places()
+        way, places = BlockEncoding(model, matcher, None, around, taker, Budget(None, origins)), Places()
         keep_freed_memory()
         with Ordered(way.encode, way.write, threads) as ordered:
             blocks = read_blocks(
@@ -133,12 +166,17 @@ def run_part(
             settled = model.settle(blocks, matcher)
             for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
                 ordered.put((block, places.of(block)))
+        if taker is not sink:
+            taker.finish()
         sink.finish()
         files = tuple(_described(draft, name) for draft, name in zip(drafts, names, strict=True))
         inputs = [
             described | {"sha256": sha256} for described, (_, sha256, _) in zip(part.described(), hashes, strict=True)
         ]
-        record = Record(part.number, job.plan, sink.documents, sink.tokens, sink.divided, sink.dtype, inputs, files)
+        record = Record(
+            part.number, job.plan, taker.documents, sink.tokens, sink.divided, sink.dtype, inputs, files,
+            *((sink.documents, taker.left_out, taker.padding) if isinstance(taker, Sequences) else ()),
+        )  # fmt: skip
         place = job.record_path(part)
         last = stack.enter_context(Draft(place))
         Output(last.stream, place, place).write(dumped(record.to_json()))

@@ -46,6 +46,9 @@ class Record:
         dtype: How an id is stored.
         inputs: What it was made of: path, size, extent, and the hash of what was read.
         files: Its files.
+        sequences: How many sequences the documents became; None if they were left as they are.
+        left_out: How many ids are in none, because documents were truncated.
+        padding: How many ids only fill sequences.
     """
 
     part: int
@@ -56,6 +59,14 @@ class Record:
     dtype: str
     inputs: list[dict[str, Any]]
     files: tuple[PartFile, ...]
+    sequences: int | None = None
+    left_out: int = 0
+    padding: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows its files have: sequences, or else documents."""
+        return self.documents if self.sequences is None else self.sequences
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -66,6 +77,9 @@ class Record:
             "documents": self.documents,
             "tokens": self.tokens,
             "divided": self.divided,
+            "sequences": self.sequences,
+            "left_out": self.left_out,
+            "padding": self.padding,
             "dtype": self.dtype,
             "inputs": self.inputs,
             "files": [{"name": each.name, "bytes": each.size, "sha256": each.sha256} for each in self.files],
@@ -114,6 +128,9 @@ def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes
         "plan": plan.fingerprint(),
         "documents": sum(record.documents for record in records),
         "tokens": sum(record.tokens for record in records),
+        "sequences": None if plan.settings.get("length") is None else sum(each.sequences or 0 for each in records),
+        "left_out": sum(record.left_out for record in records),
+        "padding": sum(record.padding for record in records),
         "bytes": sum(file.size for record in records for file in record.files),
         "parts": [
             {key: value for key, value in record.to_json().items() if key not in ("schema", "plan")}
@@ -188,7 +205,7 @@ def read_record(path: str) -> Record | None:
 
 def record_in(content: dict[str, Any]) -> Record | None:
     """Return the record that JSON holds; None if it holds something else."""
-    numbers = [content.get(key) for key in ("part", "documents", "tokens", "divided")]
+    numbers = [content.get(key) for key in ("part", "documents", "tokens", "divided", "left_out", "padding")]
     texts = [content.get(key) for key in ("plan", "dtype")]
     inputs, files = _list_of(content.get("inputs"), dict), _list_of(content.get("files"), dict)
     if content.get("schema") != _PART_SCHEMA or inputs is None or files is None:
@@ -200,9 +217,12 @@ def record_in(content: dict[str, Any]) -> Record | None:
         return None
     if any(type(each.size) is not int or os.path.basename(each.name) != each.name for each in made):
         return None
-    part, documents, tokens, divided = (number or 0 for number in numbers)
+    sequences = content.get("sequences")
+    if sequences is not None and type(sequences) is not int:
+        return None
+    part, documents, tokens, divided, left_out, padding = (number or 0 for number in numbers)
     plan, dtype = (text or "" for text in texts)
-    return Record(part, plan, documents, tokens, divided, dtype, inputs, made)
+    return Record(part, plan, documents, tokens, divided, dtype, inputs, made, sequences, left_out, padding)
 
 
 def _list_of(value: object, kind: type) -> list[Any] | None:

@@ -34,7 +34,7 @@ class RecordedPart(Protocol):
     """What an index needs of the record of a part."""
 
     @property
-    def documents(self) -> int: ...  # noqa: D102
+    def rows(self) -> int: ...  # noqa: D102
     @property
     def tokens(self) -> int: ...  # noqa: D102
     @property

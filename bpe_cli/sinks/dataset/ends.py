@@ -14,8 +14,10 @@ import sys
 from array import array
 from typing import TYPE_CHECKING
 
+from bpe_cli.errors import InputError
 from bpe_cli.sinks.dataset.documents import EndsSink
-from bpe_cli.sinks.numbers import NpySink, header
+from bpe_cli.sinks.numbers import HEADER_BYTES, NpySink, header
+from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -80,6 +82,24 @@ class NpyOffsetsSink(EndsSink, NpySink):
         self._beside.write(_little_endian(self._offsets))
         self._beside.flush()
         super().finish()
+
+
+def read_ends(path: str, to: str) -> array[int]:
+    """Read where each row ends, from the second file of one of these formats.
+
+    Raises:
+        InputError: if the file cannot be read, or is damaged.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    if to == "npy-offsets":
+        data = data[HEADER_BYTES + 8 :]  # the first is 0, where the first row begins
+    if len(data) % 8:
+        raise InputError(f"{show_path(path)} is damaged: it does not hold whole numbers")
+    return _little_endian(array("Q", data))
 
 
 def _little_endian(numbers: array[int]) -> array[int]:

@@ -136,12 +136,12 @@ def index_of(records: Sequence[RecordedPart]) -> dict[str, bytes]:
     shards = [
         _config(part.dtype)
         | {
-            "samples": part.documents,
+            "samples": part.rows,
             "raw_data": {"basename": file.name, "bytes": file.size, "hashes": {"sha256": file.sha256}},
             "zip_data": None,
         }
         for part in records
         for file in part.files
-        if part.documents
+        if part.rows
     ]
     return {"index.json": orjson.dumps({"version": 2, "shards": shards}, option=orjson.OPT_SORT_KEYS)}

@@ -10,6 +10,7 @@ A document is one sequence here, as ``preprocess_data.py`` makes them; one witho
 
 from __future__ import annotations
 
+import os
 import sys
 from array import array
 from itertools import accumulate
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.dataset.documents import LARGEST_I32, EndsSink, highest_id, int32_dtype
+from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -78,3 +80,25 @@ class MegatronSink(EndsSink):
             self._index.write(table.tobytes())
         self._index.flush()
         super().finish()
+
+
+def read_lengths(path: str) -> array[int]:
+    """Read the length of each sequence (int32) from an index.
+
+    Raises:
+        InputError: if the index cannot be read, or is damaged.
+    """
+    head = len(_MAGIC) + 8 + 1
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(head + 16)
+            count = int.from_bytes(begin[head : head + 8], "little")
+            lengths = array("i")
+            if begin[:9] != _MAGIC or os.fstat(file.fileno()).st_size < head + 16 + 12 * count:
+                raise InputError(f"{show_path(path)} is not the index of a data set, or is damaged")
+            lengths.frombytes(file.read(4 * count))
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    if sys.byteorder == "big":
+        lengths.byteswap()
+    return lengths

@@ -133,6 +133,19 @@ def test_columns_that_a_format_lacks_are_refused(corpus: Source, tmp_path: Path)
         assert caught.value.hint == hint
 
 
+def test_an_index_counts_sequences(corpus: Source, tmp_path: Path) -> None:
+    options = PrepareOptions(to="mds", eot="auto", length=16, way="split", part_bytes=900)
+    prepare(corpus, "gpt2", options, folder=tmp_path / "out", processes=1)
+    manifest, index = (json.loads((tmp_path / "out" / name).read_bytes()) for name in ("manifest.json", "index.json"))
+    assert sum(shard["samples"] for shard in index["shards"]) == manifest["sequences"] > manifest["documents"]
+
+
+def test_a_mask_that_would_be_wrong_is_refused(corpus: Source, tmp_path: Path) -> None:
+    options = PrepareOptions(to="arrow", columns=("attention_mask",), length=16, pad=0)
+    with pytest.raises(UsageError, match="does not know which ids are padding"):
+        prepare(corpus, "gpt2", options, folder=tmp_path / "out")
+
+
 @pytest.mark.parametrize("damage", ["longer", "shorter", "gone", "record", "manifest", "byte"])
 def test_damage_is_named_and_refused(damage: str, corpus: Source, tmp_path: Path) -> None:
     folder = tmp_path / "out"

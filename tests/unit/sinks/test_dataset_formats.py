@@ -40,7 +40,7 @@ def write(stubs, folder: Path, to: str, documents: Sequence[list[int]], cuts=(),
             sink.write(encoded.block, encoded.ids, encoded.ends)
         sink.finish()
     files = [SimpleNamespace(name=path.name, size=path.stat().st_size, sha256=f"hash of {path.name}") for path in paths]
-    return SimpleNamespace(documents=sink.documents, tokens=sink.tokens, dtype=sink.dtype, files=files)
+    return SimpleNamespace(rows=sink.documents, tokens=sink.tokens, dtype=sink.dtype, files=files)
 
 
 def numbers(data: bytes, dtype: str) -> list[int]:
@@ -159,7 +159,7 @@ def test_documents_come_back(stubs, tmp_path, to, dtype, eot, cuts) -> None:
     part = write(stubs, tmp_path, to, DOCUMENTS, cuts, dtype=dtype, edges=Edges(eot=eot))
     expected = [[*document, *([] if eot is None else [eot])] for document in DOCUMENTS]
     assert READERS[to](tmp_path, dtype) == expected
-    assert (part.documents, part.tokens) == (4, sum(map(len, expected)))
+    assert (part.rows, part.tokens) == (4, sum(map(len, expected)))
     (tmp_path / "whole").mkdir()
     write(stubs, tmp_path / "whole", to, DOCUMENTS, dtype=dtype, edges=Edges(eot=eot))
     assert all((tmp_path / name).read_bytes() == data for name, data in contents(tmp_path / "whole").items())
@@ -167,7 +167,7 @@ def test_documents_come_back(stubs, tmp_path, to, dtype, eot, cuts) -> None:
 
 @pytest.mark.parametrize("to", READERS)
 def test_no_documents_are_none(stubs, tmp_path, to) -> None:
-    assert write(stubs, tmp_path, to, []).documents == 0
+    assert write(stubs, tmp_path, to, []).rows == 0
     assert READERS[to](tmp_path, "u16") == []
 
 
