@@ -46,6 +46,7 @@ def prepare(
     bos: str | int | None = None,
     eot: str | int | None = None,
     dtype: Dtype | None = None,
+    columns: Iterable[str] = (),
     length: int | None = None,
     way: Way = "concatenate",
     pad: str | int | None = None,
@@ -68,6 +69,7 @@ def prepare(
         bos: What begins each document, as for ``Tokenizer.encode``.
         eot: What ends each document, likewise.
         dtype: How an id is stored, ``u16`` or ``u32``; None for the smallest type that holds every id.
+        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
         length: How many ids a sequence has at most; None for documents as they are.
         way: How documents become sequences: ``truncate`` or ``split`` each, ``concatenate`` all and cut, or put whole
             ones together by ``best-fit``.
@@ -102,8 +104,8 @@ def prepare(
 
     one_of("way", way, _WAYS)
     options = PrepareOptions(
-        to=to, dtype=dtype, specials=specials_of(specials), bos=bos, eot=eot,
-        part_bytes=whole_number("part_bytes", part_bytes),
+        to=to, dtype=dtype, columns=(columns,) if isinstance(columns, str) else tuple(columns),
+        specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes),
         length=None if length is None else whole_number("length", length), way=way, pad=pad,
     )  # fmt: skip
     one_of("documents", documents, ("whole", "lines", "jsonl"))

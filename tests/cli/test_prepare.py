@@ -75,16 +75,17 @@ def test_wrong_lines_say_what_is_wrong(folder, arguments, message):
 
 @pytest.mark.parametrize("how", ["kill", "kill after", "no room"])
 @pytest.mark.parametrize("before", ["nothing", "older"])
-def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before):
+@pytest.mark.parametrize("to", ["megatron", "mds"])  # the second has an index of all parts
+def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before, to):
     """What is taken for whole is whole; and going on gives the same bytes as one undisturbed run."""
-    work = ("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--pack", "16", "--overwrite")
+    work = ("prepare", "a.jsonl", "b.jsonl", *ONE, "--to", to, "-o", "out", "--pack", "16", "--overwrite")
     assert call(*work, cwd=folder).status == 0
     whole = contents(folder / "out")
     seen = set()
     for at in range(1, MOST_STEPS):
         shutil.rmtree(folder / "out")
         if before == "older":
-            call("prepare", "a.jsonl", *ONE, "-o", "out", cwd=folder)
+            call("prepare", "a.jsonl", *ONE, "--to", to, "-o", "out", cwd=folder)
         status = interrupted(folder, at, how, *work)
         if (folder / "out").exists() and call("prepare", "--check", "out", cwd=folder).status == 0:
             there = contents(folder / "out")

@@ -80,6 +80,13 @@ def test_what_has_an_index_needs_no_eot(lines: Path, to: str) -> None:
     assert [row.tolist() for row in prepared(lines, to=to)] == [tokenizer.encode(line) for line in LINES]
 
 
+def test_columns_are_named_by_one_str_or_several(lines: Path) -> None:
+    with pytest.raises(UsageError, match="the format npy has no column position_ids"):
+        prepared(lines, to="npy", columns="position_ids")
+    with pytest.raises(UsageError, match="the format arrow has no column labels"):
+        prepared(lines, to="arrow", columns=["position_ids", "labels"])
+
+
 @pytest.mark.parametrize("to", ["mds", "parquet", "webdataset"])
 def test_what_other_libraries_read_is_left_to_them(lines: Path, to: str) -> None:
     with pytest.raises(UsageError, match=f"of the format {to}, which is not read here"):
