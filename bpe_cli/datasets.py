@@ -104,7 +104,7 @@ def prepare(
 
     one_of("way", way, _WAYS)
     options = PrepareOptions(
-        to=to, dtype=dtype, columns=(columns,) if isinstance(columns, str) else tuple(columns),
+        to=to, dtype=dtype, columns=_columns_of(columns),
         specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes),
         length=None if length is None else whole_number("length", length), way=way, pad=pad,
     )  # fmt: skip
@@ -115,6 +115,14 @@ def prepare(
         source, tokenizer, options, folder=folder, share=None if share is None else Share(*share), overwrite=overwrite,
         processes=processes, listener=heard(listener),
     )  # fmt: skip
+
+
+def _columns_of(columns: object) -> tuple[str, ...]:
+    """Check the names of columns: one, or several."""
+    several = (columns,) if isinstance(columns, str) else tuple(columns) if isinstance(columns, Iterable) else (None,)
+    if not all(isinstance(each, str) for each in several):
+        raise wrong_type("columns", "several str", columns)
+    return several
 
 
 class TokenDataset(Sequence["memoryview"]):
