@@ -6,6 +6,7 @@ PYTEST_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
+INTEGRATIONS := $(VENV)/integrations
 # The one interpreter that all builds link against: otherwise cargo rebuilds pyo3 at every turn.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
@@ -16,11 +17,11 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test test-rust test-python wheel-test
+.PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
 .PHONY: lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz sanitize sanitize-rust sanitize-python docs clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.dev ## Make .venv with all that development needs
 
@@ -38,6 +39,9 @@ test-rust:
 
 test-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
+
+test-integrations: $(INTEGRATIONS)/.made $(VENV)/.built ## Read data sets back with the software that they are for (7 GB)
+	$(INTEGRATIONS)/bin/python -m pytest tests/test_integrations.py $(PYTEST_ARGS)
 
 wheel-test: $(VENV)/.dev $(VENV)/.built ## Build the wheel, install it elsewhere and run it from there
 	$(BIN)/python -m pytest tests/test_wheel.py
@@ -146,6 +150,12 @@ $(VENV)/.built: $(VENV)/.made pyproject.toml $(CORE_SOURCES)
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+$(INTEGRATIONS)/.made: $(VENV)/.made pyproject.toml
+	$(PYTHON) -m venv --clear $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --group integrations
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         prune,
         segment_files,
     )  # fmt: skip
+    from bpe_cli.datasets import TokenDataset, prepare
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
     from bpe_cli.jobs.convert import convert
     from bpe_cli.jobs.tokenizers import load
@@ -52,6 +53,7 @@ __all__ = [
     "StreamDecoder",
     "TextReport",
     "Token",
+    "TokenDataset",
     "Tokenizer",
     "TokenizerReport",
     "TrainingError",
@@ -65,6 +67,7 @@ __all__ = [
     "inspect",
     "load",
     "merge",
+    "prepare",
     "prune",
     "segment_files",
     "train",
@@ -85,6 +88,7 @@ _HOMES = {
     "StreamDecoder": "tokenizer.streaming",
     "TextReport": "results",
     "Token": "tokenizer",
+    "TokenDataset": "datasets",
     "Tokenizer": "tokenizer",
     "TokenizerReport": "results",
     "TrainingError": "errors",
@@ -99,6 +103,7 @@ _HOMES = {
     "inspect": "calls",
     "load": "jobs.tokenizers",
     "merge": "calls",
+    "prepare": "datasets",
     "prune": "calls",
     "segment_files": "calls",
     "train": "jobs.train",

@@ -26,6 +26,13 @@ ALLOWED = {
         (f"needs {name}, which make bench installs" for name in ("fastokens", "gigatoken", "splintr-rs", "tokie")),
         "a rival that is measured, not one that the tests compare with",
     ),
+    **dict.fromkeys(
+        (
+            f"needs {name}, which make test-integrations installs"
+            for name in ("datatrove", "litdata", "megatron-core", "mosaicml-streaming", "torch", "webdataset")
+        ),
+        "7 GB, and not installable beside the transformers of dev; every format has a reader of our own too",
+    ),
 }
 """Reason of a skip that CI accepts -> why it does."""
 
@@ -48,6 +55,12 @@ def skip(reason: str) -> NoReturn:
 def needs(module: str, name: str | None = None) -> Any:
     """Return a module of the development group in pyproject.toml; without it, skip. ``name`` is that of its package."""
     return pytest.importorskip(module, reason=f"needs {name or module}, which is not installed: make setup")
+
+
+def needs_reader(module: str, name: str | None = None) -> Any:
+    """Return a module of the group ``integrations``, which reads data sets; without it, skip."""
+    reason = f"needs {name or module}, which make test-integrations installs"
+    return pytest.importorskip(module, reason=reason, exc_type=ImportError)
 
 
 def only_where(condition: bool, reason: str) -> pytest.MarkDecorator:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-NAMES = ("train", "encode", "decode", "inspect", "compare", "convert")
+NAMES = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare")
 """As the help lists them. A module of the same name has ``run``, whose annotations and docstring say what there is
 to know about it, and ``EPILOG``."""
 

@@ -32,6 +32,8 @@ _ARGUMENTS = {
     "glossaries": "--glossary",
     "limits": "--max-regression",
     "output": "-o",
+    "processes": "-j",
+    "length": "--pack or --max-length",
     "special_tokens": "--special",
     "specials": "--special",
     **{each: f"--set {each}" for each in ("by_byte", "character_coverage=X", "limit_alphabet=N", "merges=32000")},
@@ -43,7 +45,8 @@ _ARGUMENTS = {
         for name in (
             "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out",
             "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map", "ids", "inference",
-            "initial_alphabet", "max_memory", "merge", "min_frequency", "normalizer", "overlap", "pairs", "parallel",
+            "initial_alphabet", "max_memory", "merge", "min_frequency", "normalizer", "overlap", "overwrite", "pad",
+            "pairs", "parallel",
             "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "split_special", "steps", "text",
             "to", "vocab_size", "vocabulary", "write_vocabulary",
         )

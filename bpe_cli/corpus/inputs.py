@@ -33,12 +33,14 @@ class Input:
         size: Bytes on disk, or None when unknown (a pipe).
         kind: What it holds; None when nobody has looked.
         folder: The folder that was named, if the file was found in one.
+        extent: Which of its bytes hold the first byte of a line to read, from and to (exclusive); None for all.
     """
 
     path: str
     size: int | None = None
     kind: Kind | None = None
     folder: str | None = None
+    extent: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:

@@ -239,13 +239,19 @@ def _read(
                 for _ in read_chunks(item.path, stdin=stdin, decompressed=False, on_raw=meter):
                     pass
         else:
-            chunks: Iterator[bytes] = read_chunks(
-                item.path,
-                stdin=stdin,
-                decompressed=source.decompress,
-                on_raw=meter,
-                on_wait=on_wait if item.size is None else None,
-            )
+            chunks: Iterator[bytes]
+            if item.extent is not None:
+                from bpe_cli.corpus.extents import read_lines_in
+
+                chunks = read_lines_in(item.path, *item.extent, on_raw=meter)
+            else:
+                chunks = read_chunks(
+                    item.path,
+                    stdin=stdin,
+                    decompressed=source.decompress,
+                    on_raw=meter,
+                    on_wait=on_wait if item.size is None else None,
+                )
             if source.is_judged and item.kind is None:
                 from bpe_cli.corpus.judging import watched
 
@@ -256,7 +262,7 @@ def _read(
             packer.is_idle = _idleness(item, stdin)
             yield from _pack(source, chunks, packer, item.name)
             packer.is_idle = None
-            if on_note is not None and item.size is not None and _has_grown(item, meter.size):
+            if on_note is not None and item.size is not None and not item.extent and _has_grown(item, meter.size):
                 on_note(f"{item.name} has grown; what came after its first {meter.size:,} bytes is not read")
         if hashes is not None and meter.digest is not None:
             hashes.append((item.name, meter.digest.hexdigest(), meter.size))

@@ -20,6 +20,7 @@ from bpe_cli.support.messages import MOST_NAMED, plural
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.sinks import Sink, SinkOptions
+    from bpe_cli.sinks.base import TakesIds
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.tokenizer.engine import Place, Sampling
@@ -165,7 +166,7 @@ Result = tuple["memoryview | None", memoryview]
 
 
 def with_edges(
-    block: Block, ids: memoryview, ends: memoryview, edges: Edges, sink: Sink
+    block: Block, ids: memoryview, ends: memoryview, edges: Edges, sink: TakesIds
 ) -> tuple[memoryview, memoryview]:
     """Put the edge tokens around the documents of a block, except those that the sink itself adds."""
     after = edges.after[:-1] if _puts_eot(edges, sink) else edges.after
@@ -188,7 +189,7 @@ def with_edges_counted(block: Block, counts: memoryview, edges: Edges) -> memory
     return memoryview(more)
 
 
-def counts_of(block: Block, ends: memoryview, edges: Edges, sink: Sink) -> list[int]:
+def counts_of(block: Block, ends: memoryview, edges: Edges, sink: TakesIds) -> list[int]:
     """Return how many ids each document of a block has in the output."""
     own = int(_puts_eot(edges, sink))
     counts = [end - start + own for start, end in zip([0, *ends], ends, strict=False)]
@@ -197,7 +198,7 @@ def counts_of(block: Block, ends: memoryview, edges: Edges, sink: Sink) -> list[
     return counts
 
 
-def _puts_eot(edges: Edges, sink: Sink) -> bool:
+def _puts_eot(edges: Edges, sink: TakesIds) -> bool:
     """Return whether a sink itself ends each document."""
     return sink.is_binary and edges.eot is not None
 
@@ -219,7 +220,7 @@ class BlockEncoding:
     matcher: _core.SpecialMatcher | None
     sampling: Sampling | None
     edges: Edges
-    sink: Sink
+    sink: TakesIds
     budget: Budget
 
     def encode(self, item: Item) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, Protocol, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import NO_EDGES, Edges
@@ -40,6 +40,7 @@ class SinkOptions:
         edges: What was put around each document by whoever encoded it. Binary formats put its eot there
             themselves.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
+        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
     """
 
     tokens: bool = False
@@ -47,6 +48,18 @@ class SinkOptions:
     specials: Specials = ()
     edges: Edges = NO_EDGES
     dtype: Dtype | None = None
+    columns: tuple[str, ...] = ()
+
+
+class TakesIds(Protocol):
+    """The interface of what takes the ids of documents: a sink, or what makes sequences for one."""
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the output is not text."""
+
+    def write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        """Take the ids of a block's documents: see ``Sink.write``."""
 
 
 class Sink(ABC):

@@ -10,7 +10,7 @@ import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, OutputError, UsageError
@@ -39,13 +39,22 @@ class BinSink(Sink):
 
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
-        self.dtype = choose_dtype(tokenizer, options)
+        self.dtype = self.dtype_for(tokenizer, options)
         from hashlib import sha256
 
         self._hash = sha256() if output.path is not None else None  # of a pipe nothing is described
         self.byte_count = 0
         self.divided = 0
         self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
+
+    @staticmethod
+    def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
+        """Choose how a number lies in the file, and check before the work begins that the format can be written.
+
+        Raises:
+            UsageError: if an id does not fit, or something that the format needs is not installed.
+        """
+        return choose_dtype(tokenizer, options)
 
     @property
     def sha256(self) -> str:
@@ -60,7 +69,7 @@ class BinSink(Sink):
         closed = ends[: block.ended]
         if eot is not None:
             self.tokens += len(closed)
-            if self._may_divide and (places := _places_of(ids, eot)):
+            if self._may_divide and (places := places_of(ids, eot)):
                 before = self.documents - len(closed)
                 self._meet(places, before, ends, eot)
         self._write_numbers(pack(ids, self.dtype, closed, eot))
@@ -99,14 +108,15 @@ def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOption
     return any(name.encode("utf-8", "surrogateescape") == token.content for name in options.specials)
 
 
-def _places_of(ids: memoryview, token_id: int) -> list[int]:
-    """Find an id among others (u32); a search in bytes, since it runs over all that is written."""
-    data, pattern = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
+def places_of(ids: memoryview, token_id: int) -> list[int]:
+    """Find an id among others (u16 or u32); a search in bytes, since it runs over all that is written."""
+    width = ids.itemsize
+    data, pattern = ids.tobytes(), token_id.to_bytes(width, sys.byteorder)
     places = []
     place = data.find(pattern)
     while place >= 0:
-        if place % 4 == 0:
-            places.append(place // 4)
+        if place % width == 0:
+            places.append(place // width)
         place = data.find(pattern, place + 1)
     return places
 
@@ -143,7 +153,7 @@ def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = N
 HEADER_BYTES = 128
 """Length of the header: a multiple of 64 with room for any length of array."""
 
-_DESCRIPTIONS: dict[Dtype, str] = {"u16": "<u2", "u32": "<u4"}
+_DESCRIPTIONS = {"u16": "<u2", "u32": "<u4", "i64": "<i8"}
 
 
 class NpySink(BinSink):
@@ -168,7 +178,7 @@ class NpySink(BinSink):
         super().finish()
 
 
-def header(dtype: Dtype, length: int) -> bytes:
+def header(dtype: Dtype | Literal["i64"], length: int) -> bytes:
     """Make the header of an array of ``length`` numbers.
 
     >>> header("u16", 3)[10:].decode().rstrip()

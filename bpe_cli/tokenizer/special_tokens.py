@@ -188,7 +188,7 @@ def show_token(content: bytes) -> str:
 # -- what begins and ends a document ----------------------------------------------------------------
 
 
-Side = Literal["bos", "eot"]
+Side = Literal["bos", "eot", "pad"]
 
 AUTO = "auto"
 """Stands for the token that the tokenizer itself says begins or ends a text."""
@@ -198,9 +198,10 @@ AUTO = "auto"
 _CONTENTS: dict[Side, tuple[bytes, ...]] = {
     "bos": (b"<|begin_of_text|>", b"<|beginoftext|>", b"<|startoftext|>"),
     "eot": (b"<|end_of_text|>", b"<|endoftext|>"),
+    "pad": (b"<|pad|>", b"<pad>", b"[PAD]"),
 }
-_ROLE: dict[Side, str] = {"bos": "bos", "eot": "eos"}
-_VERBS = {"bos": "begins", "eot": "ends"}
+_ROLE: dict[Side, str] = {"bos": "bos", "eot": "eos", "pad": "pad"}
+_VERBS = {"bos": "begins", "eot": "ends", "pad": "fills up"}
 
 
 def edges_of(
@@ -250,12 +251,12 @@ def edges_of(
 
 
 def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
-    """Return the id of the token that begins or ends a text.
+    """Return the id of the token that begins or ends a text, or fills one up.
 
     Args:
         tokenizer: The tokenizer.
         name: The text of a special token, ``auto``, or an id, be it in digits.
-        side: Which of the two.
+        side: Which of them.
 
     Raises:
         UsageError: if there is no such token.

@@ -1,0 +1,278 @@
+"""``bpe prepare``: encode files into a data set, part by part."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from bpe_cli.cli import options
+from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.options import Option
+from bpe_cli.errors import UsageError
+from bpe_cli.sinks.base import Dtype
+from bpe_cli.sinks.dataset import DATASETS
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import plural as count
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
+    from bpe_cli.jobs.prepare.sequences import Way
+
+EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
+
+_FORMATS = tuple(DATASETS)
+_parts_option = partial(Option, rich_help_panel="Parts")
+_sequences_option = partial(Option, rich_help_panel="Sequences")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The options about the tokenizer, and about special tokens."""
+
+    tokenizer: options.TokenizerName = None
+    bos: options.Bos = None
+    eot: options.Eot = None
+    special: options.Special = None
+    add_special: options.AddSpecial = None
+    add_special_tokens: Annotated[
+        bool,
+        options.tokenizer_option(
+            "--add-special-tokens",
+            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
+        ),
+    ] = False  # fmt: skip
+    pattern: options.PatternName = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The options about what is written."""
+
+    to: Annotated[
+        str | None,
+        options.output_option(
+            "--to", choices=_FORMATS, show_default="bin",
+            help="bin, npy: numbers as u16 or u32; npy-offsets: and where documents end. Others: what the trainer or "
+            "library of that name reads.",
+        ),
+    ] = None  # fmt: skip
+    output: Annotated[
+        str | None, options.output_option("--output", "-o", metavar="FOLDER", help="Write into this folder.")
+    ] = None
+    dtype: Annotated[
+        Dtype | None,
+        options.output_option("--dtype", show_default="what the vocabulary needs", help="How a number is stored."),
+    ] = None
+    columns: Annotated[
+        str | None,
+        options.output_option(
+            "--columns", metavar="NAME,...",
+            help="What a row has beside input_ids (arrow, parquet, datasets): attention_mask, position_ids.",
+        ),
+    ] = None  # fmt: skip
+    overwrite: Annotated[
+        bool,
+        options.output_option("--overwrite", help="Make again what is damaged, or was made otherwise."),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class InSequences:
+    """The options that make sequences of documents."""
+
+    max_length: Annotated[
+        int | None,
+        _sequences_option("--max-length", metavar="N", min=1, help="Leave out what a document has beyond N ids."),
+    ] = None
+    split: Annotated[bool, _sequences_option("--split", help="With --max-length: make further sequences of it.")] = (
+        False
+    )
+    pack: Annotated[
+        int | None,
+        _sequences_option("--pack", metavar="N", min=1, help="Put documents together into sequences of N ids."),
+    ] = None
+    fit: Annotated[
+        Literal["concatenate", "best-fit"],
+        _sequences_option(
+            "--fit",
+            help="How: cut all ids at each multiple of N, or put whole documents where they leave the least room.",
+        ),
+    ] = "concatenate"  # fmt: skip
+    pad: Annotated[
+        str | None,
+        _sequences_option("--pad", metavar="TEXT|ID|auto", help="Fill each sequence up to N with this token."),
+    ] = None
+
+    def way(self) -> "Way":
+        """Return how documents become sequences.
+
+        Raises:
+            UsageError: if options contradict each other.
+        """
+        if self.pack is not None and self.max_length is not None:
+            raise UsageError("--pack and --max-length exclude each other", hint="--pack cuts long documents too")
+        if self.split and self.max_length is None:
+            raise UsageError("--split is about --max-length, which is missing", hint="as in --max-length 4096 --split")
+        if self.fit != "concatenate" and self.pack is None:
+            raise UsageError("--fit is about --pack, which is missing", hint="as in --pack 4096 --fit best-fit")
+        return self.fit if self.pack is not None else "split" if self.split else "truncate"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The options about the parts, and who makes them."""
+
+    part_size: Annotated[
+        int | None,
+        _parts_option(
+            "--part-size", metavar="MIB", min=1, show_default="256",
+            help="How much input a part has. Plain files of lines are cut at lines; others only share a part.",
+        ),
+    ] = None  # fmt: skip
+    part: Annotated[
+        str | None,
+        _parts_option(
+            "--part", metavar="K/N", help="Make every N-th part, beginning with the K-th: one of N machines that share."
+        ),
+    ] = None
+    finish: Annotated[
+        bool,
+        _parts_option("--finish", help="Write the manifest of the data set in INPUT, whose parts are all there."),
+    ] = False
+    check: Annotated[
+        bool, _parts_option("--check", help="Verify the data set in INPUT: every file against its record.")
+    ] = False
+    dry_run: Annotated[bool, _parts_option("--dry-run", help="Print the parts, and make none.")] = False
+    processes: Annotated[
+        int | None,
+        _parts_option(
+            "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", show_default="all that may be used",
+            help="How many parts are made at a time, each in a process; changes no result.",
+        ),
+    ] = None  # fmt: skip
+    quiet: options.Quiet = False
+
+    def share(self) -> "Share | None":
+        """Return which parts are made.
+
+        Raises:
+            UsageError: if it is not K/N.
+        """
+        from bpe_cli.jobs.prepare import Share
+
+        if self.part is None:
+            return None
+        number, _, of = self.part.partition("/")
+        if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
+            raise UsageError(f"--part {self.part!r} is not K/N", hint="as in --part 3/8")
+        return Share(int(number), int(of))
+
+
+def run(
+    applied: Applied,
+    written: Written,
+    in_sequences: InSequences,
+    parts: Parts,
+    inputs: options.Inputs = None,
+    lines: options.Lines = False,
+    jsonl: options.Jsonl = False,
+    plain: options.Plain = False,
+    field: options.Field = "text",
+) -> None:
+    """Encode files into a data set that trainers read: part by part, and never twice.
+
+    [bold]Examples[/bold]
+
+        bpe prepare data/ --jsonl -t tokenizer.json --eot auto --to megatron -o dataset/
+
+        bpe prepare data/*.jsonl.zst --jsonl --eot auto -o dataset/ --part 3/8
+
+        bpe prepare --finish dataset/
+
+        bpe prepare --check dataset/
+    """
+    from bpe_cli.jobs.prepare import check, finish, plan, prepare
+
+    if parts.check and parts.finish:
+        raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
+    listener = ConsoleListener(quiet=parts.quiet, printing=False)
+    if parts.check or parts.finish:
+        word = "--check" if parts.check else "--finish"
+        if len(inputs or ()) != 1:
+            raise UsageError(f"{word} takes the folder of one data set", hint=f"as in bpe prepare {word} dataset/")
+        folder = (inputs or [""])[0]
+        _show(check(folder, listener) if parts.check else finish(folder), parts)
+        return
+    if written.output is None:
+        raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
+    source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
+    choice = options.choice_of(applied.tokenizer, applied.pattern, applied.add_special)
+    if parts.dry_run:
+        _show_plan(
+            plan(
+                source,
+                _job_options(applied, written, in_sequences, parts),
+                streams=process_streams(),
+                listener=listener,
+            )
+        )
+        return
+    done = prepare(
+        source,
+        choice,
+        _job_options(applied, written, in_sequences, parts),
+        folder=written.output,
+        share=parts.share(),
+        overwrite=written.overwrite,
+        processes=parts.processes,
+        listener=listener,
+        streams=process_streams(),
+    )
+    _show(done, parts)
+
+
+def _job_options(applied: Applied, written: Written, in_sequences: InSequences, parts: Parts) -> "PrepareOptions":
+    from bpe_cli.jobs.prepare import PrepareOptions
+    from bpe_cli.jobs.prepare.plan import PART_BYTES
+
+    specials, refuse = options.specials_of(applied.special)
+    return PrepareOptions(
+        to=written.to or "bin",
+        dtype=written.dtype,
+        columns=tuple(filter(None, (written.columns or "").split(","))),
+        specials=specials,
+        refuse_specials=refuse,
+        add_special_tokens=applied.add_special_tokens,
+        bos=applied.bos,
+        eot=applied.eot,
+        part_bytes=PART_BYTES if parts.part_size is None else parts.part_size << 20,
+        length=in_sequences.pack or in_sequences.max_length,
+        way=in_sequences.way(),
+        pad=in_sequences.pad,
+    )
+
+
+def _show_plan(parts: "list[tuple[str, int, list[str]]]") -> None:
+    """Print a line for each part: its name, its bytes, its inputs; and a total."""
+    for name, size, inputs in parts:
+        print(name, size, *inputs, sep="\t")
+
+
+def _show(done: "Prepared", parts: Parts) -> None:
+    """Note what is in the folder now."""
+    there = done.made + done.kept
+    of_all = f"{there:,} of {count(done.parts, 'part')}" if there < done.parts else count(done.parts, "part")
+    new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
+    sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
+    counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
+    where = f"{counted} -> {done.folder}"
+    note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=parts.quiet)
+    if done.left_out or done.padding:
+        note(
+            f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",
+            quiet=parts.quiet,
+        )
+    if done.divided:
+        note(
+            f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
+            "readers that divide by it find more documents",
+            quiet=parts.quiet,
+        )

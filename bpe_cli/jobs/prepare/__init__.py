@@ -1,0 +1,324 @@
+"""Prepare a data set: encode inputs part by part into a folder that a trainer reads, and whose work is never lost.
+
+The folder holds a plan, the files of each part with a record beside them, and at the end a manifest made of the
+records. Run again, what is there and right is not done again; what is damaged or made otherwise is named, and refused
+unless it may be overwritten. All of it is the same whatever ran the parts, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.prepare.folder import (
+    check_plan,
+    damaged_set,
+    index_damage,
+    make_folder,
+    records_of,
+    what_is_left,
+    withdraw_manifest,
+    write_manifest,
+)
+from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
+from bpe_cli.jobs.prepare.plan import Part, divide
+from bpe_cli.jobs.prepare.records import (
+    MANIFEST,
+    PLAN,
+    Record,
+    dumped,
+    index_of,
+    manifest_of,
+    plan_of,
+    read_json,
+    read_plan,
+)
+from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.listening import SILENCE, Listener
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Input, Source
+    from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.tokenizer import Tokenizer
+
+__all__ = ["PrepareOptions", "Prepared", "Share", "check", "finish", "plan", "prepare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What stands in the folder of a data set.
+
+    Attributes:
+        folder: The folder.
+        parts: How many parts the data set has.
+        made: How many of them this run made.
+        kept: How many were there already.
+        documents: How many documents the parts have that are there.
+        tokens: How many ids they have, with what stands around documents.
+        bytes: How many bytes their files have.
+        divided: How often the id that ends documents stands in documents too.
+        sequences: How many sequences the documents became; None if they were left as they are.
+        left_out: How many ids are in none, because documents were truncated.
+        padding: How many ids only fill sequences.
+        is_whole: Whether all parts are there, and so the manifest.
+    """
+
+    folder: str
+    parts: int
+    made: int
+    kept: int
+    documents: int
+    tokens: int
+    bytes: int
+    divided: int
+    sequences: int | None
+    left_out: int
+    padding: int
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which parts a run does: each ``of``-th, beginning with number ``number`` (from 1 on)."""
+
+    number: int = 1
+    of: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise UsageError(f"there is no part {self.number} of {self.of}", hint="the first is 1/N, the last N/N")
+
+    def takes(self, part: Part) -> bool:
+        """Return whether a part is among them."""
+        return part.number % self.of == self.number - 1
+
+
+def prepare(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions | None = None,
+    *,
+    folder: str | os.PathLike[str],
+    share: Share | None = None,
+    overwrite: bool = False,
+    processes: int | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Prepared:
+    """Encode the documents of a source into the folder of a data set.
+
+    Args:
+        source: The texts; stdin cannot be divided, and is refused.
+        tokenizer: A tokenizer; or its file, or its name.
+        options: What is written.
+        folder: Where; it is made if there is none.
+        share: Which parts are made, where several machines share them; whoever makes the last one writes the manifest,
+            and ``finish`` does. None for all.
+        overwrite: Whether what is damaged, or was made otherwise, is made again.
+        processes: How many processes work at a time; None for as many as there are processors. They change no result.
+        listener: Who hears how it goes on.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError: if the options contradict each other or the tokenizer, an input cannot be divided, or the folder
+            holds what was made otherwise.
+        InputError: if an input cannot be read, or holds what cannot be encoded.
+        OutputError: if the folder cannot be written to.
+    """
+    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
+    from bpe_cli.sinks.atomic import write_file
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
+    _check_source(source)
+    model = load_tokenizer(tokenizer)
+    settings = settings_of(source, model, options)
+    note_oddities(model, options.specials, listener)
+    inputs = find_documents(source, listener=listener, streams=streams)
+    _check_inputs(inputs.items, folder)
+    parts = divide(inputs, source, options.part_bytes)
+    plan = plan_of(settings, parts)
+    make_folder(folder)
+    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
+    check_plan(folder, plan, overwrite=overwrite)
+    waiting, kept = what_is_left(job, parts, overwrite=overwrite)
+    if read_plan(folder) != plan:
+        withdraw_manifest(folder)
+        write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+    mine = [part for part in waiting if share is None or share.takes(part)]
+    total = sum(part.size for part in mine)
+    records = dict(kept)
+    from bpe_cli.engines.local import Work, run_here
+
+    count = usable_threads() if processes is None else processes
+    with listener.task("preparing", total) as advance:
+        for record in run_here(Work(job, _begin, _run), mine, count, advance):
+            records[record.part] = record
+    whole = len(records) == len(parts)
+    if whole:
+        write_manifest(folder, plan, [records[part.number] for part in parts])
+    return _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
+
+
+def plan(
+    source: Source, options: PrepareOptions, *, streams: Streams | None = None, listener: Listener = SILENCE
+) -> list[tuple[str, int, list[str]]]:
+    """Return the parts that a data set would have: the name of each, its bytes on disk, and its inputs.
+
+    Raises:
+        UsageError, InputError: as ``prepare``.
+    """
+    from bpe_cli.jobs.files import Streams, find_documents
+
+    _check_source(source)
+    inputs = find_documents(source, listener=listener, streams=streams or Streams())
+    return [
+        (part.name, part.size, [_shown(item) for item in part.inputs])
+        for part in divide(inputs, source, options.part_bytes)
+    ]
+
+
+def _shown(item: Input) -> str:
+    return item.name if item.extent is None else f"{item.name}[{item.extent[0]}:{item.extent[1]}]"
+
+
+def finish(folder: str | os.PathLike[str]) -> Prepared:
+    """Write the manifest of a data set whose parts were made by several runs.
+
+    Raises:
+        InputError: if there is no data set, or parts are missing or damaged; the message names the first ones.
+        OutputError: if the manifest cannot be written.
+    """
+    folder = os.fspath(folder)
+    plan, records = records_of(folder)
+    write_manifest(folder, plan, records)
+    return _prepared(folder, plan.parts, records, made=0, whole=True)
+
+
+def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepared:
+    """Verify a data set: that all parts are there, and every file has the bytes that its record and the manifest say.
+
+    Raises:
+        InputError: if there is no data set in the folder.
+        CheckFailed: if something of it is missing or damaged; the message names the first ones.
+    """
+    import hashlib
+
+    folder = os.fspath(folder)
+    plan, records = records_of(folder)
+    damaged: list[str] = []
+    with listener.task("checking", sum(file.size for record in records for file in record.files)) as advance:
+        for file in (file for record in records for file in record.files):
+            with open(os.path.join(folder, file.name), "rb") as stream:
+                if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
+                    damaged.append(f"{file.name} has other bytes than its record says")
+            advance(file.size)
+    index = index_of(plan, records)
+    manifest = read_json(os.path.join(folder, MANIFEST))
+    if manifest is None:
+        damaged.append(f"there is no {MANIFEST}")
+    elif manifest != manifest_of(plan, records, index):
+        damaged.append(f"{MANIFEST} is not that of these parts")
+    damaged.extend(index_damage(folder, index))
+    if damaged:
+        raise damaged_set(folder, damaged)
+    return _prepared(folder, plan.parts, records, made=0, whole=True)
+
+
+def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> dict[str, Any]:
+    """Return all that changes what is written, as JSON values: the same for the same data set.
+
+    Raises:
+        UsageError: if there is no such format, or the options contradict the tokenizer.
+    """
+    from bpe_cli.sinks.base import SinkOptions
+    from bpe_cli.sinks.dataset import DATASETS
+    from bpe_cli.tokenizer import fingerprint
+
+    if options.to not in DATASETS:
+        raise UsageError(f"there is no data set format {options.to!r}", hint=f"there are {', '.join(DATASETS)}")
+    edges = options.edges(model)
+    asked = options.sequences(model)
+    kind = DATASETS[options.to]
+    if unknown := [name for name in options.columns if name not in kind.columns]:
+        has = f"it may have {', '.join(kind.columns)}" if kind.columns else "only tables have columns"
+        raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
+    if options.pad is not None and "attention_mask" in options.columns:
+        raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
+    dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
+    return {
+        "format": options.to,
+        "dtype": dtype,
+        "columns": list(options.columns),
+        "tokenizer": {"name": model.name, "sha256": fingerprint(model)},
+        "bos": edges.bos,
+        "eot": edges.eot,
+        "before": list(edges.before),
+        "after": list(edges.after),
+        "specials": "all" if options.specials == "all" else list(options.specials),
+        "refuse_specials": options.refuse_specials,
+        "documents": source.documents,
+        "field": source.field,
+        "decompress": source.decompress,
+        "plain": source.plain,
+        "part_bytes": options.part_bytes,
+        "length": options.length,
+        "way": options.way if asked else None,
+        "pad": asked.pad if asked else None,
+    }
+
+
+# -- the parts ----------------------------------------------------------------------------------------
+
+
+def _begin(job: PartJob) -> Tokenizer:
+    from bpe_cli.jobs.tokenizers import load_tokenizer
+
+    return load_tokenizer(job.tokenizer)
+
+
+def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
+    return run_part(job, part, model, 1, advance)
+
+
+def _check_source(source: Source) -> None:
+    if source.text is not None:
+        raise UsageError("a data set is made of files, not of a text")
+    if not source.paths or "-" in source.paths:
+        raise UsageError(
+            "a data set is made of files: stdin cannot be divided, or read again",
+            hint="name files or folders; `bpe encode` takes a stream",
+        )
+
+
+def _check_inputs(items: Sequence[Any], folder: str) -> None:
+    inside = os.path.realpath(folder) + os.sep
+    for item in items:
+        if item.size is None:
+            raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
+        if os.path.realpath(item.path).startswith(inside):
+            raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
+
+
+def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, made: int, whole: bool) -> Prepared:
+    there = list(records)
+    return Prepared(
+        folder,
+        parts=len(parts),
+        made=made,
+        kept=len(there) - made,
+        documents=sum(record.documents for record in there),
+        tokens=sum(record.tokens for record in there),
+        bytes=sum(file.size for record in there for file in record.files),
+        divided=sum(record.divided for record in there),
+        sequences=None
+        if any(record.sequences is None for record in there)
+        else sum(record.sequences or 0 for record in there),
+        left_out=sum(record.left_out for record in there),
+        padding=sum(record.padding for record in there),
+        is_whole=whole,
+    )

@@ -1,0 +1,167 @@
+"""The folder of a data set: whether it may be written to, what of it is there, and what is wrong with that."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.prepare.part import damage_of
+from bpe_cli.jobs.prepare.records import (
+    MANIFEST,
+    PLAN,
+    Plan,
+    Record,
+    dumped,
+    index_of,
+    manifest_of,
+    read_plan,
+    read_record,
+)
+from bpe_cli.support.messages import MOST_NAMED, show_path
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.prepare.part import PartJob
+    from bpe_cli.jobs.prepare.plan import Part
+    from bpe_cli.jobs.prepare.records import PartFile
+
+
+def make_folder(folder: str) -> None:
+    """Make the folder of a data set, if there is none."""
+    from bpe_cli.sinks.atomic import made_folder
+
+    with made_folder(folder):
+        pass
+
+
+def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
+    """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
+    try:
+        there = read_plan(folder)
+    except InputError:
+        if overwrite:
+            return
+        raise
+    if there is None:
+        names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
+        if names and not overwrite:
+            raise UsageError(
+                f"the folder {show_path(folder)} is not empty, and holds no data set: {', '.join(names[:MOST_NAMED])}",
+                hint="name another folder, or use `overwrite`",
+            )
+        return
+    if there == plan or overwrite:
+        return
+    other = [key for key in plan.settings if plan.settings[key] != there.settings.get(key)]
+    what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
+    raise UsageError(
+        f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
+    )
+
+
+def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tuple[list[Part], dict[int, Record]]:
+    """Return the parts that are to be made, and the records of those that are there."""
+    waiting: list[Part] = []
+    kept: dict[int, Record] = {}
+    damaged: list[str] = []
+    for part in parts:
+        path = job.record_path(part)
+        record = read_record(path)
+        if record is None and not os.path.lexists(path):
+            waiting.append(part)
+        elif reason := damage_of(job, part, record):
+            damaged.append(f"{part.name}: {reason}")
+            waiting.append(part)
+        elif record is not None:
+            kept[part.number] = record
+    if damaged and not overwrite:
+        raise UsageError(_listed(job.folder, damaged), hint="`overwrite` makes them again")
+    return waiting, kept
+
+
+def records_of(folder: str) -> tuple[Plan, list[Record]]:
+    """Read the plan and all records of a data set, and check the sizes of its files.
+
+    Raises:
+        InputError: if there is no data set.
+        CheckFailed: if a part is missing or damaged.
+    """
+    plan = read_plan(folder)
+    if plan is None:
+        raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
+    fingerprint = plan.fingerprint()
+    records: list[Record] = []
+    damaged: list[str] = []
+    for number, inputs in enumerate(plan.parts):
+        name = f"part-{number:05}"
+        record = read_record(os.path.join(folder, f"{name}.json"))
+        if record is None:
+            damaged.append(f"{name} is missing")
+            continue
+        described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
+        if record.plan != fingerprint or described != inputs or record.part != number:
+            damaged.append(f"{name} was made otherwise")
+        damaged.extend(f"{file.name} {reason}" for file in record.files if (reason := _size_damage(folder, file)))
+        records.append(record)
+    if damaged:
+        raise damaged_set(folder, damaged)
+    return plan, records
+
+
+def _size_damage(folder: str, file: PartFile) -> str | None:
+    try:
+        size = os.stat(os.path.join(folder, file.name)).st_size
+    except OSError:
+        return "is missing"
+    return None if size == file.size else f"has {size:,} bytes in place of {file.size:,}"
+
+
+def damaged_set(folder: str, reasons: Sequence[str]) -> CheckFailed:
+    """Return the error of a data set in which something is missing or damaged; it names the first places."""
+    return CheckFailed(_listed(folder, reasons))
+
+
+def _listed(folder: str, reasons: Sequence[str]) -> str:
+    more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
+    return f"the data set in {show_path(folder)}: {'; '.join(reasons[:MOST_NAMED])}{more}"
+
+
+def write_manifest(folder: str, plan: Plan, records: Sequence[Record]) -> None:
+    """Write the files that cover all parts, and then the manifest; those that are right already stay as they are."""
+    from bpe_cli.sinks.atomic import write_file
+
+    index = index_of(plan, records)
+    for name, content in (*index.items(), (MANIFEST, dumped(manifest_of(plan, records, index)))):
+        path = os.path.join(folder, name)
+        if not _holds(path, content):
+            write_file(path, content)
+
+
+def index_damage(folder: str, index: Mapping[str, bytes]) -> list[str]:
+    """Return what is wrong with the files that cover all parts."""
+    return [
+        f"{name} is not that of these parts" if os.path.lexists(path) else f"there is no {name}"
+        for name, content in index.items()
+        if not _holds(path := os.path.join(folder, name), content)
+    ]
+
+
+def _holds(path: str, content: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(content) + 1) == content
+    except OSError:
+        return False
+
+
+def withdraw_manifest(folder: str) -> None:
+    """Remove what covers all parts: the manifest first, then the files that the plan in the folder has beside it."""
+    names = [MANIFEST]
+    with contextlib.suppress(InputError):
+        if (plan := read_plan(folder)) is not None:
+            names += index_of(plan, [])
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, name))

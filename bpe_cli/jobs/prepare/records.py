@@ -1,0 +1,229 @@
+"""What a data set says about itself: its plan, a record beside each part, and the manifest, made of the records.
+
+All are JSON, and depend on nothing but the inputs, the tokenizer and the options: no time, no machine, no number of
+workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bpe_cli.errors import InputError
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import cannot_read, show_path
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.prepare.plan import Part
+
+PLAN = "plan.json"
+MANIFEST = "manifest.json"
+_PLAN_SCHEMA, _PART_SCHEMA, _SCHEMA = "bpe-dataset-plan/1", "bpe-dataset-part/1", "bpe-dataset/1"
+_LARGEST = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class PartFile:
+    """A file of a part: its name in the folder, how many bytes it has, and their hash."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The record of a part that is done.
+
+    Attributes:
+        part: The number of the part.
+        plan: The fingerprint of the plan that it belongs to.
+        documents: How many documents it has.
+        tokens: How many ids, with what stands around documents.
+        divided: How often the id that ends documents stands in them too.
+        dtype: How an id is stored.
+        inputs: What it was made of: path, size, extent, and the hash of what was read.
+        files: Its files.
+        sequences: How many sequences the documents became; None if they were left as they are.
+        left_out: How many ids are in none, because documents were truncated.
+        padding: How many ids only fill sequences.
+    """
+
+    part: int
+    plan: str
+    documents: int
+    tokens: int
+    divided: int
+    dtype: str
+    inputs: list[dict[str, Any]]
+    files: tuple[PartFile, ...]
+    sequences: int | None = None
+    left_out: int = 0
+    padding: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows its files have: sequences, or else documents."""
+        return self.documents if self.sequences is None else self.sequences
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "schema": _PART_SCHEMA,
+            "part": self.part,
+            "plan": self.plan,
+            "documents": self.documents,
+            "tokens": self.tokens,
+            "divided": self.divided,
+            "sequences": self.sequences,
+            "left_out": self.left_out,
+            "padding": self.padding,
+            "dtype": self.dtype,
+            "inputs": self.inputs,
+            "files": [{"name": each.name, "bytes": each.size, "sha256": each.sha256} for each in self.files],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done, as it lies in the folder.
+
+    Attributes:
+        settings: The options that change what is written, and the tokenizer.
+        parts: The inputs of each part.
+    """
+
+    settings: dict[str, Any]
+    parts: list[list[dict[str, Any]]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"schema": _PLAN_SCHEMA, "settings": self.settings, "parts": self.parts}
+
+    def fingerprint(self) -> str:
+        """Return the hash of its settings: parts that were made by other ones do not belong to it."""
+        return hashlib.sha256(dumped(self.settings)).hexdigest()
+
+
+def plan_of(settings: dict[str, Any], parts: Iterable[Part]) -> Plan:
+    """Return the plan of a data set."""
+    return Plan(settings, [part.described() for part in parts])
+
+
+def index_of(plan: Plan, records: Sequence[Record]) -> dict[str, bytes]:
+    """Make the files that cover all parts, where the format has such, of the records of all parts, in order."""
+    from bpe_cli.sinks.dataset import DATASETS
+
+    kind = DATASETS.get(plan.settings.get("format", ""))
+    return {} if kind is None else kind.index(records)
+
+
+def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes]) -> dict[str, Any]:
+    """Make the manifest of the records of all parts, in order, and of the files that cover them all."""
+    return {
+        "schema": _SCHEMA,
+        "settings": plan.settings,
+        "plan": plan.fingerprint(),
+        "documents": sum(record.documents for record in records),
+        "tokens": sum(record.tokens for record in records),
+        "sequences": None if plan.settings.get("length") is None else sum(each.sequences or 0 for each in records),
+        "left_out": sum(record.left_out for record in records),
+        "padding": sum(record.padding for record in records),
+        "bytes": sum(file.size for record in records for file in record.files),
+        "parts": [
+            {key: value for key, value in record.to_json().items() if key not in ("schema", "plan")}
+            for record in records
+        ],
+        "index": [
+            {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for name, content in index.items()
+        ],
+    }
+
+
+def dumped(content: dict[str, Any]) -> bytes:
+    """Write JSON as it lies in the folder."""
+    from bpe_cli.support.safe_orjson import orjson
+
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+
+
+def read_json(path: str) -> dict[str, Any] | None:
+    """Read one of the files; None if there is none.
+
+    Raises:
+        InputError: if the file cannot be read, or is not a JSON object.
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    try:
+        with open(path, "rb") as file:
+            content = orjson.loads(file.read(_LARGEST))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{show_path(path)} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{show_path(path)} is damaged: it is not a JSON object")
+    return content
+
+
+def read_plan(folder: str) -> Plan | None:
+    """Read the plan of a data set; None if there is none.
+
+    Raises:
+        InputError: if it cannot be read, or is damaged.
+    """
+    path = os.path.join(folder, PLAN)
+    content = read_json(path)
+    if content is None:
+        return None
+    settings, parts = content.get("settings"), _list_of(content.get("parts"), list)
+    if content.get("schema") != _PLAN_SCHEMA or not isinstance(settings, dict) or parts is None:
+        raise InputError(f"{show_path(path)} is not the plan of a data set of this version")
+    return Plan(settings, parts)
+
+
+def read_record(path: str) -> Record | None:
+    """Read the record of a part; None if there is none, or what lies there is damaged.
+
+    Raises:
+        InputError: if the file is there, and cannot be read.
+    """
+    try:
+        content = read_json(path)
+    except InputError as error:
+        if error.__cause__ is not None and isinstance(error.__cause__, OSError):
+            raise
+        return None
+    return None if content is None else record_in(content)
+
+
+def record_in(content: dict[str, Any]) -> Record | None:
+    """Return the record that JSON holds; None if it holds something else."""
+    numbers = [content.get(key) for key in ("part", "documents", "tokens", "divided", "left_out", "padding")]
+    texts = [content.get(key) for key in ("plan", "dtype")]
+    inputs, files = _list_of(content.get("inputs"), dict), _list_of(content.get("files"), dict)
+    if content.get("schema") != _PART_SCHEMA or inputs is None or files is None:
+        return None
+    if any(type(number) is not int or number < 0 for number in numbers):
+        return None
+    made = tuple(PartFile(each.get("name", ""), each.get("bytes", -1), each.get("sha256", "")) for each in files)
+    if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
+        return None
+    if any(type(each.size) is not int or os.path.basename(each.name) != each.name for each in made):
+        return None
+    sequences = content.get("sequences")
+    if sequences is not None and type(sequences) is not int:
+        return None
+    part, documents, tokens, divided, left_out, padding = (number or 0 for number in numbers)
+    plan, dtype = (text or "" for text in texts)
+    return Record(part, plan, documents, tokens, divided, dtype, inputs, made, sequences, left_out, padding)
+
+
+def _list_of(value: object, kind: type) -> list[Any] | None:
+    return value if isinstance(value, list) and all(isinstance(each, kind) for each in value) else None

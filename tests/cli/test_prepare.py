@@ -1,0 +1,102 @@
+"""``bpe prepare``: parts, shares, checks; and a run that is killed, or has no room left, at every step of writing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+import bpe_cli
+from tests.cli.test_killed_between import MOST_STEPS, NO_SUCH_STEP, interrupted
+from tests.cli_runner import call, error
+
+TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 4) for number in range(30)]
+TOKENS = sum(len(bpe_cli.load("gpt2").encode(text)) + 1 for text in TEXTS)
+ONE = ("-t", "gpt2", "--jsonl", "--eot", "auto", "--to", "megatron", "-j", "1")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Make a folder with JSON lines in two files."""
+    for name, texts in (("a", TEXTS[:20]), ("b", TEXTS[20:])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return tmp_path
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def test_a_data_set_is_made_once_and_checked(folder):
+    made = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", cwd=folder)
+    assert (made.status, made.out) == (0, b"")
+    assert made.err.endswith(f"1 part, 30 documents, {TOKENS} tokens -> out\n")
+    again = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", cwd=folder)
+    assert again.err.endswith(f"1 part (0 new), 30 documents, {TOKENS} tokens -> out\n")
+    checked = call("prepare", "--check", "out", cwd=folder)
+    assert (checked.status, checked.err) == (0, f"out is whole: 1 part, 30 documents, {TOKENS} tokens\n")
+    (folder / "out/part-00000.idx").write_bytes(b"")
+    broken = call("prepare", "--check", "out", cwd=folder)
+    assert (broken.status, "part-00000.idx has 0 bytes in place of" in broken.err) == (1, True)
+
+
+def test_a_dry_run_makes_nothing(folder):
+    done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--dry-run", cwd=folder)
+    size = sum((folder / name).stat().st_size for name in ("a.jsonl", "b.jsonl"))
+    assert (done.status, done.text) == (0, f"part-00000\t{size}\ta.jsonl\tb.jsonl\n")
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a.jsonl", *ONE), "there is no folder for the data set"),
+        ((*ONE, "-o", "out"), "stdin cannot be divided"),
+        (("a.jsonl", *ONE, "-o", "out", "--part", "3"), "--part '3' is not K/N"),
+        (("a.jsonl", *ONE, "-o", "out", "--part", "3/2"), "there is no part 3 of 2"),
+        (("a.jsonl", *ONE, "-o", "out", "--split"), "--split is about --max-length"),
+        (("a.jsonl", *ONE, "-o", "out", "--fit", "best-fit"), "--fit is about --pack"),
+        (("a.jsonl", *ONE, "-o", "out", "--pack", "8", "--max-length", "8"), "exclude each other"),
+        (("a.jsonl", *ONE, "-o", "out", "--pad", "0"), "--pad fills sequences"),
+        (("a.jsonl", *ONE, "-o", "out", "--pack", "8", "--pad", "auto"), "nothing in this tokenizer says"),
+        (("a.jsonl", *ONE, "-o", "out", "--dtype", "u16", "-t", "gpt-4"), "u16 cannot hold"),
+        (("--check", "nowhere"), "there is no data set in nowhere"),
+        (("--check",), "--check takes the folder"),
+        (("--check", "--finish", "out"), "exclude each other"),
+        (("a.jsonl", "-t", "gpt2", "-o", "out"), "holds JSON lines"),
+    ],
+)
+def test_wrong_lines_say_what_is_wrong(folder, arguments, message):
+    done = call("prepare", *arguments, cwd=folder)
+    assert (done.status, message in error(done)) == (2, True), done.err
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("how", ["kill", "kill after", "no room"])
+@pytest.mark.parametrize("before", ["nothing", "older"])
+@pytest.mark.parametrize("to", ["megatron", "mds"])  # the second has an index of all parts
+def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before, to):
+    """What is taken for whole is whole; and going on gives the same bytes as one undisturbed run."""
+    work = ("prepare", "a.jsonl", "b.jsonl", *ONE, "--to", to, "-o", "out", "--pack", "16", "--overwrite")
+    assert call(*work, cwd=folder).status == 0
+    whole = contents(folder / "out")
+    seen = set()
+    for at in range(1, MOST_STEPS):
+        shutil.rmtree(folder / "out")
+        if before == "older":
+            call("prepare", "a.jsonl", *ONE, "--to", to, "-o", "out", cwd=folder)
+        status = interrupted(folder, at, how, *work)
+        if (folder / "out").exists() and call("prepare", "--check", "out", cwd=folder).status == 0:
+            there = contents(folder / "out")
+            seen.add("new" if there == whole else "old")
+            assert there == whole or before == "older"
+        else:
+            seen.add("none")
+        assert call(*work, cwd=folder).status == 0
+        assert contents(folder / "out") == whole
+        if status == NO_SUCH_STEP:
+            break
+    else:
+        pytest.fail(f"more than {MOST_STEPS} steps")
+    assert {"none", "new"} <= seen

@@ -1,0 +1,119 @@
+"""Sequences hold the ids of documents, in order, none twice and none lost, however the blocks are cut."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.prepare import sequences as module
+from bpe_cli.jobs.prepare.sequences import SequenceOptions, best_fit, sequences
+from bpe_cli.support.blocks import Block
+
+DOCUMENTS = st.lists(st.lists(st.integers(0, 9), max_size=12), max_size=12)
+PAD = 99
+
+
+class Kept:
+    """A sink that keeps what it gets."""
+
+    is_binary = True
+
+    def __init__(self) -> None:
+        self.rows: list[list[int]] = []
+
+    def write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        assert (block.ended, len(ids)) == (len(ends), ends[-1])
+        for start, end in zip([0, *ends], ends, strict=False):
+            self.rows.append(ids[start:end].tolist())
+
+
+def made(
+    documents: list[list[int]], options: SequenceOptions, cuts: list[int]
+) -> tuple[list[list[int]], module.Sequences]:
+    """Make sequences of documents whose ids come in blocks that are cut at random places."""
+    kept = Kept()
+    way = sequences(kept, options)  # type: ignore[arg-type]
+    ids = array("I", chain.from_iterable(documents))
+    ends, end = [], 0
+    for document in documents:
+        end += len(document)
+        ends.append(end)
+    start = done = 0
+    for cut in sorted({min(cut, len(ids)) for cut in cuts} | {len(ids)}):
+        last = cut == len(ids)
+        closed = [end - start for end in ends[done:] if end < cut or (end == cut and last)]
+        is_open = not last and (start + closed[-1] if closed else ends[done - 1] if done else 0) < cut
+        block_ends = array("Q", [*closed, *([cut - start] if is_open else [])])
+        begun = start > (ends[done - 1] if done else 0)
+        if block_ends:
+            way.write(Block(b"", block_ends, begun, is_open), memoryview(ids)[start:cut], memoryview(block_ends))
+            done += len(closed)
+            start = cut
+    way.finish()
+    assert way.documents == len(documents)
+    return kept.rows, way
+
+
+def pieces(document: list[int], length: int) -> list[list[int]]:
+    return [document[at : at + length] for at in range(0, len(document), length)]
+
+
+@pytest.mark.parametrize("pad", [None, PAD])
+@pytest.mark.parametrize("way", ["truncate", "split", "concatenate", "best-fit"])
+@given(documents=DOCUMENTS, length=st.integers(1, 10), cuts=st.lists(st.integers(0, 100), max_size=5))
+def test_sequences_are_those_of_the_plain_way(
+    way: module.Way, pad: int | None, documents: list[list[int]], length: int, cuts: list[int]
+) -> None:
+    rows, made_by = made(documents, SequenceOptions(length, way, pad), cuts)
+    if way == "truncate":
+        expected = [document[:length] for document in documents if document]
+    elif way == "split":
+        expected = [piece for document in documents for piece in pieces(document, length)]
+    elif way == "concatenate":
+        expected = pieces(list(chain.from_iterable(documents)), length)
+    else:
+        all_pieces = [piece for document in documents for piece in pieces(document, length)]
+        together = best_fit([len(piece) for piece in all_pieces], length)
+        expected = [list(chain.from_iterable(all_pieces[number] for number in numbers)) for numbers in together]
+    tokens = sum(map(len, documents))
+    assert made_by.left_out == tokens - sum(map(len, expected))
+    assert made_by.left_out == 0 or way == "truncate"
+    if pad is not None:
+        assert made_by.padding == sum(length - len(row) for row in expected)
+        expected = [row + [pad] * (length - len(row)) for row in expected]
+    assert rows == expected
+
+
+@given(st.lists(st.integers(1, 20), max_size=40), st.integers(20, 30))
+def test_best_fit_puts_every_piece_into_one_sequence(sizes: list[int], length: int) -> None:
+    packed = best_fit(sizes, length)
+    assert sorted(chain.from_iterable(packed)) == list(range(len(sizes)))
+    assert all(sum(sizes[number] for number in numbers) <= length for numbers in packed)
+    assert [numbers[0] for numbers in packed] == sorted(numbers[0] for numbers in packed)
+    # The plain way: for each piece, the longest first, the sequence with the least room that is enough.
+    rooms: list[int] = []
+    for size in sorted(sizes, reverse=True):
+        fitting = [room for room in rooms if room >= size]
+        if fitting:
+            rooms.remove(min(fitting))
+            rooms.append(min(fitting) - size)
+        else:
+            rooms.append(length - size)
+    assert len(packed) == len(rooms)
+    assert sorted(length - sum(sizes[number] for number in numbers) for numbers in packed) == sorted(rooms)
+
+
+def test_best_fit_keeps_to_its_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WINDOW", 10)
+    rows, _ = made([[1] * 6, [2] * 4, [3] * 2, [4] * 6, [5] * 2], SequenceOptions(8, "best-fit"), [])
+    assert rows == [[1] * 6, [2] * 4, [3] * 2 + [4] * 6, [5] * 2]
+
+
+def test_a_sequence_has_an_id() -> None:
+    with pytest.raises(UsageError, match="at least 1"):
+        SequenceOptions(0)
