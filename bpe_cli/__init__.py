@@ -21,10 +21,11 @@ if TYPE_CHECKING:
         extend,
         inspect,
         merge,
+        prepare,
         prune,
         segment_files,
     )  # fmt: skip
-    from bpe_cli.datasets import TokenDataset, prepare
+    from bpe_cli.datasets import TokenDataset
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
     from bpe_cli.jobs.convert import convert
     from bpe_cli.jobs.tokenizers import load
@@ -103,7 +104,7 @@ _HOMES = {
     "inspect": "calls",
     "load": "jobs.tokenizers",
     "merge": "calls",
-    "prepare": "datasets",
+    "prepare": "calls",
     "prune": "calls",
     "segment_files": "calls",
     "train": "jobs.train",

@@ -3,7 +3,7 @@
 ``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
 tokenizers, into what jobs take.
 
-Length: nine calls, whose docstrings are a part of docs/api.md.
+Length: ten calls, whose docstrings are a part of docs/api.md.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.documents import Encoded
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.files import Destination
+    from bpe_cli.jobs.prepare import Prepared
+    from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
@@ -281,6 +283,90 @@ def decode_files(
     return decode(_paths(files), tokenizer, options, output=_output(output), listener=heard(listener))
 
 
+def prepare(
+    tokenizer: AnyTokenizer,
+    files: Files,
+    folder: str | os.PathLike[str],
+    *,
+    to: str = "bin",
+    documents: Documents = "whole",
+    field: str = "text",
+    specials: Specials = (),
+    bos: str | int | None = None,
+    eot: str | int | None = None,
+    dtype: Dtype | None = None,
+    columns: Iterable[str] = (),
+    length: int | None = None,
+    way: Way = "concatenate",
+    pad: str | int | None = None,
+    part_bytes: int = 256 << 20,
+    share: tuple[int, int] | None = None,
+    overwrite: bool = False,
+    processes: int | None = None,
+    listener: Listener = SILENCE,
+) -> Prepared:
+    """Encode files into the folder of a data set, part by part, as ``bpe prepare`` does: never a part twice.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        files: A file, a folder, a pattern with ``*``, or several.
+        folder: Where; it is made if there is none.
+        to: The format, by its name: ``bin``, ``npy``, ``megatron`` and the others of the page about data sets.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        specials: Which special tokens are looked for in the texts.
+        bos: What begins each document, as for ``Tokenizer.encode``.
+        eot: What ends each document, likewise.
+        dtype: How an id is stored, ``u16`` or ``u32``; None for the smallest type that holds every id.
+        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
+        length: How many ids a sequence has at most; None for documents as they are.
+        way: How documents become sequences: ``truncate`` or ``split`` each, ``concatenate`` all and cut, or put whole
+            ones together by ``best-fit``.
+        pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
+        part_bytes: How many bytes of input a part has.
+        share: (K, N) to make each N-th part only, beginning with the K-th, where N machines share them; None for all.
+        overwrite: Whether what is damaged, or was made otherwise, is made again.
+        processes: How many processes work at a time, all processors if None; changes no result. With more than one, a
+            program needs the usual ``if __name__ == "__main__"``.
+        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
+
+    Returns:
+        What stands in the folder: how many ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
+
+    >>> import os, tempfile
+    >>> from bpe_cli import TokenDataset
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text, out = os.path.join(folder, "text.txt"), os.path.join(folder, "out")
+    ...     with open(text, "w") as file:
+    ...         _ = file.write("hello world")
+    ...     done = prepare("gpt2", text, out, eot="auto")
+    ...     done.documents, done.tokens, [row.tolist() for row in TokenDataset(out)]
+    (1, 3, [[31373, 995, 50256]])
+
+    Raises:
+        BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded, or
+            the folder holds what was made otherwise.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.prepare import PrepareOptions, Share
+    from bpe_cli.jobs.prepare import prepare as prepare_job
+
+    one_of("way", way, ("truncate", "split", "concatenate", "best-fit"))
+    if dtype is not None:
+        one_of("dtype", dtype, ("u16", "u32"))
+    several = [columns] if isinstance(columns, str) else list_of("columns", columns, "names")
+    options = PrepareOptions(
+        to=_name("to", to) or "", dtype=dtype, columns=tuple(_name("columns", each) or "" for each in several),
+        specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes, 1),
+        length=None if length is None else whole_number("length", length, 1), way=way, pad=pad,
+    )  # fmt: skip
+    return prepare_job(
+        _documents(documents, field, paths=_paths(files)), tokenizer, options, folder=_path("folder", folder) or "",
+        share=None if share is None else Share(*_pair("share", share)),
+        overwrite=bool(overwrite), processes=_threads(processes, "processes"), listener=heard(listener),
+    )  # fmt: skip
+
+
 # -- looks ------------------------------------------------------------------------------------------------
 
 
@@ -507,8 +593,8 @@ def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Ope
 # -- what callers give ------------------------------------------------------------------------------------
 
 
-def _threads(threads: int | None) -> int:
-    return usable_threads(None if threads is None else whole_number("threads", threads, 1))
+def _threads(threads: int | None, name: str = "threads") -> int:
+    return usable_threads(None if threads is None else whole_number(name, threads, 1))
 
 
 def _size(size: int) -> int:
@@ -519,6 +605,12 @@ def _name(name: str, value: str | None) -> str | None:
     if value is not None and not isinstance(value, str):
         raise wrong_type(name, "a str", value)
     return value
+
+
+def _pair(name: str, value: object) -> tuple[int, int]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise wrong_type(name, "a pair of numbers", value)
+    return whole_number(name, value[0], 1), whole_number(name, value[1], 1)
 
 
 def _path(name: str, path: str | os.PathLike[str] | None) -> str | None:

@@ -1,128 +1,27 @@
-"""Data sets from Python: make one as ``bpe prepare`` does, and read it back."""
+"""Data sets from Python: what ``bpe prepare`` has made, read back row by row."""
 
 from __future__ import annotations
 
 import os
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, overload
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.core_arguments import one_of, specials_of, whole_number, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, heard
+from bpe_cli.support.core_arguments import wrong_type
 
 if TYPE_CHECKING:
     import mmap
 
-    from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.prepare import Prepared
     from bpe_cli.jobs.prepare.records import Record
-    from bpe_cli.jobs.prepare.sequences import Way
-    from bpe_cli.sinks.base import Dtype
-    from bpe_cli.tokenizer import Specials, Tokenizer
 
-    AnyTokenizer = Tokenizer | str | os.PathLike[str]
-    Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
-_WAYS = ("truncate", "split", "concatenate", "best-fit")
 _STARTS = {"bin": 0, "megatron": 0, "datatrove": 0, "npy": 128, "npy-offsets": 128, "litdata": 12}
 """Where the ids begin in the first file of a part, of the formats that are read here."""
 
 _INDEXED = ("datatrove", "npy-offsets")
 """Those whose second file says where each row ends."""
-
-
-def prepare(
-    tokenizer: AnyTokenizer,
-    files: Files,
-    folder: str | os.PathLike[str],
-    *,
-    to: str = "bin",
-    documents: Documents = "whole",
-    field: str = "text",
-    specials: Specials = (),
-    bos: str | int | None = None,
-    eot: str | int | None = None,
-    dtype: Dtype | None = None,
-    columns: Iterable[str] = (),
-    length: int | None = None,
-    way: Way = "concatenate",
-    pad: str | int | None = None,
-    part_bytes: int = 256 << 20,
-    share: tuple[int, int] | None = None,
-    overwrite: bool = False,
-    processes: int | None = None,
-    listener: Listener = SILENCE,
-) -> Prepared:
-    """Encode files into the folder of a data set, part by part, as ``bpe prepare`` does: never a part twice.
-
-    Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        files: A file, a folder, a pattern with ``*``, or several.
-        folder: Where; it is made if there is none.
-        to: The format, by its name: ``bin``, ``npy``, ``megatron`` and the others of the page about data sets.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        specials: Which special tokens are looked for in the texts.
-        bos: What begins each document, as for ``Tokenizer.encode``.
-        eot: What ends each document, likewise.
-        dtype: How an id is stored, ``u16`` or ``u32``; None for the smallest type that holds every id.
-        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
-        length: How many ids a sequence has at most; None for documents as they are.
-        way: How documents become sequences: ``truncate`` or ``split`` each, ``concatenate`` all and cut, or put whole
-            ones together by ``best-fit``.
-        pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
-        part_bytes: How many bytes of input a part has.
-        share: (K, N) to make each N-th part only, beginning with the K-th, where N machines share them; None for all.
-        overwrite: Whether what is damaged, or was made otherwise, is made again.
-        processes: How many processes work at a time, all processors if None; changes no result. With more than one, a
-            program needs the usual ``if __name__ == "__main__"``.
-        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
-
-    Returns:
-        What stands in the folder: how many ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
-
-    >>> import os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     text, out = os.path.join(folder, "text.txt"), os.path.join(folder, "out")
-    ...     with open(text, "w") as file:
-    ...         _ = file.write("hello world")
-    ...     done = prepare("gpt2", text, out, eot="auto")
-    ...     done.documents, done.tokens, [row.tolist() for row in TokenDataset(out)]
-    (1, 3, [[31373, 995, 50256]])
-
-    Raises:
-        BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded, or
-            the folder holds what was made otherwise.
-        TypeError: if an argument is of a wrong type.
-    """
-    from bpe_cli.corpus import Source
-    from bpe_cli.jobs.prepare import PrepareOptions, Share
-    from bpe_cli.jobs.prepare import prepare as prepare_job
-
-    one_of("way", way, _WAYS)
-    options = PrepareOptions(
-        to=to, dtype=dtype, columns=_columns_of(columns),
-        specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes),
-        length=None if length is None else whole_number("length", length), way=way, pad=pad,
-    )  # fmt: skip
-    one_of("documents", documents, ("whole", "lines", "jsonl"))
-    named = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    source = Source(tuple(os.fspath(each) for each in named), documents=documents, field=field)
-    return prepare_job(
-        source, tokenizer, options, folder=folder, share=None if share is None else Share(*share), overwrite=overwrite,
-        processes=processes, listener=heard(listener),
-    )  # fmt: skip
-
-
-def _columns_of(columns: object) -> tuple[str, ...]:
-    """Check the names of columns: one, or several."""
-    several = (columns,) if isinstance(columns, str) else tuple(columns) if isinstance(columns, Iterable) else (None,)
-    if not all(isinstance(each, str) for each in several):
-        raise wrong_type("columns", "several str", columns)
-    return several
 
 
 class TokenDataset(Sequence["memoryview"]):
@@ -132,6 +31,7 @@ class TokenDataset(Sequence["memoryview"]):
     can be pickled, and then opens the files again: so it is a map-style data set for a ``DataLoader`` with workers.
 
     >>> import os, tempfile
+    >>> from bpe_cli import prepare
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     lines, out = os.path.join(folder, "lines.txt"), os.path.join(folder, "out")
     ...     with open(lines, "w") as file:

@@ -56,6 +56,9 @@ CALLS = {
     "encode_files": (bpe_cli.encode_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),
     "decode_files": (bpe_cli.decode_files, {"tokenizer": GPT2, "files": "1.txt", "output": "x"}),
     "segment_files": (bpe_cli.segment_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),
+    "prepare": (
+        bpe_cli.prepare, {"tokenizer": GPT2, "files": "a.txt", "folder": "x", "processes": 1, "overwrite": True},
+    ),
     "add_tokens": (bpe_cli.add_tokens, {"tokenizer": SMALL, "tokens": ["c"]}),
     "prune": (bpe_cli.prune, {"tokenizer": SMALL, "texts": "a b", "size": 257}),
     "extend": (bpe_cli.extend, {"tokenizer": SMALL, "texts": "a b a b", "size": 259}),

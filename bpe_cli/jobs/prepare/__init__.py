@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
+    check_folder,
     check_plan,
     damaged_set,
     index_damage,
@@ -134,6 +135,7 @@ def prepare(
     from bpe_cli.support.ordered_threads import usable_threads
 
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
+    check_folder(folder)
     _check_source(source)
     model = load_tokenizer(tokenizer)
     settings = settings_of(source, model, options)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.errors import CheckFailed, InputError, OutputError, UsageError
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
@@ -26,6 +26,18 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.part import PartJob
     from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.jobs.prepare.records import PartFile
+
+
+def check_folder(folder: str) -> None:
+    """Check the name of the folder of a data set.
+
+    Raises:
+        OutputError: if no folder can have it, or a file has.
+    """
+    if not folder or "\0" in folder:
+        raise OutputError(f"no folder is called {folder!r}")
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise OutputError(f"{show_path(folder)} is not a folder")
 
 
 def make_folder(folder: str) -> None:
