@@ -146,3 +146,16 @@ def test_no_modules_of_the_core_use_each_other_in_a_circle():
     assert "boundaries" in levels[""]["stages"], "the reader sees imports"
     found = {frozenset(circle) for level in levels.values() for circle in circles_of(level)}
     assert found == KNOWN_RUST_CIRCLES.keys()
+
+
+def test_unsafe_blocks_are_listed():
+    """docs/internals/unsafe.md lists how many there are in which file."""
+    counted = {}
+    for path in sorted((ROOT / "core/src").rglob("*.rs")):
+        code = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
+        blocks = len(re.findall(r"\bunsafe\s*\{", code))
+        if blocks and path.stem != "tests":
+            counted[path.relative_to(ROOT).as_posix()] = blocks
+    page = (ROOT / "docs/internals/unsafe.md").read_text(encoding="utf-8")
+    listed = {path: int(blocks) for path, blocks in re.findall(r"^\| `([^`]+)` \| (\d+) \|", page, re.MULTILINE)}
+    assert listed == counted
