@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from bpe_cli import _core
@@ -43,7 +43,8 @@ class CoreModel:
     def sample(self, piece: bytes, way: str, probability: float, times: int) -> Counter[tuple[int, ...]]:
         """Count what a piece becomes, so many times, with one seed."""
         pieces = [piece] * times
-        found = self.pipeline.sample(Block.of(pieces), variation({way: probability}, seed=5), None, 1)
+        number = {"alpha": probability, "nbest": 0} if way == "segmentation" else probability
+        found = self.pipeline.sample(Block.of(pieces), variation({way: number}, seed=5), None, 1)
         return Counter(map(tuple, self._split(*found)))
 
     @staticmethod
@@ -52,7 +53,7 @@ class CoreModel:
         return [flat[start:end] for start, end in pairwise(bounds)]
 
 
-def variation(sampling: dict[str, float], seed: int) -> bytes:
+def variation(sampling: Mapping[str, object], seed: int) -> bytes:
     """Return the options of ``sample`` for a block at the beginning of an input."""
     return options_json(sampling=sampling, **{"from": {"seed": seed, "document": 0, "offset": 0}})
 
