@@ -23,6 +23,14 @@ _parts_option = partial(Option, rich_help_panel="Parts")
 _sequences_option = partial(Option, rich_help_panel="Sequences")
 
 
+Files = Annotated[
+    list[str] | None,
+    options.Argument(
+        metavar="INPUT", help="Files, folders, glob patterns; with --finish and --check, the folder of the data set."
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Applied:
     """The options about the tokenizer, and about special tokens."""
@@ -171,7 +179,7 @@ def run(
     written: Written,
     in_sequences: InSequences,
     parts: Parts,
-    inputs: options.Inputs = None,
+    inputs: Files = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
     plain: options.Plain = False,
