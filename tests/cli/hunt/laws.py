@@ -27,7 +27,12 @@ from tests.cli_runner import Result, call
 
 Files = dict[str, bytes]
 
-CHECKS = {"encode": ("max_tokens",), "compare": ("fail_if", "max_regression"), "inspect": ("token",)}
+CHECKS = {
+    "encode": ("max_tokens",),
+    "compare": ("fail_if", "max_regression"),
+    "inspect": ("token",),
+    "prepare": ("check", "finish"),
+}
 """The options by which a line asks for a check, whose failure is status 1."""
 
 COMPANIONS = (".json", ".ids.json")
@@ -164,7 +169,7 @@ def nothing_is_written_on_failure(done: Run) -> Iterator[str]:
     if done.result.status != 2:
         return
     yield LOOKED
-    if done.changed:
+    if done.changed and done.line.command != "prepare":  # which keeps what is done, to go on from there
         yield f"failed, but changed {sorted(done.changed)}"
     if done.result.out and done.line.command != "decode":  # decode streams: what is right comes out before what is not
         yield f"failed, but wrote {done.result.out[:100]!r}"
@@ -180,7 +185,8 @@ def only_what_was_named_is_written(done: Run) -> Iterator[str]:
             yield f"wrote {name}, which no option names"
     for name in OUTPUTS:
         path = done.output(name)
-        if path is not None and done.fine and not done.line.has("help_algorithm") and not (done.folder / path).exists():
+        idle = any(map(done.line.has, ("help_algorithm", "dry_run", "check", "finish")))
+        if path is not None and done.fine and not idle and not (done.folder / path).exists():
             yield f"{name} names {path}, which was not written"
 
 
@@ -192,7 +198,7 @@ def _belongs(name: str, output: str) -> bool:
 
 def data_goes_one_way(done: Run) -> Iterator[str]:
     """With an output of its own, a run leaves stdout alone."""
-    if not done.fine or done.line.has("help_algorithm") or done.line.command == "convert":
+    if not done.fine or done.line.has("help_algorithm") or done.line.command == "convert" or done.line.has("dry_run"):
         return
     yield LOOKED
     also = any(map(done.line.has, ("steps", "html", "svg")))
@@ -315,6 +321,9 @@ def counts_are_of_the_ids(done: Run) -> Iterator[str]:
 
 def what_is_noted_is_written(done: Run) -> Iterator[str]:
     """ "3 tokens -> OUT" is what OUT holds."""
+    if done.fine and done.line.command == "prepare":
+        yield from _what_is_noted_of_a_data_set(done)
+        return
     if not done.fine or done.line.command != "encode" or done.output() is None:
         return
     said = re.search(r"([\d,]+) documents?, ([\d,]+) tokens? -> ", done.result.err)
@@ -334,6 +343,17 @@ def what_is_noted_is_written(done: Run) -> Iterator[str]:
         text = done.after[path].decode()
         if (text.count("\n"), len(text.split())) != (documents, tokens):
             yield f"said {documents}, {tokens}; there are {text.count(chr(10))} lines and {len(text.split())} ids"
+
+
+def _what_is_noted_of_a_data_set(done: Run) -> Iterator[str]:
+    said = re.search(r"([\d,]+) documents?, (?:[\d,]+ sequences?, )?([\d,]+) tokens? -> ", done.result.err)
+    manifest = done.after.get(f"{(done.output() or '').rstrip('/')}/manifest.json")
+    if said is None or manifest is None:
+        return
+    yield LOOKED
+    held = json.loads(manifest)
+    if [held["documents"], held["tokens"]] != [int(each.replace(",", "")) for each in said.groups()]:
+        yield f"said {said[0]}; the manifest has {held['documents']} documents and {held['tokens']} tokens"
 
 
 def what_is_trained_is_as_noted(done: Run) -> Iterator[str]:

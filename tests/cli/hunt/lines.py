@@ -71,6 +71,7 @@ POOLS: dict[str, tuple[str, ...]] = {
     "FILE|LANG=FILE": ("en=plain.txt", "xx=tricky.txt", "plain.txt", "de=missing.txt", "="),
     "LANG": ("en", "xx", "nosuch"),
     "FOLDER": ("pairs", "folder", "missing"),
+    "K/N": ("1/1", "2/2", "3/2", "0/1", "x"),
     "CONDITION": (
         "bytes_per_token < 4", "any: tokens > 0", "plain.txt: tokens == 1", "nosuch < 1", "tokens", "unknown_share>10%",
     ),
@@ -108,6 +109,7 @@ USUAL = {
     "inspect": {"tokenizer": TOKENIZERS},
     "compare": {"tokenizer": TOKENIZERS},
     "convert": {"output": ("new.json", "new.json", "new.json", *NEW_FILES)},
+    "prepare": {"tokenizer": TOKENIZERS, "output": ("set", "set", "set", "none/set", "folder", "old.txt", "")},
 }
 """Options that nearly every line of a command has."""
 
@@ -136,6 +138,10 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("convert", "extend"): (("vocab_size", "295"),),
     ("convert", "vocab_size"): (("extend", "plain.txt"),),
     ("convert", "id_map"): (("add_tokens", "tokens.txt"),),
+    ("prepare", "columns"): (("to", "parquet"), ("columns", "attention_mask")),
+    ("prepare", "pad"): (("pack", "7"),),
+    ("prepare", "split"): (("max_length", "3"),),
+    ("prepare", "fit"): (("pack", "7"),),
 }
 """What an option needs beside it to do anything; mostly it gets that."""
 
