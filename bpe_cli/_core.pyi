@@ -590,6 +590,7 @@ def train_max_match(
     """Learn dictionaries from lines (a piece may hold several) by joining neighbours in rounds, which progress counts.
     Options: ``trainers::joining::Options``. Raises ValueError if there is no factor, or a number is out of range."""
 
+@final
 class WrittenMerges:
     """Tokens with their ids, and merges of two of them, as a JSON document has them."""
 

@@ -1,6 +1,6 @@
 //! A bounded memory of pieces met before: exact, two-way, one per thread.
 //!
-//! A slot holds a key of 16 bytes and a value of 16: [`key`](crate::memory::key) says what is in a key; the value is up to 4
+//! A slot holds a key of 16 bytes and a value of 16: [`key`] says what is in a key; the value is up to 4
 //! ids. A long piece's value says where the piece and its ids are in a ring; so does a short one's that has more ids.
 //! Nothing is ever trusted to a hash: the whole piece is compared. Beside its ids a piece may have a bound, for models whose
 //! sums are rounded: it says up to where the ids hold.

@@ -49,7 +49,7 @@ pub fn merge_long(
 /// right, and what candidates it makes wait for the next step, even if they come earlier in the order.
 /// Complexity: n log n.
 ///
-/// For merges that are monotone ([`MergeTable::monotone`]) this is what the other loops do: a candidate
+/// For merges that are monotone ([`table::MergeTable::monotone`]) this is what the other loops do: a candidate
 /// that a step makes has one of its products as a part, so it comes later in the order.
 ///
 /// # Errors

@@ -3,10 +3,10 @@
 //! Sennrich, Haddow and Birch 2016 (arXiv:1508.07909), over the symbols of the pieces. Instead of
 //! counting anew for each merge, the counts of the pairs around each merged place are corrected.
 //!
-//! The pieces are [`Cells`]. Of the pairs in them only those are kept that are frequent enough to be
+//! The pieces are [`cells::Cells`]. Of the pairs in them only those are kept that are frequent enough to be
 //! merged soon ([`Pairs`]), each with the cells where its left token began when it was found; a place
 //! that has been merged away is recognised by its content. When all of those are merged, the corpus is
-//! read again for the next ones. [`Neighbours`] sums up what a merge finds around its product.
+//! read again for the next ones. [`neighbours::Neighbours`] sums up what a merge finds around its product.
 //!
 //! A merge may make a token that there is already, of other parts: then a pair may gain occurrences
 //! that was too rare to be kept. It happens next to never, so from then on all pairs are kept.
