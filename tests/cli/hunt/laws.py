@@ -2,6 +2,8 @@
 
 A law is a generator of sentences, one for each way in which a line broke it; no sentence is a good sign only because
 ``Tally`` counts how often each law had something to look at.
+
+Length: the laws stand together, so that whoever adds an option sees all that is promised.
 """
 
 from __future__ import annotations
