@@ -13,7 +13,7 @@ const LONG_WINDOW: usize = 1 << 14;
 enum Way {
     /// On the stack; most is kept.
     Boldly,
-    /// On the stack; what is kept has twice as much behind it that is not.
+    /// On the stack; two thirds are kept.
     Carefully,
     /// Over a queue, for tokens that are longer than a window on the stack.
     Long,
@@ -78,7 +78,7 @@ impl Bpe {
             let limit = from
                 + match way {
                     Way::Boldly => (end - from) * 4 / 5,
-                    Way::Carefully => (end - from) / 3,
+                    Way::Carefully => (end - from) * 2 / 3,
                     Way::Long => (end - from) * 2 / 3,
                 };
             let mut next = Begin {
@@ -96,7 +96,11 @@ impl Bpe {
                 next.expected = Some(out[next.ids]);
                 out.truncate(next.ids);
                 (last, last_way) = (begin, way);
-                (begin, way) = (next, Way::Boldly);
+                // Where boldness failed once, as in runs of line ends, it would fail again.
+                begin = next;
+                if way == Way::Long {
+                    way = Way::Carefully;
+                }
                 continue;
             }
             if !is_expected && way != Way::Long && last_way == Way::Long {
