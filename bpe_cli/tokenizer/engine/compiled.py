@@ -167,7 +167,7 @@ class Engine:
         return _core.SpecialMatcher(contents, ids, flags, stages, self._parts.codebook)
 
     def clear_cache(self) -> None:
-        """Give back the memory of what encoding remembers."""
+        """Free the memory in which encoding remembers pieces."""
         for encoder in self.__dict__.keys() & {"_encoder", "_staged"}:
             self.__dict__[encoder].clear_cache()
         if "bare" in self.__dict__:
