@@ -49,6 +49,13 @@ class TokenDataset:
     ...     len(rows), rows[1].tolist(), rows.tokens
     (2, [11545, 1115, 50256], 5)
 
+    Args:
+        folder: The folder.
+        length: Read rows of so many ids, cut out of all ids of each part without regard to what was written; what is
+            too short at the end of a part is left out. Not for tables, mds and webdataset.
+        dtype: The type of the numbers in rows, as ``int64``; None for that in which they are stored.
+        check: Whether every file is read and its hash compared, and not only its length.
+
     Attributes:
         folder: Where it lies.
         documents: How many documents were encoded.
@@ -70,15 +77,7 @@ class TokenDataset:
         dtype: DTypeLike | None = None,
         check: bool = False,
     ) -> None:
-        """Open the data set in a folder; its parts are opened when they are first read.
-
-        Args:
-            folder: The folder.
-            length: Read rows of so many ids, cut out of all ids of each part without regard to what was written; what
-                is too short at the end of a part is left out. Not for tables, mds and webdataset.
-            dtype: The type of the numbers in rows, as ``int64``; None for that in which they are stored.
-            check: Whether every file is read and its hash compared, and not only its length.
-        """
+        """Open the data set in a folder; its parts are opened when they are first read."""
         from bpe_cli.jobs.prepare import check as check_all
         from bpe_cli.jobs.prepare.folder import open_whole
 
@@ -156,6 +155,11 @@ class TokenDataset:
                 one place for a while, as slow disks need it, and Parquet.
             tail: What becomes of the rows that do not make a batch for every rank: ``keep`` gives each row once, and
                 some ranks more than others; ``drop`` leaves them out; ``repeat`` fills up with the first ones.
+
+        Returns:
+            The stream. Each pass over it has the rows of its epoch: ``set_epoch(epoch)`` says which. ``state_dict()``
+            says where a pass is, and ``load_state_dict(state)`` lets the next one go on there. PyTorch takes it for an
+            ``IterableDataset`` if it was imported before.
 
         Raises:
             UsageError: if there is no such rank.
