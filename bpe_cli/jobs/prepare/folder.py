@@ -53,6 +53,19 @@ def make_folder(folder: str) -> None:
         pass
 
 
+def free_bytes(folder: str) -> int | None:
+    """Return how many bytes are free where a folder is, or would be made; None if the system does not say."""
+    import shutil
+
+    place = os.path.abspath(folder)
+    while not os.path.isdir(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    try:
+        return shutil.disk_usage(place).free
+    except OSError:
+        return None
+
+
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
     """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
     try:
