@@ -5,8 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.progress import How, WorkListener, duration
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
@@ -141,6 +142,14 @@ class Parts:
             help="How many parts are made at a time, each in a process; changes no result.",
         ),
     ] = None  # fmt: skip
+    progress: Annotated[
+        How,
+        options.running_option(
+            "--progress",
+            help="How to show progress on stderr. auto: a bar on a terminal, else plain. plain: a line every 30 s. "
+            "json: an object a line.",
+        ),
+    ] = "auto"  # fmt: skip
     quiet: options.Quiet = False
 
     def share(self) -> "Share | None":
@@ -186,7 +195,9 @@ def run(
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
-    listener = ConsoleListener(quiet=parts.quiet, printing=False)
+    if parts.quiet and parts.progress != "auto":
+        raise UsageError("--quiet and --progress exclude each other")
+    listener = WorkListener(parts.progress, quiet=parts.quiet)
     if parts.check or parts.finish:
         word = "--check" if parts.check else "--finish"
         if len(inputs or ()) != 1:
@@ -269,7 +280,7 @@ def _show_plan(planned: "Planned", quiet: bool) -> None:
     for text in (
         f"{_interval(planned.documents, 'document')}, {_interval(planned.tokens, 'token')}",
         f"{_interval(planned.disk, 'byte', counted=False)} on disk{free}",
-        f"about {_duration(planned.seconds)}, {count(planned.processes, 'part')} at a time",
+        f"about {duration(planned.seconds)}, {count(planned.processes, 'part')} at a time",
         f"from {sampled}; {_trust(planned.tokens)}",
     ):
         note(f"note: {text}", quiet=quiet)
@@ -288,21 +299,6 @@ def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
     return f"about {said}" + ("" if number.low is None else f" ({number.low:,} to {number.high:,})")
 
 
-def _duration(seconds: float) -> str:
-    """Write a time as somebody would say it.
-
-    >>> [_duration(seconds) for seconds in (0.2, 59, 119, 7000, 500_000)]
-    ['1 s', '59 s', '2 min', '1 h 57 min', '5 d 18 h']
-    """
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
-
-
 def _show(done: "Prepared", parts: Parts) -> None:
     """Note what is in the folder now."""
     there = done.made + done.kept
@@ -310,16 +306,17 @@ def _show(done: "Prepared", parts: Parts) -> None:
     new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
     counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
+    quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
-    note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=parts.quiet)
+    note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=quiet)
     if done.left_out or done.padding:
         note(
             f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",
-            quiet=parts.quiet,
+            quiet=quiet,
         )
     if done.divided:
         note(
             f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
             "readers that divide by it find more documents",
-            quiet=parts.quiet,
+            quiet=quiet,
         )

@@ -39,7 +39,7 @@ from bpe_cli.jobs.prepare.records import (
     read_json,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
@@ -161,13 +161,24 @@ def prepare(
     from bpe_cli.engines.local import Work, run_here
 
     count = usable_threads() if processes is None else processes
+    announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
     with listener.task("preparing", total) as advance:
         for record in run_here(Work(job, _begin, _run), mine, count, advance):
             records[record.part] = record
+            size = parts[record.part].size
+            announce(
+                listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
+                sequences=record.sequences, files=[file.name for file in record.files],
+            )  # fmt: skip
     whole = len(records) == len(parts)
     if whole:
         write_manifest(folder, plan, [records[part.number] for part in parts])
-    return _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
+    done = _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
+    announce(
+        listener, "end", folder=folder, parts=done.parts, made=done.made, kept=done.kept, documents=done.documents,
+        tokens=done.tokens, bytes=done.bytes, is_whole=done.is_whole,
+    )  # fmt: skip
+    return done
 
 
 def plan(
