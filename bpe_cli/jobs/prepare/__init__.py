@@ -3,6 +3,8 @@
 The folder holds a plan, the files of each part with a record beside them, and at the end a manifest made of the
 records. Run again, what is there and right is not done again; what is damaged or made otherwise is named, and refused
 unless it may be overwritten. All of it is the same whatever ran the parts, byte for byte.
+
+Length: a function for each thing that ``bpe prepare`` does, with the sections of its docstring.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Tokenizer
 
-__all__ = ["PrepareOptions", "Prepared", "Share", "check", "estimate", "finish", "plan", "prepare"]
+__all__ = ["PrepareOptions", "Prepared", "Share", "check", "check_deep", "estimate", "finish", "plan", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class Prepared:
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
+        again: How many parts were made again to compare them.
     """
 
     folder: str
@@ -82,6 +85,7 @@ class Prepared:
     left_out: int
     padding: int
     is_whole: bool
+    again: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +289,59 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     if damaged:
         raise damaged_set(folder, damaged)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
+
+
+def check_deep(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions | None = None,
+    *,
+    folder: str | os.PathLike[str],
+    parts: int | None = 1,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Prepared:
+    """Verify a data set as ``check`` does, and then make some parts again from the inputs, and compare all of it.
+
+    Args:
+        source: The texts that it was made of.
+        tokenizer: The tokenizer that it was made with.
+        options: What was written.
+        folder: The folder of the data set.
+        parts: How many parts are made again, drawn by a fixed hash; None for all. One at a time lies in the folder for
+            temporary files.
+        threads: How many threads encode; None for all processors. They change no result.
+        listener: Who hears how it goes on.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError: if the data set was made of other inputs, or with another tokenizer or other options.
+        InputError: if there is no data set, or an input cannot be read.
+        CheckFailed: if something is missing or damaged, or a part is not what its inputs make; the message names it.
+    """
+    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.prepare.deep import check_same_plan, differing, drawn
+    from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    options, folder = options or PrepareOptions(), os.fspath(folder)
+    there, records = records_of(folder)
+    _check_source(source)
+    model = load_tokenizer(tokenizer)
+    settings = settings_of(source, model, options)
+    inputs = find_documents(source, listener=listener, streams=streams or Streams())
+    divided = divide(inputs, source, options.part_bytes)
+    check_same_plan(folder, there, plan_of(settings, divided))
+    done = check(folder, listener)
+    job = PartJob(tokenizer, replace(source, paths=()), options, folder, there.fingerprint(), settings["dtype"])
+    again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
+    count = usable_threads() if threads is None else threads
+    with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
+        wrong = differing(job, model, again, count, advance)
+    if wrong:
+        raise damaged_set(folder, wrong)
+    return replace(done, made=0, again=len(again))
 
 
 def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> dict[str, Any]:
