@@ -412,10 +412,15 @@ def _check_source(source: Source) -> None:
 
 def _check_inputs(items: Sequence[Any], folder: str) -> None:
     inside = os.path.realpath(folder) + os.sep
+    folders: dict[str, str] = {}  # those of the inputs, without links: few for very many
     for item in items:
         if item.size is None:
             raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
-        if os.path.realpath(item.path).startswith(inside):
+        parent, name = os.path.split(item.path)
+        if parent not in folders:
+            folders[parent] = os.path.realpath(parent)
+        place = os.path.join(folders[parent], name)
+        if (os.path.realpath(place) if os.path.islink(place) else place).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 

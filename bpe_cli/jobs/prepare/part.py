@@ -6,7 +6,7 @@ Whatever happens before, a lost machine or ``kill -9``, leaves no record, and so
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -189,8 +189,8 @@ def run_part(
     return record
 
 
-def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
-    """Return what is wrong with a part that is there, by its record and the sizes of its files; None if nothing is.
+def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[str, int]) -> str | None:
+    """Return what is wrong with a part that is there, by its record and the sizes of all files; None if nothing is.
 
     Hashes are not computed: ``check`` does that.
     """
@@ -202,9 +202,8 @@ def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
     if record.part != part.number or described != part.described():
         return "it was made of other inputs"
     for file in record.files:
-        try:
-            size = os.stat(os.path.join(job.folder, file.name)).st_size
-        except OSError:
+        size = sizes.get(file.name)
+        if size is None:
             return f"{file.name} is missing"
         if size != file.size:
             return f"{file.name} has {size:,} bytes, and its record says {file.size:,}"
