@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import OutputError
-from bpe_cli.sinks.draft import BUFFER_BYTES, UNFINISHED, Draft, real_path, status_of
+from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, real_path, status_of
 from bpe_cli.support.messages import cannot_write, reason_of, show_path
+from bpe_cli.support.unfinished import UNFINISHED
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
