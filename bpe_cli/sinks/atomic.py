@@ -199,12 +199,13 @@ def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
         made.append(place)
         place = os.path.dirname(place)
     try:
-        os.makedirs(folder, exist_ok=True)
-        yield
-    except BaseException as error:
-        kept = False
-        if isinstance(error, OSError):
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
             raise OutputError(f"cannot make the folder {show_path(folder)}: {reason_of(error)}") from error
+        yield
+    except BaseException:
+        kept = False
         raise
     finally:
         for each in [] if kept else made:
