@@ -156,6 +156,13 @@ class Parts:
             help="How many parts are made at a time, each in a process; changes no result.",
         ),
     ] = None  # fmt: skip
+    engine: Annotated[
+        str,
+        _parts_option(
+            "--engine", metavar="local|ray|ray://HOST:PORT",
+            help="Who makes the parts: processes of this machine, or a Ray cluster.",
+        ),
+    ] = "local"  # fmt: skip
     quiet: options.Quiet = False
 
     def share(self) -> "Share | None":
@@ -230,6 +237,7 @@ def run(
         folder=written.output,
         share=parts.share(),
         overwrite=written.overwrite,
+        engine=parts.engine,
         processes=parts.processes,
         listener=listener,
         streams=process_streams(),

@@ -99,6 +99,7 @@ class PartJob:
         folder: Where.
         plan: The fingerprint of the plan.
         dtype: How an id is stored.
+        sha256: The hash of the tokenizer.
     """
 
     tokenizer: AnyTokenizer
@@ -107,6 +108,7 @@ class PartJob:
     folder: str
     plan: str
     dtype: Dtype
+    sha256: str
 
     def record_path(self, part: Part) -> str:
         """Return where the record of a part lies."""
