@@ -351,6 +351,7 @@ def prepare(
             the folder holds what was made otherwise.
         TypeError: if an argument is of a wrong type.
     """
+    from bpe_cli.engines import engine_named
     from bpe_cli.jobs.prepare import PrepareOptions, Share
     from bpe_cli.jobs.prepare import prepare as prepare_job
 
@@ -363,11 +364,12 @@ def prepare(
         specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes, 1),
         length=None if length is None else whole_number("length", length, 1), way=way, pad=pad,
     )  # fmt: skip
+    count = None if processes is None else whole_number("processes", processes, 1)
     return prepare_job(
         _documents(documents, field, paths=_paths(files)), tokenizer, options, folder=_path("folder", folder) or "",
         share=None if share is None else Share(*_pair("share", share)),
-        overwrite=bool(overwrite), engine=_name("engine", engine) or "", processes=_threads(processes, "processes"),
-        listener=heard(listener),
+        overwrite=bool(overwrite),
+        engine=engine_named(_name("engine", engine) or "", count), listener=heard(listener),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A number, and what becomes of it: ``well``, ``killed once``, ``killed``, ``exits``, ``raises`` something."""
+    """A number, and what becomes of the part: see ``run``."""
 
     number: int
     fate: str = "well"

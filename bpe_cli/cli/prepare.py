@@ -204,6 +204,7 @@ def run(
 
         bpe prepare --check dataset/
     """
+    from bpe_cli.engines import engine_named
     from bpe_cli.jobs.prepare import check, finish, plan, prepare
 
     if parts.check and parts.finish:
@@ -237,8 +238,7 @@ def run(
         folder=written.output,
         share=parts.share(),
         overwrite=written.overwrite,
-        engine=parts.engine,
-        processes=parts.processes,
+        engine=engine_named(parts.engine, parts.processes),
         listener=listener,
         streams=process_streams(),
     )

@@ -33,7 +33,7 @@ def engine_named(name: str, processes: int | None = None) -> Engine:
         from bpe_cli.engines.local import Local
         from bpe_cli.support.ordered_threads import usable_threads
 
-        return Local(usable_threads() if processes is None else processes)
+        return Local(usable_threads(processes))
     if name == "ray" or (name.startswith("ray://") and len(name) > len("ray://")):
         from bpe_cli.engines.ray import RayCluster
 

@@ -146,7 +146,7 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
             if address is None and isinstance(error, ConnectionError):
                 raise UsageError(
                     "there is no Ray cluster: RAY_ADDRESS is not set, and none runs on this machine",
-                    hint="`ray start --head` begins one, and ray://HOST:10001 names one elsewhere; "
+                    hint="`ray start` begins one, and ray://HOST:10001 names one elsewhere; "
                     "for this machine alone there is the engine local",
                 ) from error
             why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -185,7 +185,7 @@ def _keep_stdout_clean() -> None:
 
 
 def _version() -> str:
-    from bpe_cli import __version__
+    from bpe_cli.support import __version__
 
     return __version__
 

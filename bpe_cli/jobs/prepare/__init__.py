@@ -106,7 +106,7 @@ def prepare(
     folder: str | os.PathLike[str],
     share: Share | None = None,
     overwrite: bool = False,
-    engine: str | Engine = "local",
+    engine: Engine | None = None,
     processes: int | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
@@ -121,8 +121,8 @@ def prepare(
         share: Which parts are made, where several machines share them; whoever makes the last one writes the manifest,
             and ``finish`` does. None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
-        engine: Who makes the parts: ``local``, ``ray``, ``ray://HOST:PORT``, or an engine. It changes no result.
-        processes: How many parts are made at a time; None for as many as there are processors. It changes no result.
+        engine: Who makes the parts; None for processes of this machine. It changes no result.
+        processes: How many of those work at a time; None for as many as there are processors. They change no result.
         listener: Who hears how it goes on.
         streams: The streams around the job.
 
@@ -138,7 +138,7 @@ def prepare(
     from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
     from bpe_cli.sinks.atomic import write_file
 
-    runner = engine_named(engine, processes) if isinstance(engine, str) else engine
+    runner = engine or engine_named("local", processes)
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
     check_folder(folder)
     _check_source(source)
