@@ -38,6 +38,7 @@ ALLOWED = {
                 "pyspark",
                 "ray",
                 "torch",
+                "torchdata",
                 "webdataset",
             )
         ),
