@@ -21,11 +21,13 @@ class Kind:
         title: What messages call it.
         advice: How to get at the text of what is not read; None for what is.
         is_table: Whether its rows are documents.
+        is_stream: Whether a table is read from its beginning to its end, so that it may be compressed.
     """
 
     title: str
     advice: str | None = None
     is_table: bool = False
+    is_stream: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -40,6 +42,8 @@ OBJECT = Kind("a JSON object")
 JSONL = Kind("JSON lines")
 PARQUET = Kind("Parquet", is_table=True)
 ARROW = Kind("Arrow", is_table=True)
+CSV = Kind("CSV", is_table=True, is_stream=True)
+TSV = Kind("TSV", is_table=True, is_stream=True)
 IDS = Kind("token ids that bpe encode wrote", "bpe decode --from bin gives back their text")
 IDS_RECORD = Kind("the record of token ids")
 _NUMPY = Kind("a NumPy array", "bpe decode --from npy gives back the text of ids")
@@ -90,6 +94,8 @@ MAGIC_ENOUGH = _TAR_PLACE + len(_TAR_MAGIC)
 _NAMES = {
     ".jsonl": JSONL,
     ".ndjson": JSONL,
+    ".csv": CSV,
+    ".tsv": TSV,
     ".parquet": PARQUET,
     ".pq": PARQUET,
     ".arrow": ARROW,
@@ -174,7 +180,8 @@ def kind_of_file(path: str) -> tuple[Kind, bytes]:
     try:
         head = first_bytes(chunks)
         kind = kind_of_head(head) or _kind_of_ends(path, head) or kind_of_name(path)
-        if kind is not None and kind.is_table and raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]:
+        is_packed = raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]
+        if kind is not None and kind.is_table and not kind.is_stream and is_packed:
             kind = Kind(f"compressed {kind.title}", "decompress it: such files are read as they are on disk")
         return kind or _kind_of_text(path, head, chunks), head
     finally:
