@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.prepare import Prepared
+    from bpe_cli.jobs.prepare.broken import OnError
     from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
@@ -300,6 +301,8 @@ def prepare(
     way: Way = "concatenate",
     pad: str | int | None = None,
     part_bytes: int = 256 << 20,
+    keep: Iterable[str] = (),
+    on_error: OnError = "fail",
     share: tuple[int, int] | None = None,
     overwrite: bool = False,
     processes: int | None = None,
@@ -324,6 +327,9 @@ def prepare(
             ones together by ``best-fit``.
         pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
         part_bytes: How many bytes of input a part has.
+        keep: Fields of the source that a row of a table has too: ``id``, or with a type ``id:int64``.
+        on_error: What becomes of a broken row, as a line that is not JSON: ``fail``, ``skip``, which leaves it out, or
+            ``quarantine``, which keeps it in a file besides.
         share: (K, N) to make each N-th part only, beginning with the K-th, where N machines share them; None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
         processes: How many processes work at a time, all processors if None; changes no result. With more than one, a
@@ -351,14 +357,17 @@ def prepare(
     from bpe_cli.jobs.prepare import PrepareOptions, Share
     from bpe_cli.jobs.prepare import prepare as prepare_job
 
+    one_of("on_error", on_error, ("fail", "skip", "quarantine"))
     one_of("way", way, ("truncate", "split", "concatenate", "best-fit"))
     if dtype is not None:
         one_of("dtype", dtype, ("u16", "u32"))
     several = [columns] if isinstance(columns, str) else list_of("columns", columns, "names")
+    kept = [keep] if isinstance(keep, str) else list_of("keep", keep, "names")
     options = PrepareOptions(
         to=_name("to", to) or "", dtype=dtype, columns=tuple(_name("columns", each) or "" for each in several),
         specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes, 1),
         length=None if length is None else whole_number("length", length, 1), way=way, pad=pad,
+        on_error=on_error, keep=tuple(_name("keep", each) or "" for each in kept),
     )  # fmt: skip
     return prepare_job(
         _documents(documents, field, paths=_paths(files)), tokenizer, options, folder=_path("folder", folder) or "",

@@ -1,5 +1,6 @@
 """``bpe prepare``: encode files into a data set, part by part."""
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -76,6 +77,14 @@ class Written:
             help="What a row has beside input_ids (arrow, parquet, datasets): attention_mask, position_ids.",
         ),
     ] = None  # fmt: skip
+    keep: Annotated[
+        str | None,
+        options.output_option(
+            "--keep", metavar="NAME,...",
+            help="Keep these fields of the source beside input_ids (arrow, parquet, datasets): NAME, or NAME:TYPE with "
+            "string, int64, double or bool.",
+        ),
+    ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
         options.output_option("--overwrite", help="Make again what is damaged, or was made otherwise."),
@@ -135,6 +144,14 @@ class Parts:
             help="How much input a part has. Plain files of lines are cut at lines; others only share a part.",
         ),
     ] = None  # fmt: skip
+    on_error: Annotated[
+        Literal["fail", "skip", "quarantine"],
+        options.input_option(
+            "--on-error",
+            help="What becomes of a broken row, as a line that is not JSON: an error; left out and counted; or left "
+            "out and kept in a file beside the part.",
+        ),
+    ] = "fail"  # fmt: skip
     part: Annotated[
         str | None,
         _parts_option(
@@ -246,6 +263,8 @@ def _job_options(applied: Applied, written: Written, in_sequences: InSequences, 
         to=written.to or "bin",
         dtype=written.dtype,
         columns=tuple(filter(None, (written.columns or "").split(","))),
+        keep=() if written.keep is None else tuple(written.keep.split(",")),
+        on_error=parts.on_error,
         specials=specials,
         refuse_specials=refuse,
         add_special_tokens=applied.add_special_tokens,
@@ -273,6 +292,14 @@ def _show(done: "Prepared", parts: Parts) -> None:
     counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
     where = f"{counted} -> {done.folder}"
     note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=parts.quiet)
+    if done.broken:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(done.broken.items()))
+        left = f"note: {count(sum(done.broken.values()), 'broken row')} left out: {kinds}"
+        where = f"; see {os.path.join(done.folder, 'part-*.quarantine.jsonl')}" if done.quarantined else ""
+        note(left + where, quiet=parts.quiet)
+    rows = done.documents if done.sequences is None else done.sequences
+    if empty := [name for name, nulls in (done.nulls or {}).items() if rows and nulls == rows]:
+        note(f"note: no row has a value of {', '.join(empty)}, which --keep names", quiet=parts.quiet)
     if done.left_out or done.padding:
         note(
             f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",

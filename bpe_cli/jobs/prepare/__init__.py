@@ -23,6 +23,7 @@ from bpe_cli.jobs.prepare.folder import (
     withdraw_manifest,
     write_manifest,
 )
+from bpe_cli.jobs.prepare.keeping import check_kept, settled
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
@@ -35,6 +36,7 @@ from bpe_cli.jobs.prepare.records import (
     plan_of,
     read_json,
     read_plan,
+    total_of,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
@@ -65,6 +67,9 @@ class Prepared:
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
+        broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
+        quarantined: How many files hold rows that were left out.
+        nulls: In how many rows each column that is kept is null; None if none is kept.
     """
 
     folder: str
@@ -79,6 +84,9 @@ class Prepared:
     left_out: int
     padding: int
     is_whole: bool
+    broken: dict[str, int] | None = None
+    quarantined: int = 0
+    nulls: dict[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +151,12 @@ def prepare(
     inputs = find_documents(source, listener=listener, streams=streams)
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
+    keep = settled(options.keep, source, inputs)
+    if keep:
+        settings["keep"] = [[field.name, field.type] for field in keep]
     plan = plan_of(settings, parts)
     make_folder(folder)
-    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
+    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"], keep)
     check_plan(folder, plan, overwrite=overwrite)
     waiting, kept = what_is_left(job, parts, overwrite=overwrite)
     if read_plan(folder) != plan:
@@ -213,8 +224,8 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     folder = os.fspath(folder)
     plan, records = records_of(folder)
     damaged: list[str] = []
-    with listener.task("checking", sum(file.size for record in records for file in record.files)) as advance:
-        for file in (file for record in records for file in record.files):
+    with listener.task("checking", sum(file.size for record in records for file in record.all_files)) as advance:
+        for file in (file for record in records for file in record.all_files):
             with open(os.path.join(folder, file.name), "rb") as stream:
                 if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
                     damaged.append(f"{file.name} has other bytes than its record says")
@@ -251,6 +262,7 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
     if options.pad is not None and "attention_mask" in options.columns:
         raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
+    check_kept(options.keep, options.to, kind, options.way if asked else None)
     dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
@@ -271,6 +283,7 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         "length": options.length,
         "way": options.way if asked else None,
         "pad": asked.pad if asked else None,
+        **({} if options.on_error == "fail" else {"on_error": options.on_error}),
     }
 
 
@@ -323,4 +336,7 @@ def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, m
         left_out=sum(record.left_out for record in there),
         padding=sum(record.padding for record in there),
         is_whole=whole,
+        broken=total_of(there, "broken"),
+        quarantined=sum(record.quarantine is not None for record in there),
+        nulls=total_of(there, "nulls"),
     )
