@@ -55,6 +55,7 @@ def encode_files(
     to: str | None = None,
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     specials: Specials = (),
     add_special_tokens: bool = False,
     bos: str | int | None = None,
@@ -80,6 +81,8 @@ def encode_files(
             the output if None, else ids.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         specials: Which special tokens are looked for in the texts.
         add_special_tokens: Whether to put around each document what the tokenizer's post-processor puts there.
         bos: What begins each document, as for ``Tokenizer.encode``.
@@ -132,7 +135,7 @@ def encode_files(
         sampling=sampling_of(sampling), threads=_threads(threads),
     )  # fmt: skip
     conversations = _conversations(chat, add_generation_prompt, tools, date)
-    source = _documents(documents, field, paths=_paths(files))
+    source = _documents(documents, field, member=member, paths=_paths(files))
     if conversations is None:
         return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
     from bpe_cli.jobs.encode_chat import encode_chat
@@ -168,6 +171,7 @@ def segment_files(
     *,
     documents: Documents = "lines",
     field: str = "text",
+    member: str | None = None,
     separator: str = "@@",
     glossaries: Iterable[str] = (),
     vocabulary: str | os.PathLike[str] | None = None,
@@ -186,6 +190,8 @@ def segment_files(
         output: The file to write, which appears when all of it is there; or a binary stream.
         documents: What a document of a file is: ``lines``, each line; ``whole``, the file; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         separator: What stands after a subword that does not end its word.
         glossaries: Expressions; what they match is left whole.
         vocabulary: A file of subwords and counts: all others are taken apart again.
@@ -227,7 +233,7 @@ def segment_files(
         separator, tuple(several), _path("vocabulary", vocabulary), whole_number("threshold", threshold),
         _path("write_vocabulary", write_vocabulary), sampling_of(sampling), _threads(threads),
     )  # fmt: skip
-    source = _documents(documents, field, paths=_paths(files))
+    source = _documents(documents, field, member=member, paths=_paths(files))
     return segment(source, tokenizer, options, output=_output(output), listener=heard(listener))
 
 
@@ -292,6 +298,7 @@ def prepare(
     to: str = "bin",
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     specials: Specials = (),
     bos: str | int | None = None,
     eot: str | int | None = None,
@@ -317,6 +324,8 @@ def prepare(
         to: The format, by its name: ``bin``, ``npy``, ``megatron`` and the others of the page about data sets.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         specials: Which special tokens are looked for in the texts.
         bos: What begins each document, as for ``Tokenizer.encode``.
         eot: What ends each document, likewise.
@@ -370,7 +379,8 @@ def prepare(
         on_error=on_error, keep=tuple(_name("keep", each) or "" for each in kept),
     )  # fmt: skip
     return prepare_job(
-        _documents(documents, field, paths=_paths(files)), tokenizer, options, folder=_path("folder", folder) or "",
+        _documents(documents, field, member=member, paths=_paths(files)), tokenizer, options,
+        folder=_path("folder", folder) or "",
         share=None if share is None else Share(*_pair("share", share)),
         overwrite=bool(overwrite), processes=_threads(processes, "processes"), listener=heard(listener),
     )  # fmt: skip
@@ -386,6 +396,7 @@ def inspect(
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     listener: Listener = SILENCE,
 ) -> TextReport | TokenizerReport:
     """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
@@ -396,6 +407,8 @@ def inspect(
         specials: Which special tokens are looked for in them.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         listener: Who hears how it goes on.
 
     >>> report = inspect("gpt2", "hello world")
@@ -411,7 +424,7 @@ def inspect(
     from bpe_cli.results import TextReport, TokenizerReport
 
     options = InspectOptions(specials=specials_of(specials))
-    source = None if texts is None else _source(texts, documents, field)
+    source = None if texts is None else _source(texts, documents, field, member)
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
     if isinstance(done, InspectedTexts):
         return TextReport(tuple(done.documents))
@@ -425,6 +438,7 @@ def compare(
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> ComparisonReport:
@@ -436,6 +450,8 @@ def compare(
         specials: Which special tokens are looked for in them.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         threads: How many to use, all processors if None; changes no result.
         listener: Who hears how it goes on.
 
@@ -455,7 +471,9 @@ def compare(
     if not models:
         raise UsageError("tokenizers is empty, and there is nothing to compare")
     options = CompareOptions(specials=specials_of(specials), threads=_threads(threads))
-    return ComparisonReport(compare_job(models, _source(texts, documents, field), options, listener=heard(listener)))
+    return ComparisonReport(
+        compare_job(models, _source(texts, documents, field, member), options, listener=heard(listener))
+    )
 
 
 # -- changes ----------------------------------------------------------------------------------------------
@@ -655,23 +673,26 @@ def _documents(documents: Documents, field: str, **where: Any) -> Source:
     one_of("documents", documents, ("whole", "lines", "jsonl"))
     if not isinstance(field, str):
         raise wrong_type("field", "a str", field)
+    _name("member", where.get("member"))
     return Source(**where, documents=documents, field=field)
 
 
-def _source(texts: Texts, documents: Documents, field: str) -> Source:
+def _source(texts: Texts, documents: Documents, field: str, member: str | None = None) -> Source:
     """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
-        return _documents(documents, field, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape"))
+        return _documents(
+            documents, field, member=member, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
+        )
     if isinstance(texts, os.PathLike):
-        return _documents(documents, field, paths=(os.fsdecode(texts),))
+        return _documents(documents, field, member=member, paths=(os.fsdecode(texts),))
     if not isinstance(texts, Iterable):
         raise wrong_type("texts", "a text, several, or paths", texts)
     several = list(texts)
     if several and all(isinstance(each, os.PathLike) for each in several):
-        return _documents(documents, field, paths=tuple(os.fsdecode(each) for each in several))
+        return _documents(documents, field, member=member, paths=tuple(os.fsdecode(each) for each in several))
     from bpe_cli.support.safe_orjson import orjson
 
-    _documents(documents, field)  # they are checked, though each text is a document by itself
+    _documents(documents, field, member=member)  # they are checked, though each text is a document by itself
     try:
         decoded = [bytes_of(each, f"texts[{place}]").decode() for place, each in enumerate(several)]
     except UnicodeDecodeError as error:

@@ -27,7 +27,8 @@ _sequences_option = partial(Option, rich_help_panel="Sequences")
 Files = Annotated[
     list[str] | None,
     options.Argument(
-        metavar="INPUT", help="Files, folders, glob patterns; with --finish and --check, the folder of the data set."
+        metavar="INPUT",
+        help="Files, folders, glob patterns, @LIST of them; with --finish and --check, the folder of the data set.",
     ),
 ]
 
@@ -201,6 +202,7 @@ def run(
     jsonl: options.Jsonl = False,
     plain: options.Plain = False,
     field: options.Field = "text",
+    member: options.Member = None,
 ) -> None:
     """Encode files into a data set that trainers read: part by part, and never twice.
 
@@ -228,7 +230,7 @@ def run(
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
-    source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
+    source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
     choice = options.choice_of(applied.tokenizer, applied.pattern, applied.add_special)
     if parts.dry_run:
         _show_plan(

@@ -1,10 +1,13 @@
-"""Follow a field path, as ``a.b`` or ``a.0.b``, into a JSON value."""
+"""Follow a field path, as ``a.b`` or ``a.0.b``, into a JSON value; say what is wrong with JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.rows import RowFault
+
+if TYPE_CHECKING:
+    from bpe_cli.support.safe_orjson import orjson
 
 
 def select(value: Any, field: str, path: list[str]) -> str:
@@ -62,3 +65,12 @@ def _kind(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
     return "a list" if isinstance(value, list) else "a string" if isinstance(value, str) else "a number"
+
+
+def invalid_json(line: bytes, error: orjson.JSONDecodeError) -> RowFault:
+    """Describe what is wrong with a line of JSON, and at which byte of it."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as bad:
+        return RowFault("utf-8", f"invalid JSON: not UTF-8 ({bad.reason})", byte=bad.start)
+    return RowFault("json", f"invalid JSON: {error.msg}", byte=len(text[: error.pos].encode()))

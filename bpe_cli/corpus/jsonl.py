@@ -5,19 +5,15 @@ Nobody wants their keys and quotes as text, so text is looked at before it is ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from bpe_cli.corpus.documents import Packer
-from bpe_cli.corpus.json_paths import follow, select
-from bpe_cli.corpus.kept import json_value
-from bpe_cli.corpus.rows import ALL_WHOLE, KeptField, Place, RowFault, Rows
+from bpe_cli.corpus.json_paths import invalid_json, select
+from bpe_cli.corpus.kept import kept_of
+from bpe_cli.corpus.rows import ALL_WHOLE, Place, RowFault, Rows
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import replace
-
-if TYPE_CHECKING:
-    from bpe_cli.support.safe_orjson import orjson
-
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
@@ -56,7 +52,7 @@ def pack_jsonl(
                 try:
                     value = orjson.loads(line)
                 except orjson.JSONDecodeError as error:
-                    raise _invalid(line, error) from error
+                    raise invalid_json(line, error) from error
                 text = value.get(field) if isinstance(value, dict) else None
                 if not isinstance(text, str):
                     text = select(value, field, path)
@@ -93,31 +89,6 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         held = [lines.pop()]
         yield lines
     yield [b"".join(held)]
-
-
-def kept_of(value: Any, keep: Sequence[KeptField], line: bytes) -> list[Any]:
-    """Return the values of the fields that are kept of a line of JSON; None for those that it lacks.
-
-    Raises:
-        RowFault: if a value is not of the type of its field.
-    """
-    values = []
-    for field in keep:
-        try:
-            found = follow(value, field.name, field.name.split("."))
-        except RowFault:
-            found = None
-        values.append(json_value(field, found, line))
-    return values
-
-
-def _invalid(line: bytes, error: orjson.JSONDecodeError) -> RowFault:
-    """Describe what is wrong with a line of JSON, and at which byte of it."""
-    try:
-        text = line.decode()
-    except UnicodeDecodeError as bad:
-        return RowFault("utf-8", f"invalid JSON: not UTF-8 ({bad.reason})", byte=bad.start)
-    return RowFault("json", f"invalid JSON: {error.msg}", byte=len(text[: error.pos].encode()))
 
 
 MOST_LINES = 8

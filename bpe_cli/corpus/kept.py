@@ -7,9 +7,10 @@ holds what is not one as its JSON.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from bpe_cli.corpus.json_paths import follow
 from bpe_cli.corpus.rows import KeptField, RowFault
 
 TypeName = Literal["string", "int64", "double", "bool"]
@@ -49,13 +50,27 @@ def _text(value: Any, field: KeptField, line: bytes) -> str:
         return orjson.dumps(value).decode()
     import json
 
-    from bpe_cli.corpus.json_paths import follow
-
     try:
         exact = follow(json.loads(line), field.name, field.name.split("."))
         return json.dumps(exact, ensure_ascii=False, separators=(",", ":"))
     except (RecursionError, ValueError) as error:
         raise RowFault("type", f"the field {field.name!r}, which is kept, cannot be written as JSON") from error
+
+
+def kept_of(value: Any, keep: Sequence[KeptField], line: bytes) -> list[Any]:
+    """Return the values of the fields that are kept of a line of JSON; None for those that it lacks.
+
+    Raises:
+        RowFault: if a value is not of the type of its field.
+    """
+    values = []
+    for field in keep:
+        try:
+            found = follow(value, field.name, field.name.split("."))
+        except RowFault:
+            found = None
+        values.append(json_value(field, found, line))
+    return values
 
 
 # -- values of CSV --------------------------------------------------------------------------------------

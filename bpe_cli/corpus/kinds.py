@@ -44,12 +44,13 @@ PARQUET = Kind("Parquet", is_table=True)
 ARROW = Kind("Arrow", is_table=True)
 CSV = Kind("CSV", is_table=True, is_stream=True)
 TSV = Kind("TSV", is_table=True, is_stream=True)
+TAR = Kind("a tar archive", is_table=True, is_stream=True)
+"""Its members are documents."""
 IDS = Kind("token ids that bpe encode wrote", "bpe decode --from bin gives back their text")
 IDS_RECORD = Kind("the record of token ids")
 _NUMPY = Kind("a NumPy array", "bpe decode --from npy gives back the text of ids")
 _ARRAYS = Kind("a file of NumPy arrays")
 _ZIP = Kind("a zip archive", "unpack it, as in: unzip -p FILE | bpe ...")
-_TAR = Kind("a tar archive", "unpack it, as in: tar -xOf FILE | bpe ...")
 _SEVEN = Kind("a 7z archive", "unpack it, as in: 7z x -so FILE | bpe ...")
 _RAR = Kind("a RAR archive", "unpack it, as in: unrar p -inul FILE | bpe ...")
 _LZ4 = Kind("lz4 data", "decompress it, as in: lz4 -dc FILE | bpe ...")
@@ -104,8 +105,8 @@ _NAMES = {
     ".npy": _NUMPY,
     ".npz": _ARRAYS,
     ".zip": _ZIP,
-    ".tar": _TAR,
-    ".tgz": _TAR,
+    ".tar": TAR,
+    ".tgz": TAR,
     ".7z": _SEVEN,
     ".rar": _RAR,
     ".lz4": _LZ4,
@@ -133,7 +134,7 @@ def kind_of_head(head: bytes) -> Kind | None:
         if head.startswith((b"%PDF-1.", b"%PDF-2.")) and head[8:9] in (b"\r", b"\n"):
             return _PDF
     # The fields before it are filled up with NULs.
-    return _TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
+    return TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
 
 
 def _is_arrow_stream(head: bytes) -> bool:

@@ -42,7 +42,8 @@ class Place:
         path: The input.
         line: The number of its first line, from 1 on; None where lines are not counted.
         offset: The bytes before it in the decompressed input; None in a table.
-        row: The number of a row of a table or of a member of an archive, from 1 on.
+        row: The number of a row of a table, from 1 on.
+        member: The member of an archive, as messages call it.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Place:
     line: int | None = None
     offset: int | None = None
     row: int | None = None
+    member: str | None = None
 
     def shown(self, byte: int | None = None) -> str:
         """Say where it is, as ``name:line`` or ``name:line:byte``.
@@ -59,6 +61,8 @@ class Place:
         """
         if self.line is not None:
             return f"{self.name}:{self.line}" + ("" if byte is None else f":{byte + 1}")
+        if self.member is not None:
+            return f"{self.name}, member {self.member}" + ("" if byte is None else f", byte {byte + 1:,}")
         if self.row is not None:
             return f"{self.name}, row {self.row}"
         return f"{self.name}, byte {(self.offset or 0) + (byte or 0) + 1:,}"

@@ -40,6 +40,8 @@ class Source:
         block_bytes: The most bytes a block holds, at least 1. It changes no document.
         decompress: False to take the bytes of compressed files as they are; all is taken as ``plain`` then.
         plain: True to take all inputs for text, whatever they hold: JSON lines, tables, archives.
+        member: How the members of tar archives end that are documents, as ``txt``; None for that, and to leave archives
+            of a folder out.
         json: True if a whole input, or a line, is JSON by itself, as a conversation is: JSON lines are right then.
 
     Raises:
@@ -54,12 +56,22 @@ class Source:
     decompress: bool = True
     plain: bool = False
     json: bool = False
+    member: str | None = None
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
             raise UsageError("a text and files exclude each other", hint="drop `text`, or the names of the files")
         if self.block_bytes < 1:
             raise UsageError("a block holds at least 1 byte")
+        if self.member is not None and (not self.ending or "/" in self.ending):
+            raise UsageError(f"no member of an archive ends in {self.member!r}", hint="as in txt or json")
+        if self.ending in ("jsonl", "ndjson"):
+            raise UsageError("JSON lines in an archive are not read", hint="unpack it, as in: tar -xf FILE")
+
+    @property
+    def ending(self) -> str:
+        """How the members of archives end that are documents, without a dot."""
+        return "txt" if self.member is None else self.member.lower().lstrip(".")
 
     def inputs(
         self,
@@ -78,7 +90,10 @@ class Source:
         """
         if self.text is not None:
             return Inputs(())
-        inputs = Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged)
+        inputs = Inputs.resolve(
+            self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged,
+            archives=self.member is not None,
+        )  # fmt: skip
         if not self.is_judged or all(item.kind is None or item.kind.is_text for item in inputs.items):
             return inputs
         from bpe_cli.corpus.judging import judge
@@ -261,7 +276,8 @@ def _read(
                 from bpe_cli.corpus.judging import watched
 
                 chunks = watched(chunks, item.name, json=source.takes_json)
-            if on_note is not None and source.documents != "jsonl" and item.path not in noted:
+            is_stream = item.kind is not None and item.kind.is_stream
+            if on_note is not None and source.documents != "jsonl" and not is_stream and item.path not in noted:
                 noted.add(item.path)
                 chunks = _watched(chunks, item, on_note)
             packer.is_idle = _idleness(item, stdin)
@@ -303,6 +319,10 @@ def _pack(
         from bpe_cli.corpus.delimited import DELIMITERS, pack_delimited
 
         begin = Place(item.name, item.plain_name, 1, 0)
+        if item.kind not in DELIMITERS:
+            from bpe_cli.corpus.archive import pack_archive
+
+            return pack_archive(chunks, packer, begin, source.ending, source.field, rows)
         return pack_delimited(chunks, packer, begin, DELIMITERS[item.kind], source.field, rows)
     if source.documents == "lines":
         return pack_lines(chunks, packer)

@@ -283,6 +283,7 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         "length": options.length,
         "way": options.way if asked else None,
         "pad": asked.pad if asked else None,
+        **({} if source.ending == "txt" else {"member": source.ending}),
         **({} if options.on_error == "fail" else {"on_error": options.on_error}),
     }
 

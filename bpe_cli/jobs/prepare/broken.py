@@ -1,6 +1,6 @@
 """Count the broken rows of a part, and write them beside it if they are to be kept: ``on_error``.
 
-A line of ``part-00017.quarantine.jsonl`` is an object: ``input``, ``line`` (of a table or an archive ``row``) and
+A line of ``part-00017.quarantine.jsonl`` is an object: ``input``, ``line`` (or ``row``, or ``member``) and
 ``offset``, where the row stands; ``kind`` and ``reason``; and its bytes, as ``raw`` if they are UTF-8, else as
 ``base64``; neither for what has no bytes of its own.
 """
@@ -84,8 +84,8 @@ def _line(row: BrokenRow) -> bytes:
 
     place = row.place
     described: dict[str, Any] = {"input": place.path}
-    numbers = {"line": place.line, "row": place.row, "offset": place.offset}
-    described |= {key: value for key, value in numbers.items() if value is not None}
+    where = {"line": place.line, "row": place.row, "member": place.member, "offset": place.offset}
+    described |= {key: value for key, value in where.items() if value is not None}
     described |= {"kind": row.kind, "reason": row.reason}
     if row.data is not None:
         try:

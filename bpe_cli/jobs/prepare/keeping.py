@@ -28,12 +28,14 @@ def settled(names: Sequence[str], source: Source, inputs: Inputs) -> tuple[KeptF
         UsageError: if a field is named twice, or not at all, or is a column already, or the inputs have no fields.
         InputError: if the first input is a table that lacks such a column, or cannot be read.
     """
-    from bpe_cli.corpus.kinds import ARROW, PARQUET
+    from bpe_cli.corpus.kinds import ARROW, PARQUET, TAR
 
-    in_rows = source.documents == "jsonl" or any(each.kind is not None and each.kind.is_table for each in inputs.items)
+    kinds = {each.kind for each in inputs.items if each.kind is not None}
+    tables = {kind for kind in kinds if kind.is_table and (kind != TAR or source.ending == "json")}
+    in_rows = source.documents == "jsonl" or tables
     if names and not in_rows:
         raise UsageError(
-            "`keep` names fields of JSON lines or columns of tables, and there are none",
+            "`keep` names fields of JSON or columns of tables, and there are none",
             hint='`documents="jsonl"` reads each line as a JSON object',
         )
     fields: dict[str, KeptField] = {}
