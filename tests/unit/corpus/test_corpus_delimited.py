@@ -73,15 +73,12 @@ def test_rows_are_those_of_python(text: str, size: int) -> None:
 def test_every_byte_belongs_to_a_row(data: bytes) -> None:
     """Rows follow each other, and their lines are counted."""
     reached = 0
-    try:
-        for row in rows_of(cut(data, 7), PLACE, b","):
-            assert not data[reached : row.offset].strip(b"\r\n")  # blank lines
-            assert row.line == 1 + data.count(b"\n", 0, row.offset)
-            assert data[row.offset :].startswith(row.data())
-            reached = row.offset + row.end - row.start
-        assert not data[reached:].strip(b"\r\n")
-    except InputError:
-        pass
+    for row in quietly(cut(data, 7)):
+        assert not data[reached : row.offset].strip(b"\r\n")  # blank lines
+        assert row.line == 1 + data.count(b"\n", 0, row.offset)
+        assert data[row.offset :].startswith(row.data())
+        reached = row.offset + row.end - row.start
+    assert b'"' in data[reached:] or not data[reached:].strip(b"\r\n")
     whole = [(row.offset, row.fields, row.fault and row.fault.kind) for row in quietly(cut(data, len(data) or 1))]
     assert whole == [(row.offset, row.fields, row.fault and row.fault.kind) for row in quietly(cut(data, 1))]
 
