@@ -162,11 +162,16 @@ def _plain(kind: Any, arrow: Any) -> Any:
     return kind.value_type if arrow.types.is_dictionary(kind) else kind
 
 
+def _has_dictionary(kind: Any, arrow: Any) -> bool:
+    inner = [kind.field(place).type for place in range(kind.num_fields)]
+    return arrow.types.is_dictionary(kind) or any(_has_dictionary(each, arrow) for each in inner)
+
+
 def field_of(item: Input, name: str) -> KeptField:
     """Return a column of a table as a field to keep, of the type that it has there.
 
     Raises:
-        InputError: if there is no such column, or the table cannot be read.
+        InputError: if there is no such column, it cannot be kept, or the table cannot be read.
     """
     from bpe_cli.corpus.kinds import ARROW
 
@@ -182,6 +187,10 @@ def field_of(item: Input, name: str) -> KeptField:
     except (OSError, ValueError, arrow.ArrowException) as error:
         raise damaged(item.path, kind, error) from error
     type_ = _plain(Column(item.path, schema, name, arrow).type, arrow)
+    if _has_dictionary(type_, arrow):
+        raise InputError(
+            f"{item.name}: the column {name!r} holds {type_}, and dictionaries inside of others are not kept"
+        )
     return KeptField(name, str(type_), arrow.schema([(name, type_)]).serialize().to_pybytes())
 
 

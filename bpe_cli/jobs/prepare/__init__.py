@@ -316,6 +316,8 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
     for item in items:
         if item.size is None:
             raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
+        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
+            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
         if os.path.realpath(item.path).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 

@@ -62,7 +62,8 @@ class TableSink(RowsSink):
     """Write rows in batches.
 
     Raises:
-        UsageError: if pyarrow is not installed, or an id does not fit into int32.
+        UsageError: if pyarrow is not installed, an id does not fit into int32, or the format lacks the type of a column
+            that is kept.
         InputError: if a document has more ids than an int32 can count.
     """
 
@@ -77,7 +78,14 @@ class TableSink(RowsSink):
         self._lists = [(name, self._arrow.list_(kind)) for name, kind in columns]
         kept = [] if options.kept is None else options.kept.schema(self._arrow)
         self._schema = self._arrow.schema([*self._lists, *kept])
-        self._writer = self._open(_Stream(output))
+        try:
+            self._writer = self._open(_Stream(output))
+        except self._arrow.ArrowNotImplementedError as error:
+            reason = str(error).splitlines()[0]
+            raise UsageError(
+                f"the format cannot hold a column that `keep` names: {reason}",
+                hint="NAME:string keeps what can be written as a string",
+            ) from error
 
     @staticmethod
     def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
 from bpe_cli.corpus import Source
+from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
 from tests.needs import needs
 from tests.unit.jobs.test_prepare_keep import rows_of
@@ -117,3 +121,11 @@ def test_members_may_be_broken_and_have_values(tmp_path: Path) -> None:
     assert (row["member"], row["offset"], row["raw"], row["kind"]) == ("1.json", 1024, "{", "json")
     plan = json.loads((tmp_path / "out/plan.json").read_bytes())
     assert plan["settings"]["member"] == "json"
+
+
+def test_names_that_no_record_can_hold_are_refused(tmp_path: Path) -> None:
+    for name in ("naïve.txt", os.fsdecode(b"\xff.txt")):
+        (tmp_path / name).write_text("a")
+    with pytest.raises(UsageError, match=r"\.txt' is not UTF-8, and records cannot hold it"):
+        prepare(Source((f"{tmp_path}/*.txt",)), TOKENIZER, folder=tmp_path / "out", processes=1)
+    assert prepare(Source((str(tmp_path / "naïve.txt"),)), TOKENIZER, folder=tmp_path / "out", processes=1).is_whole

@@ -202,3 +202,25 @@ def test_rows_are_in_order_across_parts(tmp_path: Path) -> None:
     for path in sorted((tmp_path / "one").glob("*.parquet")):
         numbers += parquet.read_table(path).column("id").to_pylist()
     assert sum(after < before for before, after in pairwise(numbers)) == 2
+
+
+def test_types_that_cannot_be_kept_are_refused(tmp_path: Path) -> None:
+    arrow, ipc = needs("pyarrow"), needs("pyarrow.ipc")
+    table = arrow.table({
+        "text": ["a"],
+        "inner": arrow.StructArray.from_arrays([arrow.array(["x"]).dictionary_encode()], ["name"]),
+        "long": arrow.array([5], arrow.duration("s")),
+        "months": arrow.array([(1, 2, 3)], arrow.month_day_nano_interval()),
+    })  # fmt: skip
+    with arrow.OSFile(str(tmp_path / "x.arrow"), "wb") as sink, ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    source = Source((str(tmp_path / "x.arrow"),))
+    with pytest.raises(InputError, match="dictionaries inside of others are not kept"):
+        prepare(source, TOKENIZER, PrepareOptions(to="arrow", keep=("inner",)), folder=tmp_path / "out")
+    with pytest.raises(UsageError, match="the format cannot hold a column that `keep` names"):
+        prepare(source, TOKENIZER, PrepareOptions(to="parquet", keep=("months",)), folder=tmp_path / "no", processes=1)
+    options = PrepareOptions(to="arrow", keep=("inner:int64",))
+    with pytest.raises(InputError, match="which cannot be int64"):
+        prepare(source, TOKENIZER, options, folder=tmp_path / "never", processes=1)
+    prepare(source, TOKENIZER, PrepareOptions(to="arrow", keep=("long",)), folder=tmp_path / "long", processes=1)
+    assert ipc.open_file(tmp_path / "long/part-00000.arrow").read_all().schema.field("long").type == arrow.duration("s")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import bpe_cli
 from bpe_cli.corpus import Source
+from bpe_cli.corpus.rows import FAULTS
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, prepare
 from tests.needs import needs
@@ -189,3 +190,8 @@ def test_rows_of_tables_may_be_broken(tmp_path: Path) -> None:
     ]
     options = PrepareOptions(to="arrow", on_error="skip", keep=("id:int64",))
     assert prepare(source, TOKENIZER, options, folder=tmp_path / "kept", processes=1).broken == {"type": 2}
+
+
+def test_the_page_names_every_fault() -> None:
+    page = (Path(bpe_cli.__file__).parent.parent / "docs/prepare.md").read_text(encoding="utf-8")
+    assert [kind for kind in FAULTS if f"`{kind}`" not in page] == []
