@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from bpe_cli.corpus.documents import Packer
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import InputError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.lazy_modules import optional
@@ -35,6 +37,22 @@ def damaged(path: str, kind: str, error: Exception) -> InputError:
     """Make the error of a file that pyarrow cannot read."""
     line = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
     return cannot_read(path, ValueError(f"its {kind} data is damaged ({line})"))
+
+
+@contextmanager
+def _opened(path: str, version: str | None) -> Iterator[tuple[Any, int]]:
+    """Open an object as a file of random access; give its size too. A file of the disk stays its path.
+
+    Raises:
+        InputError: if there is no such object, or its server gives no ranges of bytes.
+    """
+    if not is_url(path):
+        yield path, os.path.getsize(path)
+        return
+    from bpe_cli.corpus.objects.ranged import open_object
+
+    with open_object(path, version) as file:
+        yield file, file.size()
 
 
 class Column:
@@ -104,7 +122,9 @@ def _check(name: str, schema: Any, keys: list[str], field: str, arrow: Any) -> N
 _FILE = b"ARROW1"
 
 
-def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+def pack_arrow(
+    path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None, version: str | None = None
+) -> Iterator[Block]:
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
@@ -112,9 +132,9 @@ def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], 
             hold text, or a row is null (the message says which, from 1).
     """
     arrow, ipc = library(path, "Arrow", "pyarrow.ipc")
-    reported, size = 0, os.path.getsize(path)
+    reported = 0
     try:
-        with arrow.OSFile(path) as file:
+        with _opened(path, version) as (source, size), _arrow_file(arrow, source) as file:
             column = Column(path, _schema(file, ipc), field, arrow)
             for batch in _batches(file, ipc, column.keys[0]):
                 for start in range(0, batch.num_rows, ROWS):
@@ -128,6 +148,10 @@ def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], 
         raise damaged(path, "Arrow", error) from error
     if on_bytes is not None:
         on_bytes(size - reported)
+
+
+def _arrow_file(arrow: Any, source: Any) -> Any:
+    return arrow.OSFile(source) if isinstance(source, str) else arrow.PythonFile(source, mode="r")
 
 
 def _is_file(file: Any) -> bool:
@@ -156,7 +180,9 @@ def _batches(file: Any, ipc: Any, name: str) -> Iterator[Any]:
 # Take a column of a Parquet file as documents, a row each. Needs pyarrow.
 
 
-def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+def pack_parquet(
+    path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None, version: str | None = None
+) -> Iterator[Block]:
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
@@ -164,23 +190,42 @@ def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int]
             hold text, or a row is null (the message says which, from 1).
     """
     arrow, module = library(path, "Parquet", "pyarrow.parquet")
-    try:
-        file: Any = module.ParquetFile(path, pre_buffer=False)
-    except (OSError, ValueError, arrow.ArrowException) as error:
-        raise damaged(path, "Parquet", error) from error
-    with file:
-        rows, size, reported = max(file.metadata.num_rows, 1), os.path.getsize(path), 0
-        row = 0
-        column = Column(path, file.schema_arrow, field, arrow)
+    with _opened(path, version) as (source, size):
         try:
-            for batch in file.iter_batches(batch_size=ROWS, columns=[".".join(column.keys)]):
-                for text in column.texts(batch.column(0)):
-                    yield from packer.document(text)
-                row += batch.num_rows
-                if on_bytes is not None:
-                    on_bytes(size * row // rows - reported)
-                    reported = size * row // rows
+            # Of an object the pages come as they are needed; a chunk of a column at a time would be held otherwise.
+            file: Any = module.ParquetFile(source, pre_buffer=False, buffer_size=_PAGES if is_url(path) else 0)
         except (OSError, ValueError, arrow.ArrowException) as error:
             raise damaged(path, "Parquet", error) from error
+        with file:
+            rows, reported = max(file.metadata.num_rows, 1), 0
+            row = 0
+            column = Column(path, file.schema_arrow, field, arrow)
+            if not isinstance(source, str):
+                source.will_read(_stretches(file.metadata, ".".join(column.keys)))
+            try:
+                for batch in file.iter_batches(batch_size=ROWS, columns=[".".join(column.keys)]):
+                    for text in column.texts(batch.column(0)):
+                        yield from packer.document(text)
+                    row += batch.num_rows
+                    if on_bytes is not None:
+                        on_bytes(size * row // rows - reported)
+                        reported = size * row // rows
+            except (OSError, ValueError, arrow.ArrowException) as error:
+                raise damaged(path, "Parquet", error) from error
     if on_bytes is not None:
         on_bytes(size - reported)
+
+
+_PAGES = 1 << 20
+
+
+def _stretches(metadata: Any, name: str) -> list[tuple[int, int]]:
+    """Return where a column lies in a Parquet file: from and to, of each group of rows."""
+    places = []
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        chunks = (group.column(index) for index in range(group.num_columns))
+        for chunk in (each for each in chunks if each.path_in_schema == name):
+            start = min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
+            places.append((start, start + chunk.total_compressed_size))
+    return places

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
@@ -301,8 +302,9 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
     inside = os.path.realpath(folder) + os.sep
     for item in items:
         if item.size is None:
-            raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
-        if os.path.realpath(item.path).startswith(inside):
+            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
+            raise UsageError(f"{item.name} {what}, and a data set is made of what has one")
+        if not is_url(item.path) and os.path.realpath(item.path).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 
