@@ -133,6 +133,8 @@ def _judged(url: str, text: str) -> Exception:
     number = int(status[1]) if status else 0
     if number == 416:
         return _NoSuchRange(url)
+    if "NoSuchBucket" in text:
+        return InputError(f"cannot read {show_path(url)}: there is no such bucket", hint=_HINT)
     if 300 <= number < 500 and number not in _WORTH_ANOTHER_TRY and "RequestTimeout" not in text:
         hint = "its region may be another: AWS_REGION names it" if number < 400 else _HINT
         return InputError(f"cannot read {show_path(url)}: {_reason(text)}", hint=hint)
