@@ -42,7 +42,7 @@ class FailingProxy:
 
 @contextmanager
 def failing(address: tuple[str, int], every: int = 10, faults: tuple[str, ...] = ("500", "reset", "cut")) -> Iterator:
-    """Stand before a server, and fail each so many requests, in turn: ``500``, ``503``, ``reset``, or ``cut`` a body."""
+    """Stand before a server, and fail each so many requests: ``cut`` ends a body in its middle."""
     proxy = FailingProxy(address, every, faults)
 
     class Handler(_Handler):

@@ -123,7 +123,8 @@ output_option = partial(Option, rich_help_panel="Output")
 Color = Literal["auto", "always", "never"]
 
 Inputs = Annotated[
-    list[str] | None, Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default).")
+    list[str] | None,
+    Argument(metavar="INPUT", help="Files, folders, glob patterns, URLs, or - for stdin (the default)."),
 ]
 Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="Take the text from here.")]
 Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]

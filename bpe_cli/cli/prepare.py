@@ -26,7 +26,8 @@ _sequences_option = partial(Option, rich_help_panel="Sequences")
 Files = Annotated[
     list[str] | None,
     options.Argument(
-        metavar="INPUT", help="Files, folders, glob patterns; with --finish and --check, the folder of the data set."
+        metavar="INPUT",
+        help="Files, folders, glob patterns, URLs; with --finish and --check, the folder of the data set.",
     ),
 ]
 

@@ -20,6 +20,15 @@ SECONDS = 30
 """So long a server may say nothing before the request counts as failed."""
 
 
+CREDENTIALS = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile with boto3; AWS_SKIP_SIGNATURE=true for public ones",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS names a file with credentials; GOOGLE_SKIP_SIGNATURE=true for public ones",
+    "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY; AZURE_SKIP_SIGNATURE=true for public ones",
+    "hf": "HF_TOKEN, or hf auth login",
+}
+"""How a user gets into each store, for hints."""
+
+
 class TransientError(Exception):
     """A failure that may pass: the same request may succeed a little later.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bpe_cli.corpus.objects.base import CHUNK_BYTES, SECONDS, Body, Found, TransientError, plain_version
+from bpe_cli.corpus.objects.base import CHUNK_BYTES, CREDENTIALS, SECONDS, Body, Found, TransientError, plain_version
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import show_path
@@ -21,8 +21,8 @@ _STATUS = re.compile(r"status code: (\d{3})([^:\n]*)")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _SYSTEM = re.compile(r'(?:message: |tcp connect error: |dns error: )"?([^"\n]+)')
 _WORTH_ANOTHER_TRY = frozenset((408, 425, 429))
-_NOT_PASSING = re.compile(r"169\.254\.169\.254|metadata\.google\.internal|credential", re.IGNORECASE)
-"""A machine that is not of the cloud has no such address: no credentials were found anywhere."""
+_OF_MACHINES = re.compile(r"latest/(?:api/token|meta-data)|computeMetadata|metadata/identity")
+"""Where a machine of the cloud is asked for its credentials, when they were found nowhere else. Others have none."""
 
 
 class CloudStore:
@@ -46,6 +46,7 @@ class CloudStore:
         self._library: Any = library
         self._errors: Any = errors
         self._root = f"{scheme}://{bucket}/"
+        self._has_answered = False
         options = {
             "allow_http": True,  # which only an endpoint of the user's own has
             "connect_timeout": "10s",
@@ -57,7 +58,7 @@ class CloudStore:
         try:
             self._store = kind(bucket, client_options=options, retry_config={"max_retries": 0}, **more)
         except (ValueError, OSError, self._errors.BaseError) as error:
-            raise UsageError(f"cannot use {self._root}: {_reason(str(error))}", hint=_HINT) from error
+            raise UsageError(f"cannot use {self._root}: {_reason(str(error))}", hint=CREDENTIALS[scheme]) from error
 
     def find(self, url: str) -> Found:
         """Return what is known of an object."""
@@ -110,6 +111,7 @@ class CloudStore:
         """Turn the library's errors into those that a store raises."""
         try:
             yield
+            self._has_answered = True
         except FileNotFoundError as error:
             raise FileNotFoundError(url) from error
         except (self._errors.PermissionDeniedError, self._errors.UnauthenticatedError) as error:
@@ -117,14 +119,14 @@ class CloudStore:
         except (self._errors.InvalidPathError, ValueError) as error:
             raise InputError(f"cannot read {show_path(url)}: {_reason(str(error))}") from error
         except (self._errors.BaseError, OSError) as error:
-            raise _judged(url, str(error)) from error
+            text = str(error)
+            if not (self._has_answered or _STATUS.search(text)) and _OF_MACHINES.search(text):
+                raise PermissionError("no credentials were found") from error
+            raise _judged(url, text) from error
 
 
 class _NoSuchRange(Exception):
     """The object ends before the bytes that were asked for."""
-
-
-_HINT = "credentials and endpoints are taken from the environment: see docs/prepare.md"
 
 
 def _judged(url: str, text: str) -> Exception:
@@ -134,12 +136,10 @@ def _judged(url: str, text: str) -> Exception:
     if number == 416:
         return _NoSuchRange(url)
     if "NoSuchBucket" in text:
-        return InputError(f"cannot read {show_path(url)}: there is no such bucket", hint=_HINT)
+        return InputError(f"cannot read {show_path(url)}: there is no such bucket")
     if 300 <= number < 500 and number not in _WORTH_ANOTHER_TRY and "RequestTimeout" not in text:
-        hint = "its region may be another: AWS_REGION names it" if number < 400 else _HINT
+        hint = "its region may be another: AWS_REGION names it" if number < 400 else None
         return InputError(f"cannot read {show_path(url)}: {_reason(text)}", hint=hint)
-    if not status and _NOT_PASSING.search(text):
-        return PermissionError("no credentials were found")
     return TransientError(_reason(text))
 
 

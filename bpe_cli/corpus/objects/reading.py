@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator
 from queue import Full, Queue
 from typing import TYPE_CHECKING, TypeVar
 
-from bpe_cli.corpus.objects.base import Body, Found, TransientError
+from bpe_cli.corpus.objects.base import CREDENTIALS, Body, Found, TransientError
 from bpe_cli.corpus.objects.stores import CLOUDS, store_of
 from bpe_cli.errors import InputError
 from bpe_cli.support.messages import show_path
@@ -99,8 +99,7 @@ def find(url: str) -> Found:
 
 
 def _forbidden(url: str, error: PermissionError) -> InputError:
-    scheme = url.partition("://")[0]
-    hint = "credentials are taken from the environment: see docs/prepare.md" if scheme in (*CLOUDS, "hf") else None
+    hint = CREDENTIALS.get(url.partition("://")[0])
     return InputError(f"cannot read {show_path(url)}: permission denied ({error})", hint=hint)
 
 
