@@ -21,7 +21,7 @@ SECONDS = 30
 
 
 CREDENTIALS = {
-    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile with boto3; AWS_SKIP_SIGNATURE=true for public ones",
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or boto3; AWS_SKIP_SIGNATURE=true for public ones",
     "gs": "GOOGLE_APPLICATION_CREDENTIALS names a file with credentials; GOOGLE_SKIP_SIGNATURE=true for public ones",
     "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY; AZURE_SKIP_SIGNATURE=true for public ones",
     "hf": "HF_TOKEN, or hf auth login",
