@@ -124,7 +124,7 @@ Color = Literal["auto", "always", "never"]
 
 Inputs = Annotated[
     list[str] | None,
-    Argument(metavar="INPUT", help="Files, folders, glob patterns, @LIST of them, or - for stdin (the default)."),
+    Argument(metavar="INPUT", help="Files, folders, glob patterns, URLs, @LIST of them, or - for stdin (the default)."),
 ]
 Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="Take the text from here.")]
 Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]

@@ -28,7 +28,7 @@ Files = Annotated[
     list[str] | None,
     options.Argument(
         metavar="INPUT",
-        help="Files, folders, glob patterns, @LIST of them; with --finish and --check, the folder of the data set.",
+        help="Files, folders, glob patterns, URLs, @LIST of them; with --finish and --check, the data set's folder.",
     ),
 ]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.documents import Packer
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.corpus.rows import ALL_WHOLE, KeptField, Place, RowFault, Rows, TableRow
 from bpe_cli.errors import InputError
 from bpe_cli.support.blocks import Block
@@ -38,6 +40,22 @@ def damaged(path: str, kind: str, error: Exception) -> InputError:
     """Make the error of a file that pyarrow cannot read."""
     line = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
     return cannot_read(path, ValueError(f"its {kind} data is damaged ({line})"))
+
+
+@contextmanager
+def _opened(path: str, version: str | None) -> Iterator[tuple[Any, int]]:
+    """Open an object as a file of random access; give its size too. A file of the disk stays its path.
+
+    Raises:
+        InputError: if there is no such object, or its server gives no ranges of bytes.
+    """
+    if not is_url(path):
+        yield path, os.path.getsize(path)
+        return
+    from bpe_cli.corpus.objects.ranged import open_object
+
+    with open_object(path, version) as file:
+        yield file, file.size()
 
 
 class Column:
@@ -179,11 +197,12 @@ def field_of(item: Input, name: str) -> KeptField:
     kind, module = ("Arrow", "pyarrow.ipc") if is_arrow else ("Parquet", "pyarrow.parquet")
     arrow, reader = library(item.path, kind, module)
     try:
-        if is_arrow:
-            with arrow.OSFile(item.path) as file:
-                schema = _schema(file, reader)
-        else:
-            schema = reader.read_schema(item.path)
+        with _opened(item.path, item.version) as (source, _):
+            if is_arrow:
+                with _arrow_file(arrow, source) as file:
+                    schema = _schema(file, reader)
+            else:
+                schema = reader.read_schema(source)
     except (OSError, ValueError, arrow.ArrowException) as error:
         raise damaged(item.path, kind, error) from error
     type_ = _plain(Column(item.path, schema, name, arrow).type, arrow)
@@ -204,7 +223,12 @@ _FILE = b"ARROW1"
 
 
 def pack_arrow(
-    path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None, rows: Rows = ALL_WHOLE
+    path: str,
+    packer: Packer,
+    field: str,
+    on_bytes: Callable[[int], None] | None,
+    rows: Rows = ALL_WHOLE,
+    version: str | None = None,
 ) -> Iterator[Block]:
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
@@ -213,9 +237,9 @@ def pack_arrow(
             hold text, or a row is null (the message says which, from 1).
     """
     arrow, ipc = library(path, "Arrow", "pyarrow.ipc")
-    reported, size = 0, os.path.getsize(path)
+    reported = 0
     try:
-        with arrow.OSFile(path) as file:
+        with _opened(path, version) as (source, size), _arrow_file(arrow, source) as file:
             documents = _Documents(path, _schema(file, ipc), field, arrow, packer, rows)
             for batch in _batches(file, ipc, documents.names):
                 for start in range(0, batch.num_rows, ROWS):
@@ -228,6 +252,10 @@ def pack_arrow(
         raise damaged(path, "Arrow", error) from error
     if on_bytes is not None:
         on_bytes(size - reported)
+
+
+def _arrow_file(arrow: Any, source: Any) -> Any:
+    return arrow.OSFile(source) if isinstance(source, str) else arrow.PythonFile(source, mode="r")
 
 
 def _is_file(file: Any) -> bool:
@@ -257,7 +285,12 @@ def _batches(file: Any, ipc: Any, names: list[str]) -> Iterator[Any]:
 
 
 def pack_parquet(
-    path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None, rows: Rows = ALL_WHOLE
+    path: str,
+    packer: Packer,
+    field: str,
+    on_bytes: Callable[[int], None] | None,
+    rows: Rows = ALL_WHOLE,
+    version: str | None = None,
 ) -> Iterator[Block]:
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
@@ -266,22 +299,46 @@ def pack_parquet(
             hold text, or a row is null (the message says which, from 1).
     """
     arrow, module = library(path, "Parquet", "pyarrow.parquet")
-    try:
-        file: Any = module.ParquetFile(path, pre_buffer=False)
-    except (OSError, ValueError, arrow.ArrowException) as error:
-        raise damaged(path, "Parquet", error) from error
-    with file:
-        there, size, reported = max(file.metadata.num_rows, 1), os.path.getsize(path), 0
-        row = 0
-        documents = _Documents(path, file.schema_arrow, field, arrow, packer, rows)
+    with _opened(path, version) as (source, size):
         try:
-            for batch in file.iter_batches(batch_size=ROWS, columns=documents.paths):
-                yield from documents.of(batch)
-                row += batch.num_rows
-                if on_bytes is not None:
-                    on_bytes(size * row // there - reported)
-                    reported = size * row // there
+            # Of an object the pages come as they are needed; a chunk of a column at a time would be held otherwise.
+            file: Any = module.ParquetFile(source, pre_buffer=False, buffer_size=_PAGES if is_url(path) else 0)
         except (OSError, ValueError, arrow.ArrowException) as error:
             raise damaged(path, "Parquet", error) from error
+        with file:
+            there, reported = max(file.metadata.num_rows, 1), 0
+            row = 0
+            documents = _Documents(path, file.schema_arrow, field, arrow, packer, rows)
+            if not isinstance(source, str):
+                source.will_read(_stretches(file.metadata, documents.paths))
+            try:
+                for batch in file.iter_batches(batch_size=ROWS, columns=documents.paths):
+                    yield from documents.of(batch)
+                    row += batch.num_rows
+                    if on_bytes is not None:
+                        on_bytes(size * row // there - reported)
+                        reported = size * row // there
+            except (OSError, ValueError, arrow.ArrowException) as error:
+                raise damaged(path, "Parquet", error) from error
     if on_bytes is not None:
         on_bytes(size - reported)
+
+
+_PAGES = 1 << 20
+
+
+def _stretches(metadata: Any, names: list[str]) -> list[tuple[int, int]]:
+    """Return where columns lie in a Parquet file, those inside of them too: from and to, of each group of rows."""
+    places = []
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        chunks = (group.column(index) for index in range(group.num_columns))
+        for chunk in (each for each in chunks if _is_of(each.path_in_schema, names)):
+            start = min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
+            places.append((start, start + chunk.total_compressed_size))
+    return places
+
+
+def _is_of(path: str, names: list[str]) -> bool:
+    """Return whether a column of bare values is one of those that are named, or lies inside of one."""
+    return any(path == name or path.startswith(f"{name}.") for name in names)

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, head_of, read_whole
+from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, head_of, is_url, read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_path
@@ -26,14 +26,15 @@ _OF_GLOBS = "*?["
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file to read, or stdin.
+    """A file to read, or an object, or stdin.
 
     Attributes:
-        path: Its path; ``-`` for stdin.
+        path: Its path, or its URL; ``-`` for stdin.
         size: Bytes on disk, or None when unknown (a pipe).
         kind: What it holds; None when nobody has looked.
         folder: The folder that was named, if the file was found in one.
         extent: Which of its bytes hold the first byte of a line to read, from and to (exclusive); None for all.
+        version: What changes with the bytes of an object, as its ETag; None where nothing does.
     """
 
     path: str
@@ -41,6 +42,7 @@ class Input:
     kind: Kind | None = None
     folder: str | None = None
     extent: tuple[int, int] | None = None
+    version: str | None = None
 
     @property
     def name(self) -> str:
@@ -82,7 +84,7 @@ class Inputs:
         links that lead nowhere. ``@list`` means what the lines of that file mean: see ``listed_in``.
 
         Args:
-            paths: Files, folders, patterns, ``-``.
+            paths: Files, folders, patterns, ``-``; or URLs of such in an object store.
             stdin: Asked for its size when it is a file.
             on_skip: Called with a sentence for each file of a folder that is left out.
             otherwise: The hint for a file that is missing while no other has a name like it; None for the usual one.
@@ -102,6 +104,8 @@ class Inputs:
         for path in names:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))
+            elif is_url(path):
+                items.extend(_objects(path, skip, examined, archives))
             elif os.path.isdir(path):
                 files = list(_walk(path, skip, examined, archives))
                 if not files:
@@ -254,15 +258,47 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool, archives:
                 yield Input(path, size, kind, folder)
 
 
+def _unexamined(path: str) -> tuple[None, bytes]:
+    return None, head_of(path)
+
+
+_AT_ONCE = 32
+"""So many objects are looked into at a time: each takes a request."""
+
+
+def _objects(url: str, on_skip: Callable[[str], None], examined: bool, archives: bool) -> Iterator[Input]:
+    """Yield the objects that a URL means; of a folder those that hold text, or rows, as of one on a disk."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from bpe_cli.corpus.objects.listing import found_in, in_folder
+
+    found, folder = found_in(url)
+    if folder is not None and examined:
+        found = in_folder(folder, found, lambda path, names: _rows_if_saved(path, names, on_skip))
+    kept = False
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        heads = pool.map(_examine if examined else _unexamined, [each.url for each in found])
+        for each, (kind, head) in zip(found, heads, strict=True):
+            if folder is not None and (reason := _left_out(kind, head, archives)):
+                on_skip(f"{show_path(each.url)} skipped: {reason}")
+            else:
+                kept = True
+                yield Input(each.url, each.size, kind, folder, version=each.version)
+    if not kept:
+        raise InputError(f"there is no text file in the folder {show_path(url)}")
+
+
 def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> list[str]:
     """List the entries of a folder that are not hidden; of a saved data set, the files that hold its rows."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as error:
         raise cannot_read(folder, error) from error
-    if examined and ("state.json" in names or "dataset_dict.json" in names):
-        return rows_in(folder, names, on_skip)
-    return names
+    return _rows_if_saved(folder, names, on_skip) if examined else names
+
+
+def _rows_if_saved(folder: str, names: list[str], on_skip: Callable[[str], None]) -> list[str]:
+    return rows_in(folder, names, on_skip) if _STATE in names or _SPLITS in names else names
 
 
 def _left_out(kind: Kind | None, head: bytes, archives: bool) -> str | None:
@@ -336,11 +372,10 @@ def _member(folder: str, name: str, key: str) -> Any:
     import json
 
     path = os.path.join(folder, name)
-    if not os.path.isfile(path):
+    if not is_url(path) and not os.path.isfile(path):
         return None
     try:
-        with open(path, "rb") as file:
-            content = json.loads(file.read(_STATE_BYTES))
+        content = json.loads(read_whole(path, stdin=NO_STDIN, most=_STATE_BYTES))
     except OSError as error:
         raise cannot_read(path, error) from error
     except (ValueError, RecursionError):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.opening import MAGIC_BYTES, NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
+from bpe_cli.corpus.compression import MAGIC_BYTES
+from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, first_bytes, is_url, read_chunks
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read
 
@@ -148,6 +149,11 @@ def _kind_of_ends(path: str, head: bytes) -> Kind | None:
     kind = _BOTH_ENDS.get(head[:4])
     if kind is None:
         return None
+    if is_url(path):
+        from bpe_cli.corpus.objects.reading import find, read
+
+        size = find(path).size
+        return kind if size is not None and size >= 12 and read(path, size - 4, size) == head[:4] else None
     try:
         with open(path, "rb", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
@@ -168,7 +174,7 @@ def kind_of_name(path: str) -> Kind | None:
 
 
 def kind_of_file(path: str) -> tuple[Kind, bytes]:
-    """Return what a regular file holds; of what is compressed, what is in it.
+    """Return what a regular file, or an object, holds; of what is compressed, what is in it.
 
     Returns:
         The kind, and the first bytes.
@@ -215,9 +221,9 @@ def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
 
 
 def _has_record(path: str) -> bool:
-    """Return whether a record beside a file says that the file holds ids."""
+    """Return whether a record beside a file says that the file holds ids; beside objects nobody looks for one."""
     record = f"{path}.json"
-    if not os.path.isfile(record):
+    if is_url(path) or not os.path.isfile(record):
         return False
     try:
         with open(record, "rb", buffering=0) as file:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
-from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks
+from bpe_cli.corpus.opening import SNIFF_BYTES, is_url, read_chunks
 from bpe_cli.corpus.rows import ALL_WHOLE, Place, Rows
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
@@ -112,7 +112,10 @@ class Source:
 
 
 InputHash = tuple[str, str, int]
-"""What identifies an input that was read: what it is called, the sha256 of its bytes on disk, their number."""
+"""What identifies an input that was read: what it is called, the sha256 of its bytes on disk, their number.
+
+The hash of a table in an object store is empty: it would cost a second download, of columns that nobody asked for.
+"""
 
 
 def waits_for_keyboard(source: Source, stdin: BinaryIO) -> bool:
@@ -253,7 +256,10 @@ def _read(
         meter = _Meter(None if hashes is None else _sha256(), on_bytes)
         if item.kind is not None and item.kind.is_table and not item.kind.is_stream:
             yield from _pack_table(item, packer, source.field, on_bytes, rows)
-            if hashes is not None:
+            if hashes is not None and is_url(item.path):
+                hashes.append((item.name, "", item.size or 0))
+                meter.digest = None
+            elif hashes is not None:
                 meter.on_bytes = None  # told already
                 for _ in read_chunks(item.path, stdin=stdin, decompressed=False, on_raw=meter):
                     pass
@@ -263,7 +269,9 @@ def _read(
             if item.extent is not None:
                 from bpe_cli.corpus.extents import read_lines_in
 
-                chunks = read_lines_in(item.path, *item.extent, on_raw=meter, on_begin=begun.append)
+                chunks = read_lines_in(
+                    item.path, *item.extent, on_raw=meter, on_begin=begun.append, version=item.version, size=item.size
+                )
             else:
                 chunks = read_chunks(
                     item.path,
@@ -271,6 +279,8 @@ def _read(
                     decompressed=source.decompress,
                     on_raw=meter,
                     on_wait=on_wait if item.size is None else None,
+                    version=item.version,
+                    size=item.size if item.version is not None else None,
                 )
             if source.is_judged and item.kind is None:
                 from bpe_cli.corpus.judging import watched
@@ -298,16 +308,16 @@ def _pack_table(
     if item.kind == ARROW:
         from bpe_cli.corpus.columns import pack_arrow
 
-        return pack_arrow(item.path, packer, field, on_bytes, rows)
+        return pack_arrow(item.path, packer, field, on_bytes, rows, item.version)
     from bpe_cli.corpus.columns import pack_parquet
 
-    return pack_parquet(item.path, packer, field, on_bytes, rows)
+    return pack_parquet(item.path, packer, field, on_bytes, rows, item.version)
 
 
 def _has_grown(item: Input, size: int) -> bool:
     """Return whether a file has more bytes than were read."""
     try:
-        return item.path != "-" and os.stat(item.path).st_size > size
+        return item.path != "-" and not is_url(item.path) and os.stat(item.path).st_size > size
     except OSError:
         return False
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
@@ -315,10 +316,11 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
     inside = os.path.realpath(folder) + os.sep
     for item in items:
         if item.size is None:
-            raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
+            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
+            raise UsageError(f"{item.name} {what}, and a data set is made of what has one")
         if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
             raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
-        if os.path.realpath(item.path).startswith(inside):
+        if not is_url(item.path) and os.path.realpath(item.path).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 

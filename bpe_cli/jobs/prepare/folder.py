@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import CheckFailed, InputError, OutputError, UsageError
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
@@ -36,6 +37,11 @@ def check_folder(folder: str) -> None:
     """
     if not folder or "\0" in folder:
         raise OutputError(f"no folder is called {folder!r}")
+    if is_url(folder):
+        raise OutputError(
+            f"a data set is written into a folder of a disk, and {show_path(folder)} is none",
+            hint="write it there and copy it when it is whole, or name the folder where the store is mounted",
+        )
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{show_path(folder)} is not a folder")
 

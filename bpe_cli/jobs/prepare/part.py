@@ -189,7 +189,8 @@ def run_part(
         sink.finish()
         files = tuple(_described(draft, name) for draft, name in zip(drafts, names, strict=True))
         inputs = [
-            described | {"sha256": sha256} for described, (_, sha256, _) in zip(part.described(), hashes, strict=True)
+            described | ({"sha256": sha256} if sha256 else {})
+            for described, (_, sha256, _) in zip(part.described(), hashes, strict=True)
         ]
         made = taker if isinstance(taker, Sequences) else None
         record = Record(
