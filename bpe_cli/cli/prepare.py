@@ -1,6 +1,7 @@
 """``bpe prepare``: encode files into a data set, part by part."""
 
 import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,6 +16,7 @@ from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
+    from bpe_cli.jobs.prepare.estimating import Interval, Planned
     from bpe_cli.jobs.prepare.sequences import Way
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
@@ -31,25 +33,6 @@ Files = Annotated[
         help="Files, folders, glob patterns, URLs, @LIST of them; with --finish and --check, the data set's folder.",
     ),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """The options about the tokenizer, and about special tokens."""
-
-    tokenizer: options.TokenizerName = None
-    bos: options.Bos = None
-    eot: options.Eot = None
-    special: options.Special = None
-    add_special: options.AddSpecial = None
-    add_special_tokens: Annotated[
-        bool,
-        options.tokenizer_option(
-            "--add-special-tokens",
-            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
-        ),
-    ] = False  # fmt: skip
-    pattern: options.PatternName = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +149,9 @@ class Parts:
     check: Annotated[
         bool, _parts_option("--check", help="Verify the data set in INPUT: every file against its record.")
     ] = False
-    dry_run: Annotated[bool, _parts_option("--dry-run", help="Print the parts, and make none.")] = False
+    dry_run: Annotated[
+        bool, _parts_option("--dry-run", help="Print the parts and about how many tokens they have; make none.")
+    ] = False
     processes: Annotated[
         int | None,
         _parts_option(
@@ -193,7 +178,7 @@ class Parts:
 
 
 def run(
-    applied: Applied,
+    applied: options.Applied,
     written: Written,
     in_sequences: InSequences,
     parts: Parts,
@@ -216,7 +201,7 @@ def run(
 
         bpe prepare --check dataset/
     """
-    from bpe_cli.jobs.prepare import check, finish, plan, prepare
+    from bpe_cli.jobs.prepare import check, estimate, finish, prepare
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
@@ -231,16 +216,14 @@ def run(
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
     source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
-    choice = options.choice_of(applied.tokenizer, applied.pattern, applied.add_special)
+    choice = applied.choice()
     if parts.dry_run:
-        _show_plan(
-            plan(
-                source,
-                _job_options(applied, written, in_sequences, parts),
-                streams=process_streams(),
-                listener=listener,
-            )
-        )
+        job = _job_options(applied, written, in_sequences, parts)
+        planned = estimate(
+            source, choice, job, folder=written.output, processes=parts.processes, listener=listener,
+            streams=process_streams(),
+        )  # fmt: skip
+        _show_plan(planned, parts.quiet)
         return
     done = prepare(
         source,
@@ -256,7 +239,9 @@ def run(
     _show(done, parts)
 
 
-def _job_options(applied: Applied, written: Written, in_sequences: InSequences, parts: Parts) -> "PrepareOptions":
+def _job_options(
+    applied: options.Applied, written: Written, in_sequences: InSequences, parts: Parts
+) -> "PrepareOptions":
     from bpe_cli.jobs.prepare import PrepareOptions
     from bpe_cli.jobs.prepare.plan import PART_BYTES
 
@@ -279,10 +264,64 @@ def _job_options(applied: Applied, written: Written, in_sequences: InSequences, 
     )
 
 
-def _show_plan(parts: "list[tuple[str, int, list[str]]]") -> None:
-    """Print a line for each part: its name, its bytes, its inputs; and a total."""
-    for name, size, inputs in parts:
-        print(name, size, *inputs, sep="\t")
+def _show_plan(planned: "Planned", quiet: bool) -> None:
+    """Print a line for each part and one for all of them: a table on a terminal, tab-separated elsewhere."""
+    total = ("total", planned.bytes, planned.tokens.value)
+    if not sys.stdout.isatty():
+        print("part", "bytes", "tokens", "inputs", sep="\t")
+        for part in planned.parts:
+            print(part.name, part.bytes, part.tokens, *part.inputs, sep="\t")
+        print(*total, sep="\t")
+    else:
+        from bpe_cli.cli.console import stdout_console
+        from bpe_cli.views.visible import harmless
+
+        rows = [(part.name, part.bytes, part.tokens, part.inputs) for part in planned.parts]
+        widths = [max(len(f"{row[at]:,}") for row in (*rows, total)) for at in (1, 2)]
+        console = stdout_console("auto")
+        line = f"{{:<10}}  {{:>{max(5, widths[0])}}}  {{:>{max(6, widths[1])}}}  {{}}"
+        console.print(line.format("part", "bytes", "tokens", "inputs"), style="bold", markup=False)
+        for name, size, tokens, inputs in rows:
+            console.print(line.format(name, f"{size:,}", f"{tokens:,}", harmless(" ".join(inputs))), markup=False)
+        console.print(line.format("total", f"{total[1]:,}", f"{total[2]:,}", ""), style="bold", markup=False)
+    share = planned.sampled / planned.bytes if planned.bytes else 1
+    free = "" if planned.free is None else f", {planned.free:,} are free"
+    sampled = f"{planned.sampled:,} bytes ({share:.1%}) at {count(planned.places, 'place')}"
+    for text in (
+        f"{_interval(planned.documents, 'document')}, {_interval(planned.tokens, 'token')}",
+        f"{_interval(planned.disk, 'byte', counted=False)} on disk{free}",
+        f"about {_duration(planned.seconds)}, {count(planned.processes, 'part')} at a time",
+        f"from {sampled}; {_trust(planned.tokens)}",
+    ):
+        note(f"note: {text}", quiet=quiet)
+
+
+def _trust(number: "Interval") -> str:
+    if number.low is None:
+        return "one place says nothing of others, so there is no interval"
+    return "all was counted" if number.low == number.high else "the intervals hold 95 times of 100"
+
+
+def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
+    said = count(number.value, what)
+    if number.low == number.high == number.value:
+        return said if counted else f"about {said}"
+    return f"about {said}" + ("" if number.low is None else f" ({number.low:,} to {number.high:,})")
+
+
+def _duration(seconds: float) -> str:
+    """Write a time as somebody would say it.
+
+    >>> [_duration(seconds) for seconds in (0.2, 59, 119, 7000, 500_000)]
+    ['1 s', '59 s', '2 min', '1 h 57 min', '5 d 18 h']
+    """
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
 def _show(done: "Prepared", parts: Parts) -> None:

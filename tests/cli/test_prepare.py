@@ -45,7 +45,10 @@ def test_a_data_set_is_made_once_and_checked(folder):
 def test_a_dry_run_makes_nothing(folder):
     done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--dry-run", cwd=folder)
     size = sum((folder / name).stat().st_size for name in ("a.jsonl", "b.jsonl"))
-    assert (done.status, done.text) == (0, f"part-00000\t{size}\ta.jsonl\tb.jsonl\n")
+    lines = f"part\tbytes\ttokens\tinputs\npart-00000\t{size}\t{TOKENS}\ta.jsonl\tb.jsonl\ntotal\t{size}\t{TOKENS}\n"
+    assert (done.status, done.text) == (0, lines)
+    assert f"note: 30 documents, {TOKENS} tokens\n" in done.err
+    assert "all was counted" in done.err
     assert not (folder / "out").exists()
 
 

@@ -17,9 +17,12 @@ from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
     damaged_set,
+    free_bytes,
     index_damage,
     make_folder,
+    plan_in,
     records_of,
+    remove_parts_from,
     what_is_left,
     withdraw_manifest,
     write_manifest,
@@ -36,7 +39,6 @@ from bpe_cli.jobs.prepare.records import (
     manifest_of,
     plan_of,
     read_json,
-    read_plan,
     total_of,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -45,10 +47,11 @@ from bpe_cli.support.listening import SILENCE, Listener
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
     from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Tokenizer
 
-__all__ = ["PrepareOptions", "Prepared", "Share", "check", "finish", "plan", "prepare"]
+__all__ = ["PrepareOptions", "Prepared", "Share", "check", "estimate", "finish", "plan", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +163,9 @@ def prepare(
     job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"], keep)
     check_plan(folder, plan, overwrite=overwrite)
     waiting, kept = what_is_left(job, parts, overwrite=overwrite)
-    if read_plan(folder) != plan:
+    if plan_in(folder) != plan:
         withdraw_manifest(folder)
+        remove_parts_from(folder, len(parts))
         write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
     mine = [part for part in waiting if share is None or share.takes(part)]
     total = sum(part.size for part in mine)
@@ -194,6 +198,47 @@ def plan(
         (part.name, part.size, [_shown(item) for item in part.inputs])
         for part in divide(inputs, source, options.part_bytes)
     ]
+
+
+def estimate(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions | None = None,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    processes: int | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Planned:
+    """Return what a data set would have: its parts, and how many documents and tokens, estimated from a sample.
+
+    Args:
+        source: The texts, as for ``prepare``.
+        tokenizer: A tokenizer; or its file, or its name.
+        options: What would be written.
+        folder: Where; nothing is made there. None if that is not known yet.
+        processes: How many processes would work at a time; None for as many as there are processors.
+        listener: Who hears of what the caller might not expect.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError, InputError: as ``prepare``; the files of the sample are read.
+    """
+    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.prepare.estimating import estimate as estimated
+    from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    options = options or PrepareOptions()
+    _check_source(source)
+    model = load_tokenizer(tokenizer)
+    settings = settings_of(source, model, options)
+    inputs = find_documents(source, listener=listener, streams=streams or Streams())
+    parts = divide(inputs, source, options.part_bytes)
+    count = usable_threads() if processes is None else processes
+    width = 2 if settings["dtype"] == "u16" else 4
+    free = None if folder is None else free_bytes(os.fspath(folder))
+    return estimated(parts, source, model, options, width=width, processes=count, free=free)
 
 
 def _shown(item: Input) -> str:

@@ -7,12 +7,11 @@ A line of ``part-00017.quarantine.jsonl`` is an object: ``input``, ``line`` (or 
 
 from __future__ import annotations
 
-import contextlib
 import os
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bpe_cli.errors import UsageError
-from bpe_cli.support.messages import cannot_write
+from bpe_cli.jobs.prepare.records import PartFile, remove_file
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -46,13 +45,13 @@ class BrokenRows:
 
     def __init__(self, on_error: OnError, path: str, stack: ExitStack) -> None:
         """Begin with none."""
-        from bpe_cli.sinks.atomic import Output
+        from bpe_cli.sinks.atomic import HashedOutput
         from bpe_cli.sinks.draft import Draft
 
         self.path = path
         self.counts: dict[str, int] | None = None if on_error == "fail" else {}
         self._draft: Draft | None = stack.enter_context(Draft(path)) if on_error == "quarantine" else None
-        self._output = None if self._draft is None else Output(self._draft.stream, path, path)
+        self._output = None if self._draft is None else HashedOutput(self._draft.stream, path, path)
 
     def take(self, row: BrokenRow) -> None:
         """Count a row, and write it."""
@@ -72,11 +71,13 @@ class BrokenRows:
         Raises:
             OutputError: if it cannot be removed.
         """
-        try:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.path)
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
+        remove_file(self.path)
+
+    def file(self) -> PartFile | None:
+        """Describe the file for a record; None if there is none."""
+        if self._output is None or not self.counts:
+            return None
+        return PartFile(os.path.basename(self.path), *self._output.size_and_hash())
 
 
 def _line(row: BrokenRow) -> bytes:

@@ -83,6 +83,13 @@ def test_what_is_there_is_not_made_again(corpus: Source, tmp_path: Path) -> None
     assert contents(folder) == whole
 
 
+def test_a_compressed_file_is_never_cut(corpus: Source, tmp_path: Path) -> None:
+    whole = PrepareOptions(to="megatron", eot="auto", part_bytes=100)
+    assert (tmp_path / "in/b.jsonl.gz").stat().st_size > 100
+    assert prepare(corpus, "gpt2", whole, folder=tmp_path / "out", processes=1).documents == 40
+    assert [inputs for _, _, inputs in plan(corpus, whole)][-1] == [str(tmp_path / "in/b.jsonl.gz")]
+
+
 @pytest.mark.parametrize("to", sorted(DATASETS))
 def test_every_format_is_the_same_whatever_made_it(to: str, corpus: Source, tmp_path: Path) -> None:
     kind = DATASETS[to]
@@ -188,6 +195,45 @@ def test_other_options_or_inputs_are_refused(corpus: Source, tmp_path: Path) -> 
     assert done.is_whole
     fresh = prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "fresh", processes=1)
     assert contents(folder) == contents(Path(fresh.folder))
+
+
+@pytest.mark.parametrize("to", sorted(DATASETS))
+def test_what_is_overwritten_leaves_no_file_behind(to: str, corpus: Source, tmp_path: Path) -> None:
+    """Files of other formats, parts beyond the new ones, and indexes are removed; what no record names stays."""
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=300), folder=folder, processes=1)
+    (folder / "notes.txt").write_text("mine")
+    (folder / "part-00001.notes").write_text("mine")
+    other = PrepareOptions(to="datatrove" if to == "megatron" else "megatron", part_bytes=2000)
+    again = prepare(corpus, "gpt2", other, folder=folder, processes=2, overwrite=True)
+    fresh = prepare(corpus, "gpt2", other, folder=tmp_path / "fresh", processes=1)
+    assert again.parts < len(plan(corpus, PrepareOptions(part_bytes=300)))
+    mine = {"notes.txt": b"mine", "part-00001.notes": b"mine"}
+    assert contents(folder) == contents(Path(fresh.folder)) | mine
+
+
+def test_a_damaged_plan_is_refused_and_overwritten(corpus: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    whole = contents(folder)
+    (folder / "plan.json").write_bytes(b"{")
+    with pytest.raises(InputError, match=r"plan\.json is damaged"):
+        prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
+    assert contents(folder) == whole
+
+
+def test_a_record_names_no_file_of_anything_else(corpus: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    record = json.loads((folder / "part-00000.json").read_bytes())
+    record["files"] += [{"name": name, "bytes": 4, "sha256": ""} for name in ("notes.txt", "part-00001.bin")]
+    (folder / "part-00000.json").write_text(json.dumps(record))
+    (folder / "notes.txt").write_text("mine")
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
+    assert (folder / "notes.txt").read_text() == "mine"
+    (folder / "notes.txt").unlink()
+    assert check(folder).is_whole
 
 
 def test_a_folder_of_something_else_is_refused(corpus: Source, tmp_path: Path) -> None:
