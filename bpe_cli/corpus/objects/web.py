@@ -52,7 +52,14 @@ def open_at(url: str, address: str, start: int, end: int | None, headers: Mappin
     Raises:
         UsageError, InputError, TransientError, FileNotFoundError, PermissionError: as for a store.
     """
-    if "@" in urlsplit(address).netloc:
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"{show_path(url)} is not a URL: {error}") from error
+    if not host:
+        raise UsageError(f"{show_path(url)} names no server", hint="as in https://HOST/PATH")
+    if "@" in parts.netloc:
         raise UsageError("a URL with a password in it would stand in every record of what was read")
     request = Request(quote(address, safe=_IN_URLS), headers=dict(headers))
     request.add_header("Range", f"bytes={start}-{'' if end is None else end - 1}")

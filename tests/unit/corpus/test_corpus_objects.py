@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -71,6 +72,21 @@ def test_failures_change_nothing(scheme: str, marks: bool, ranges: bool, shelf: 
     for number in range(3):
         assert whole(url) == TEXT, number
     assert b"".join(reading.stream(url, 1000, 9000)) == TEXT[1000:9000]
+
+
+def test_large_files_of_the_hub_lie_elsewhere(shelf: Shelf) -> None:
+    shelf.objects |= {"org/name/data/a b.txt": TEXT, "org/name/data/small": b"small"}
+    shelf.large, shelf.token = ".txt", "token"
+    large, small = Inputs.resolve(["hf://datasets/org/name/data/"]).items
+    assert large.version == hashlib.sha256(TEXT).hexdigest(), "the hash of its bytes"
+    shelf.faults = every(3, "cut", "500", "reset")
+    assert whole(large.path, version=large.version, size=large.size) == TEXT
+    assert whole(small.path, version=small.version, size=small.size) == b"small"
+    shelf.faults = lambda *_: None
+    shelf.objects["org/name/data/a b.txt"] = TEXT[:-1] + b"!"
+    with pytest.raises(InputError, match="it has changed since it was listed"):
+        whole(large.path, version=large.version, size=large.size)
+    assert shelf.leaked == [], "the token went nowhere else"
 
 
 def test_an_answer_without_a_length_is_read_to_its_end(shelf: Shelf) -> None:
