@@ -275,9 +275,6 @@ class _Handler(BaseHTTPRequestHandler):
         ]
         for row, name in zip(rows, names, strict=True):
             if shelf.large and name.endswith(shelf.large):
-                row["lfs"] = {
-                    "oid": hashlib.sha256(shelf.objects[name]).hexdigest(),
-                    "size": row["size"],
-                    "pointerSize": 1,
-                }
+                oid = hashlib.sha256(shelf.objects[name]).hexdigest()
+                row["lfs"] = {"oid": oid, "size": row["size"], "pointerSize": 1}
         self._send(200, json.dumps(rows).encode(), {"Content-Type": "application/json"}, False)
