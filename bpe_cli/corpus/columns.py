@@ -201,7 +201,7 @@ def pack_parquet(
             row = 0
             column = Column(path, file.schema_arrow, field, arrow)
             if not isinstance(source, str):
-                source.will_read(_stretches(file.metadata, ".".join(column.keys)))
+                source.will_read(_stretches(file.metadata, [".".join(column.keys)]))
             try:
                 for batch in file.iter_batches(batch_size=ROWS, columns=[".".join(column.keys)]):
                     for text in column.texts(batch.column(0)):
@@ -219,13 +219,13 @@ def pack_parquet(
 _PAGES = 1 << 20
 
 
-def _stretches(metadata: Any, name: str) -> list[tuple[int, int]]:
-    """Return where a column lies in a Parquet file: from and to, of each group of rows."""
+def _stretches(metadata: Any, names: list[str]) -> list[tuple[int, int]]:
+    """Return where columns lie in a Parquet file: from and to, of each group of rows."""
     places = []
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         chunks = (group.column(index) for index in range(group.num_columns))
-        for chunk in (each for each in chunks if each.path_in_schema == name):
+        for chunk in (each for each in chunks if each.path_in_schema in names):
             start = min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
             places.append((start, start + chunk.total_compressed_size))
     return places

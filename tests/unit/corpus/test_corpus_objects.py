@@ -335,3 +335,20 @@ def test_any_reads_give_the_bytes_there(
             assert file.tell() == there.tell()
         assert (file.seek(-3, io.SEEK_END), file.read()) == (len(data) - 3, data[-3:])
         assert (file.seek(0), file.seek(5, io.SEEK_CUR), file.size()) == (0, 5, len(data))
+
+
+def test_stretches_are_fetched_side_by_side(shelf: Shelf) -> None:
+    data = shelf.objects["bucket/text"] = TEXT * 4
+    stretches = [(number * 100_000, number * 100_000 + 90_000) for number in range(10)]
+    with open_object("s3://bucket/text", None) as file:
+        file.will_read(stretches)
+        before = len(shelf.seen)
+        for offset in range(0, 90_000, 9_000):
+            for start, _ in stretches[:8]:
+                file.seek(start + offset)
+                assert file.read(9_000) == data[start + offset : start + offset + 9_000]
+        assert len(shelf.seen) - before == 8, "each by one request"
+        for offset in range(0, 90_000, 45_000):  # too many at a time: some are fetched twice
+            for start, _ in stretches:
+                file.seek(start + offset)
+                assert file.read(45_000) == data[start + offset : start + offset + 45_000]
