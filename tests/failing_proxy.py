@@ -50,6 +50,7 @@ def failing(address: tuple[str, int], every: int = 10, faults: tuple[str, ...] =
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    server.handle_error = lambda *_: None  # who asked went away
     proxy.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:

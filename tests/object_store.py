@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 import pytest
@@ -43,6 +43,8 @@ class Shelf:
             ``reset``, ``cut``, or nothing; other numbers are the status of an answer too.
         seen: Method, path and range of each request.
         token: What the hub asks for, if anything.
+        large: The ending of the files that the hub keeps elsewhere, by another name of this server.
+        leaked: Tokens that were sent there.
         url: Where it serves.
     """
 
@@ -53,6 +55,8 @@ class Shelf:
     faults: Callable[[int, str], str | None] = lambda number, path: None
     seen: list[tuple[str, str, str]] = field(default_factory=list)
     token: str | None = None
+    large: str | None = None
+    leaked: list[str] = field(default_factory=list)
     url: str = ""
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -127,6 +131,7 @@ def serving(shelf: Shelf) -> Iterator[Shelf]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    server.handle_error = lambda *_: None  # who asked went away
     shelf.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -183,6 +188,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(401, b"", {}, head)
                 return
             path = f"{resolved[1]}/{resolved[3]}"
+            if shelf.large and path.endswith(shelf.large):
+                place = f"http://localhost:{self.server.server_address[1]}/elsewhere/{quote(path)}"
+                linked = f'"{hashlib.sha256(shelf.objects[path]).hexdigest()}"'
+                self._send(302, b"", {"Location": place, "X-Linked-ETag": linked}, head)
+                return
+        if path.startswith("elsewhere/"):
+            shelf.leaked += filter(None, [self.headers.get("Authorization")])
+            path = path.removeprefix("elsewhere/")
         if path not in shelf.objects:
             self._send(404, b"<Error><Code>NoSuchKey</Code></Error>", {}, head)
             return
@@ -260,4 +273,8 @@ class _Handler(BaseHTTPRequestHandler):
             {"type": "file", "path": name.removeprefix(root), "size": len(shelf.objects[name]), "oid": shelf.etag(name)}
             for name in names
         ]
+        for row, name in zip(rows, names, strict=True):
+            if shelf.large and name.endswith(shelf.large):
+                oid = hashlib.sha256(shelf.objects[name]).hexdigest()
+                row["lfs"] = {"oid": oid, "size": row["size"], "pointerSize": 1}
         self._send(200, json.dumps(rows).encode(), {"Content-Type": "application/json"}, False)

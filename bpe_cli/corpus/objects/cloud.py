@@ -17,6 +17,7 @@ from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import show_path
 
 _STORES = {"s3": "S3Store", "gs": "GCSStore", "az": "AzureStore"}
+_BUCKET = re.compile(r"\$?[a-zA-Z0-9][\w.-]{0,254}", re.ASCII)
 _STATUS = re.compile(r"status code: (\d{3})([^:\n]*)")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _SYSTEM = re.compile(r'(?:message: |tcp connect error: |dns error: )"?([^"\n]+)')
@@ -41,8 +42,9 @@ class CloudStore:
                 f"cannot read {scheme}://{bucket}/: the library for object stores is not installed",
                 hint="pip install obstore, or bpe-cli[object-stores]",
             )
-        if not bucket:
-            raise UsageError(f"{scheme}:// names no bucket", hint=f"as in {scheme}://BUCKET/FOLDER/")
+        if not _BUCKET.fullmatch(bucket):
+            what = f"no bucket is called {bucket!r}" if bucket else f"{scheme}:// names no bucket"
+            raise UsageError(what, hint=f"as in {scheme}://BUCKET/FOLDER/")
         self._library: Any = library
         self._errors: Any = errors
         self._root = f"{scheme}://{bucket}/"

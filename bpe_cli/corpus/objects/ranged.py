@@ -13,6 +13,9 @@ from bpe_cli.support.messages import show_path
 _NEAR = 1 << 20
 """Bytes between two reads that are rather passed over than fetched by another request."""
 
+MOST_STRETCHES = 8
+"""So many stretches are fetched at a time: that of a column is one."""
+
 _LEAST = 1 << 16
 """So much is fetched where only a few bytes are asked for: what lies beside them is often asked for next."""
 
@@ -35,25 +38,52 @@ def open_object(url: str, version: str | None) -> ObjectFile:
     return ObjectFile(url, there.size, version or there.version)
 
 
+class _Stretch:
+    """Bytes that are fetched in order, ahead of whoever reads them."""
+
+    def __init__(self, chunks: Generator[bytes, None, None], reached: int, end: int) -> None:
+        self.reached, self.end = reached, end
+        self._chunks, self._rest = chunks, b""
+
+    def follows(self, start: int) -> bool:
+        """Return whether a byte comes soon."""
+        return self.reached <= start < min(self.reached + _NEAR, self.end)
+
+    def take(self, start: int, count: int) -> bytes:
+        """Return bytes from ``start`` on, fewer at the end of the stretch."""
+        parts: list[bytes] = []
+        skip = start - self.reached
+        wanted = skip + count
+        while wanted and (self._rest or (chunk := next(self._chunks, b""))):
+            data = self._rest or chunk
+            part, self._rest = data[:wanted], data[wanted:]
+            wanted -= len(part)
+            self.reached += len(part)
+            parts.append(part)
+        return b"".join(parts)[skip:]
+
+    def close(self) -> None:
+        """End what is fetched."""
+        self._chunks.close()
+
+
 class ObjectFile(io.RawIOBase):
     """An object as a file. What is read in order is fetched ahead, by one request for each stretch.
 
-    Memory: what was asked for, and what ``ahead`` holds.
+    Memory: what was asked for, and for each stretch that is read, ``MOST_STRETCHES`` at most, what ``ahead`` holds.
     """
 
     def __init__(self, url: str, size: int, version: str | None) -> None:
         """Open nothing yet."""
         self._url, self._size, self._version = url, size, version
         self._place = 0
-        self._stretches: list[tuple[int, int]] = []
+        self._will_read: list[tuple[int, int]] = []
         self._held = (0, b"")  # from where on, and what
-        self._chunks: Generator[bytes, None, None] | None = None
-        self._reached = self._until = -1  # of the stretch that is fetched: the byte that comes next, and its end
-        self._rest = b""
+        self._stretches: list[_Stretch] = []  # the one that was read last comes last
 
     def will_read(self, stretches: Sequence[tuple[int, int]]) -> None:
-        """Say which bytes will be read in order: from and to (exclusive), ascending."""
-        self._stretches = sorted(stretches)
+        """Say which bytes will be read in order: from and to (exclusive), none within another."""
+        self._will_read = sorted(stretches)
 
     def readable(self) -> bool:
         """Return True."""
@@ -93,52 +123,37 @@ class ObjectFile(io.RawIOBase):
         first, held = self._held
         if first <= start and start + count <= first + len(held):
             return held[start - first : start - first + count]
-        if self._follows(start) or self._begin(start):
-            return self._from_stretch(start, count)
-        end = min(start + max(count, _LEAST), self._size)
-        data = read(self._url, start, end, version=self._version, size=self._size)
+        stretch = next((each for each in self._stretches if each.follows(start)), None) or self._begun(start)
+        if stretch is not None:
+            data = stretch.take(start, count)
+            self._stretches.remove(stretch)
+            if stretch.reached < stretch.end:
+                self._stretches.append(stretch)
+            else:
+                stretch.close()
+            return data + self._fetched(start + len(data), start + count)
+        data = self._fetched(start, min(start + max(count, _LEAST), self._size))
         if len(data) <= _NEAR:
             self._held = (start, data)
         return data[:count]
 
-    def _follows(self, start: int) -> bool:
-        return self._chunks is not None and self._reached <= start < min(self._reached + _NEAR, self._until)
+    def _fetched(self, start: int, end: int) -> bytes:
+        return read(self._url, start, end, version=self._version, size=self._size) if start < end else b""
 
-    def _begin(self, start: int) -> bool:
+    def _begun(self, start: int) -> _Stretch | None:
         """Begin to fetch the stretch with a byte, if there is one."""
-        number = bisect_right(self._stretches, (start, self._size + 1)) - 1
-        if number < 0 or start >= self._stretches[number][1]:
-            return False
-        self._end()
-        self._reached, self._until = start, self._stretches[number][1]
-        self._chunks = ahead(self._url, start, self._until, version=self._version, size=self._size)
-        return True
-
-    def _from_stretch(self, start: int, count: int) -> bytes:
-        parts: list[bytes] = []
-        skip = start - self._reached
-        wanted = skip + count
-        while wanted and self._chunks is not None:
-            if not self._rest:
-                self._rest = next(self._chunks, b"")
-                if not self._rest:
-                    break
-            part, self._rest = self._rest[:wanted], self._rest[wanted:]
-            wanted -= len(part)
-            self._reached += len(part)
-            parts.append(part)
-        data = b"".join(parts)[skip:]
-        if len(data) < count:  # it goes on after the stretch
-            more = start + len(data)
-            data += read(self._url, more, start + count, version=self._version, size=self._size)
-        return data
-
-    def _end(self) -> None:
-        if self._chunks is not None:
-            self._chunks.close()
-        self._chunks, self._rest = None, b""
+        number = bisect_right(self._will_read, (start, self._size + 1)) - 1
+        if number < 0 or start >= self._will_read[number][1]:
+            return None
+        end = self._will_read[number][1]
+        stretch = _Stretch(ahead(self._url, start, end, version=self._version, size=self._size), start, end)
+        self._stretches.append(stretch)
+        if len(self._stretches) > MOST_STRETCHES:
+            self._stretches.pop(0).close()
+        return stretch
 
     def close(self) -> None:
         """End what is fetched."""
-        self._end()
+        while self._stretches:
+            self._stretches.pop().close()
         super().close()

@@ -11,7 +11,7 @@ import random
 import threading
 from collections.abc import Callable, Generator, Iterator
 from queue import Full, Queue
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from bpe_cli.corpus.objects.base import CREDENTIALS, Body, Found, TransientError
 from bpe_cli.corpus.objects.stores import CLOUDS, store_of
@@ -82,11 +82,28 @@ def persistently(url: str, attempt: Callable[[Store], Result]) -> Result:
     patience = Patience(url)
     while True:
         try:
-            return attempt(store_of(url))
+            return _aside(lambda: attempt(store_of(url)))
         except PermissionError as error:
             raise _forbidden(url, error) from error
         except TransientError as error:
             patience.wait(error)
+
+
+def _aside(request: Callable[[], Result]) -> Result:
+    """Return what a request gives. It is made in a thread, so that whoever waits for it can be interrupted."""
+    came: Queue[tuple[Result | None, BaseException | None]] = Queue()
+
+    def run() -> None:
+        try:
+            came.put((request(), None))
+        except BaseException as error:  # raised where somebody waits for it
+            came.put((None, error))
+
+    threading.Thread(target=run, name="bpe-request", daemon=True).start()
+    result, error = came.get()
+    if error is not None:
+        raise error
+    return cast("Result", result)
 
 
 def find(url: str) -> Found:

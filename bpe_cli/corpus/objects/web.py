@@ -36,6 +36,7 @@ class WebStore:
 
     def list(self, url: str) -> Iterable[Found]:
         """Refuse: a web server has no list of its files."""
+        _check(url, url)
         raise UsageError(
             f"{show_path(url)} is a folder of a web server, which cannot be listed",
             hint="name the files; an object store can be listed: s3:// gs:// az:// hf://",
@@ -52,8 +53,7 @@ def open_at(url: str, address: str, start: int, end: int | None, headers: Mappin
     Raises:
         UsageError, InputError, TransientError, FileNotFoundError, PermissionError: as for a store.
     """
-    if "@" in urlsplit(address).netloc:
-        raise UsageError("a URL with a password in it would stand in every record of what was read")
+    _check(url, address)
     request = Request(quote(address, safe=_IN_URLS), headers=dict(headers))
     request.add_header("Range", f"bytes={start}-{'' if end is None else end - 1}")
     request.add_header("Accept-Encoding", "identity")
@@ -74,6 +74,19 @@ def open_at(url: str, address: str, start: int, end: int | None, headers: Mappin
         raise InputError(f"cannot read {show_path(url)}: its server sends {what}")
     linked = getattr(answer, "linked_version", None) or _version(answer.headers)
     return Body(first, Found(url, size, linked), _chunks(answer), answer.close, answer.status == 206)
+
+
+def _check(url: str, address: str) -> None:
+    """Check that a web address is one."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"{show_path(url)} is not a URL: {error}") from error
+    if not host:
+        raise UsageError(f"{show_path(url)} names no server", hint="as in https://HOST/PATH")
+    if "@" in parts.netloc:
+        raise UsageError("a URL with a password in it would stand in every record of what was read")
 
 
 def _place(answer: Any) -> tuple[int, int | None]:

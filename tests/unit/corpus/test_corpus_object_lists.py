@@ -58,7 +58,17 @@ def test_what_is_not_installed_is_named(url: str, package: str, monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("url", "said"),
-    [("s3://", "names no bucket"), ("hf://datasets/a", "names no repository"), ("hf://", "names no repository")],
+    [
+        ("s3://", "names no bucket"),
+        ("hf://datasets/a", "names no repository"),
+        ("s3://a b/c", "no bucket is called 'a b'"),
+        ("s3:///c", "names no bucket"),
+        ("https://", "names no server"),
+        ("http:///a", "names no server"),
+        ("http://[a/b", "is not a URL"),
+        ("http://a:b/c", "is not a URL"),
+        ("hf://", "names no repository"),
+    ],
 )
 def test_a_url_that_is_not_complete(shelf: Shelf, url: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):

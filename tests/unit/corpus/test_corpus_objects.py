@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -71,6 +72,21 @@ def test_failures_change_nothing(scheme: str, marks: bool, ranges: bool, shelf: 
     for number in range(3):
         assert whole(url) == TEXT, number
     assert b"".join(reading.stream(url, 1000, 9000)) == TEXT[1000:9000]
+
+
+def test_large_files_of_the_hub_lie_elsewhere(shelf: Shelf) -> None:
+    shelf.objects |= {"org/name/data/a b.txt": TEXT, "org/name/data/small": b"small"}
+    shelf.large, shelf.token = ".txt", "token"
+    large, small = Inputs.resolve(["hf://datasets/org/name/data/"]).items
+    assert large.version == hashlib.sha256(TEXT).hexdigest(), "the hash of its bytes"
+    shelf.faults = every(3, "cut", "500", "reset")
+    assert whole(large.path, version=large.version, size=large.size) == TEXT
+    assert whole(small.path, version=small.version, size=small.size) == b"small"
+    shelf.faults = lambda *_: None
+    shelf.objects["org/name/data/a b.txt"] = TEXT[:-1] + b"!"
+    with pytest.raises(InputError, match="it has changed since it was listed"):
+        whole(large.path, version=large.version, size=large.size)
+    assert shelf.leaked == [], "the token went nowhere else"
 
 
 def test_an_answer_without_a_length_is_read_to_its_end(shelf: Shelf) -> None:
@@ -319,3 +335,20 @@ def test_any_reads_give_the_bytes_there(
             assert file.tell() == there.tell()
         assert (file.seek(-3, io.SEEK_END), file.read()) == (len(data) - 3, data[-3:])
         assert (file.seek(0), file.seek(5, io.SEEK_CUR), file.size()) == (0, 5, len(data))
+
+
+def test_stretches_are_fetched_side_by_side(shelf: Shelf) -> None:
+    data = shelf.objects["bucket/text"] = TEXT * 4
+    stretches = [(number * 100_000, number * 100_000 + 90_000) for number in range(10)]
+    with open_object("s3://bucket/text", None) as file:
+        file.will_read(stretches)
+        before = len(shelf.seen)
+        for offset in range(0, 90_000, 9_000):
+            for start, _ in stretches[:8]:
+                file.seek(start + offset)
+                assert file.read(9_000) == data[start + offset : start + offset + 9_000]
+        assert len(shelf.seen) - before == 8, "each by one request"
+        for offset in range(0, 90_000, 45_000):  # too many at a time: some are fetched twice
+            for start, _ in stretches:
+                file.seek(start + offset)
+                assert file.read(45_000) == data[start + offset : start + offset + 45_000]
