@@ -35,6 +35,7 @@ ALLOWED = {
                 "litdata",
                 "megatron-core",
                 "mosaicml-streaming",
+                "moto",
                 "pyspark",
                 "ray",
                 "torch",

@@ -38,6 +38,8 @@ _ARGUMENTS = {
     "specials": "--special",
     **{each: f"--set {each}" for each in ("by_byte", "character_coverage=X", "limit_alphabet=N", "merges=32000")},
     "template": "--chat-template",
+    'way="split"': "--split",
+    'way="truncate"': "--max-length",
     "threshold": "--vocabulary-threshold",
     "vocab_size=32000": "-s 32000",
     **{
@@ -45,8 +47,8 @@ _ARGUMENTS = {
         for name in (
             "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out",
             "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map", "ids", "inference",
-            "initial_alphabet", "max_memory", "merge", "min_frequency", "normalizer", "overlap", "overwrite", "pad",
-            "pairs", "parallel",
+            "initial_alphabet", "keep", "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error",
+            "overlap", "overwrite", "pad", "pairs", "parallel",
             "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "split_special", "steps", "text",
             "to", "vocab_size", "vocabulary", "write_vocabulary",
         )

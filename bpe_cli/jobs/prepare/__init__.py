@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
@@ -28,6 +29,7 @@ from bpe_cli.jobs.prepare.folder import (
     withdraw_manifest,
     write_manifest,
 )
+from bpe_cli.jobs.prepare.keeping import check_kept, settled
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
@@ -40,12 +42,14 @@ from bpe_cli.jobs.prepare.records import (
     manifest_of,
     plan_of,
     read_json,
+    total_of,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Input, Source
+    from bpe_cli.corpus import Input, Inputs, Source
+    from bpe_cli.corpus.rows import KeptField
     from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.estimating import Planned
@@ -73,6 +77,9 @@ class Prepared:
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
         again: How many parts were made again to compare them.
+        broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
+        quarantined: How many files hold rows that were left out.
+        nulls: In how many rows each column that is kept is null; None if none is kept.
     """
 
     folder: str
@@ -88,6 +95,9 @@ class Prepared:
     padding: int
     is_whole: bool
     again: int = 0
+    broken: dict[str, int] | None = None
+    quarantined: int = 0
+    nulls: dict[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +166,9 @@ def prepare(
     inputs = find_documents(source, listener=listener, streams=streams)
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
+    keep = _kept(settings, source, options, inputs)
     plan = plan_of(settings, parts)
-    job = _job(tokenizer, source, options, folder, plan, settings)
+    job = _job(tokenizer, source, options, folder, plan, settings, keep)
     work = Work(job, _begin, _run, _name_of, _size_of)
     with folder_of_run(folder, alone=share is None):
         check_plan(folder, plan, overwrite=overwrite)
@@ -277,8 +288,8 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     folder = os.fspath(folder)
     plan, records = records_of(folder)
     damaged: list[str] = []
-    with listener.task("checking", sum(file.size for record in records for file in record.files)) as advance:
-        for file in (file for record in records for file in record.files):
+    with listener.task("checking", sum(file.size for record in records for file in record.all_files)) as advance:
+        for file in (file for record in records for file in record.all_files):
             with open(os.path.join(folder, file.name), "rb") as stream:
                 if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
                     damaged.append(f"{file.name} has other bytes than its record says")
@@ -336,9 +347,10 @@ def check_deep(
     settings = settings_of(source, model, options)
     inputs = find_documents(source, listener=listener, streams=streams or Streams())
     divided = divide(inputs, source, options.part_bytes)
+    keep = _kept(settings, source, options, inputs)
     check_same_plan(folder, there, plan_of(settings, divided))
     done = check(folder, listener)
-    job = _job(tokenizer, source, options, folder, there, settings)
+    job = _job(tokenizer, source, options, folder, there, settings, keep)
     again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
     count = usable_threads() if threads is None else threads
     with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
@@ -368,6 +380,7 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
     if options.pad is not None and "attention_mask" in options.columns:
         raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
+    check_kept(options.keep, options.to, kind, options.way if asked else None)
     dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
@@ -388,6 +401,8 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         "length": options.length,
         "way": options.way if asked else None,
         "pad": asked.pad if asked else None,
+        **({} if source.ending == "txt" else {"member": source.ending}),
+        **({} if options.on_error == "fail" else {"on_error": options.on_error}),
     }
 
 
@@ -419,13 +434,27 @@ def _size_of(part: Part) -> int:
     return part.size
 
 
+def _kept(settings: dict[str, Any], source: Source, options: PrepareOptions, inputs: Inputs) -> tuple[KeptField, ...]:
+    """Settle which fields are kept and how, add that to the settings, and return it."""
+    keep = settled(options.keep, source, inputs)
+    if keep:
+        settings["keep"] = [[field.name, field.type] for field in keep]
+    return keep
+
+
 def _job(
-    tokenizer: AnyTokenizer, source: Source, options: PrepareOptions, folder: str, plan: Plan, settings: dict[str, Any]
+    tokenizer: AnyTokenizer,
+    source: Source,
+    options: PrepareOptions,
+    folder: str,
+    plan: Plan,
+    settings: dict[str, Any],
+    keep: tuple[KeptField, ...],
 ) -> PartJob:
     """Return what all parts of a plan have in common."""
     source = replace(source, paths=())
     sha256 = settings["tokenizer"]["sha256"]
-    return PartJob(tokenizer, source, options, folder, plan.fingerprint(), settings["dtype"], sha256)
+    return PartJob(tokenizer, source, options, folder, plan.fingerprint(), settings["dtype"], sha256, keep)
 
 
 def _check_source(source: Source) -> None:
@@ -442,8 +471,11 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
     inside = os.path.realpath(folder) + os.sep
     for item in items:
         if item.size is None:
-            raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
-        if os.path.realpath(item.path).startswith(inside):
+            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
+            raise UsageError(f"{item.name} {what}, and a data set is made of what has one")
+        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
+            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
+        if not is_url(item.path) and os.path.realpath(item.path).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 
@@ -464,4 +496,7 @@ def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, m
         left_out=sum(record.left_out for record in there),
         padding=sum(record.padding for record in there),
         is_whole=whole,
+        broken=total_of(there, "broken"),
+        quarantined=sum(record.quarantine is not None for record in there),
+        nulls=total_of(there, "nulls"),
     )

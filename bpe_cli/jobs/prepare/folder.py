@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import CheckFailed, InputError, OutputError, UsageError
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
@@ -41,6 +42,11 @@ def check_folder(folder: str) -> None:
     """
     if not folder or "\0" in folder:
         raise OutputError(f"no folder is called {folder!r}")
+    if is_url(folder):
+        raise OutputError(
+            f"a data set is written into a folder of a disk, and {show_path(folder)} is none",
+            hint="write it there and copy it when it is whole, or name the folder where the store is mounted",
+        )
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{show_path(folder)} is not a folder")
 
@@ -99,7 +105,8 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         return
     if there == plan or overwrite:
         return
-    other = [key for key in plan.settings if plan.settings[key] != there.settings.get(key)]
+    keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
+    other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
     what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
@@ -148,7 +155,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
             damaged.append(f"{name} was made otherwise")
-        damaged.extend(f"{file.name} {reason}" for file in record.files if (reason := _size_damage(sizes, file)))
+        damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
     if damaged:
         raise damaged_set(folder, damaged)
