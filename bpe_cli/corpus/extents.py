@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.compression import codec_of
-from bpe_cli.corpus.opening import CHUNK_BYTES, head_of, is_url
+from bpe_cli.corpus.compression import MAGIC_BYTES, codec_of
+from bpe_cli.corpus.opening import CHUNK_BYTES, NO_STDIN, is_url, read_chunks
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import cannot_read, show_path
@@ -28,7 +28,16 @@ def holds_lines(item: Input, *, decompressed: bool = True) -> bool:
 
         if not is_ranged(item.path):
             return False
-    return not decompressed or codec_of(head_of(item.path), item.name) is None
+    if not decompressed:
+        return True
+    chunks = read_chunks(item.path, stdin=NO_STDIN, chunk_bytes=MAGIC_BYTES, decompressed=False)
+    head = b""
+    try:
+        while len(head) < MAGIC_BYTES and (chunk := next(chunks, b"")):
+            head += chunk
+        return codec_of(head, item.name) is None
+    finally:
+        chunks.close()
 
 
 def extents_of(item: Input, most: int) -> Iterator[Input]:
