@@ -31,8 +31,11 @@ def holds_lines(item: Input, *, decompressed: bool = True) -> bool:
     if not decompressed:
         return True
     chunks = read_chunks(item.path, stdin=NO_STDIN, chunk_bytes=MAGIC_BYTES, decompressed=False)
+    head = b""
     try:
-        return codec_of(next(chunks, b""), item.name) is None
+        while len(head) < MAGIC_BYTES and (chunk := next(chunks, b"")):
+            head += chunk
+        return codec_of(head, item.name) is None
     finally:
         chunks.close()
 

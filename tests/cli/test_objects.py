@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,7 +71,7 @@ def test_a_silent_store_can_be_interrupted(scheme: str, calm: int, shelf: Shelf)
     def fault(number: int, _: str) -> str | None:
         if number > calm:
             silent.set()
-            over.wait(60)
+            over.wait(300)
             return "reset"
         return None
 
@@ -82,12 +81,9 @@ def test_a_silent_store_can_be_interrupted(scheme: str, calm: int, shelf: Shelf)
                     stdout=subprocess.DEVNULL)  # fmt: skip
     try:
         assert silent.wait(60)
-        time.sleep(0.1)
-        begun = time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=20)  # a request that nobody interrupts waits for half a minute
         assert (process.returncode, said) == (130, b"interrupted\n")
-        assert time.monotonic() - begun < 10
     finally:
         over.set()
         process.kill()

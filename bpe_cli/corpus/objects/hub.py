@@ -46,12 +46,14 @@ class HubStore:
     def find(self, url: str) -> Found:
         """Return what is known of a file."""
         place = _place(url)
+        if not place["path"]:
+            raise FileNotFoundError(url)
         with self._errors_of(url):
             rows = self._api.get_paths_info(
                 place["name"], [place["path"]], revision=place["revision"], repo_type=place["type"]
             )
         files = [row for row in rows if row.path == place["path"] and hasattr(row, "blob_id")]
-        if not files or not place["path"]:
+        if not files:
             raise FileNotFoundError(url)
         return _found(place["root"], files[0])
 

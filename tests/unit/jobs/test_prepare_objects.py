@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, OutputError, UsageError
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, prepare
+from bpe_cli.jobs.prepare import PrepareOptions, Share, check, check_deep, finish, prepare
 from tests.needs import needs
 from tests.object_store import Shelf, every, in_reach
 
@@ -108,6 +109,23 @@ def test_objects_that_change_after_the_plan_was_made_are_noticed(shelf: Shelf, t
     assert prepare(source(), "gpt2", OPTIONS, folder=tmp_path / "out", processes=1).kept == 2
     prepare(source(), "gpt2", OPTIONS, folder=tmp_path / "calm", processes=1)
     assert everything(tmp_path / "out") == everything(tmp_path / "calm")
+
+
+def test_parts_are_made_again_from_the_same_objects(shelf: Shelf, tmp_path: Path) -> None:
+    done = prepare(source(), "gpt2", OPTIONS, folder=tmp_path / "out", processes=1)
+    assert check_deep(source(), "gpt2", OPTIONS, folder=tmp_path / "out", parts=2).parts == done.parts
+    shelf.objects["b/in/a.jsonl"] = shelf.objects["b/in/a.jsonl"].replace(b"document", b"DOCUMENT")
+    with pytest.raises(UsageError, match=r"s3://b/in/a\.jsonl is another version of the object"):
+        check_deep(source(), "gpt2", OPTIONS, folder=tmp_path / "out")
+
+
+def test_a_compressed_object_is_not_cut(shelf: Shelf, tmp_path: Path) -> None:
+    options = replace(OPTIONS, part_bytes=100)
+    for url in ("s3://b/in/b.jsonl.gz", f"{shelf.url}/b/in/b.jsonl.gz"):
+        shelf.faults = every(2, "cut")
+        folder = tmp_path / url.partition(":")[0]
+        done = prepare(source(url), "gpt2", options, folder=folder, processes=1)
+        assert (done.parts, done.documents) == (1, 100)
 
 
 def test_a_server_without_ranges_is_read_from_start_to_end(shelf: Shelf, tmp_path: Path) -> None:
