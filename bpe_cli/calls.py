@@ -331,7 +331,8 @@ def prepare(
             connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another one. Changes no result.
         processes: How many parts are made at a time, as many as there are processors if None; changes no result. With
             more than one process of this machine, a program needs the usual ``if __name__ == "__main__"``.
-        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
+        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``; and of the plan, of each
+            part that is done, and of the end, if it has ``event(what, facts)``.
 
     Returns:
         What stands in the folder: how many ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.

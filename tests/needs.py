@@ -39,6 +39,7 @@ ALLOWED = {
                 "pyspark",
                 "ray",
                 "torch",
+                "torchdata",
                 "webdataset",
             )
         ),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, OutputError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import cannot_read, show_path
+from bpe_cli.support.messages import cannot_read, reason_of, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.plan import Part
@@ -107,6 +107,21 @@ class Plan:
         return hashlib.sha256(dumped(self.settings)).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is there, as it lies in the folder.
+
+    Attributes:
+        settings: The options that changed what was written, and the tokenizer.
+        records: The records of all parts, in order.
+        sha256: The hash of the manifest.
+    """
+
+    settings: dict[str, Any]
+    records: list[Record]
+    sha256: str
+
+
 def plan_of(settings: dict[str, Any], parts: Iterable[Part]) -> Plan:
     """Return the plan of a data set."""
     return Plan(settings, [part.described() for part in parts])
@@ -156,15 +171,26 @@ def read_json(path: str) -> dict[str, Any] | None:
     Raises:
         InputError: if the file cannot be read, or is not a JSON object.
     """
-    from bpe_cli.support.safe_orjson import orjson
-
     try:
         with open(path, "rb") as file:
-            content = orjson.loads(file.read(_LARGEST))
+            data = file.read(_LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise cannot_read(path, error) from error
+    return json_in(data, path)
+
+
+def json_in(data: bytes, path: str) -> dict[str, Any]:
+    """Parse the contents of one of the files.
+
+    Raises:
+        InputError: if they are not a JSON object.
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    try:
+        content = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{show_path(path)} is damaged: {error}") from error
     if not isinstance(content, dict):
@@ -201,6 +227,56 @@ def read_record(path: str) -> Record | None:
             raise
         return None
     return None if content is None else record_in(content)
+
+
+def read_manifest(folder: str) -> Manifest | None:
+    """Read the manifest of a data set; None if there is none.
+
+    Raises:
+        InputError: if it cannot be read, or is damaged.
+    """
+    path = os.path.join(folder, MANIFEST)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    content = json_in(data, path)
+    settings, plan, parts = content.get("settings"), content.get("plan"), _list_of(content.get("parts"), dict)
+    if content.get("schema") == _SCHEMA and isinstance(settings, dict) and parts is not None:
+        records = [record_in({**part, "schema": _PART_SCHEMA, "plan": plan}) for part in parts]
+        if None not in records:
+            return Manifest(settings, [each for each in records if each], hashlib.sha256(data).hexdigest())
+    raise InputError(f"{show_path(path)} is not the manifest of a data set of this version")
+
+
+def remove_files(folder: str, name: str, record: Record | None, *, but: Collection[str] = ()) -> None:
+    """Remove the files of a part that an older record names, those of other formats among them, but for some.
+
+    The record is to go after them: whatever happens in between, it is that of a damaged part.
+
+    Raises:
+        OutputError: if one cannot be removed.
+    """
+    for file in () if record is None else record.files:
+        if file.name.startswith(f"{name}.") and file.name not in but:
+            remove_file(os.path.join(folder, file.name))
+
+
+def remove_file(path: str) -> None:
+    """Remove a file, if there is one.
+
+    Raises:
+        OutputError: if it cannot be removed.
+    """
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise OutputError(f"cannot remove {show_path(path)}: {reason_of(error)}") from error
 
 
 def record_in(content: dict[str, Any]) -> Record | None:
