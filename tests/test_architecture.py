@@ -26,7 +26,8 @@ LAYERS = (
     {"jobs"},
     {"compat", "results"},
     {"calls", "datasets"},
-    {"cli"},
+    # The command line and other programs' frames call the library, and nothing imports them.
+    {"cli", "integrations"},
 )
 LAYER_OF = {unit: layer for layer, units in enumerate(LAYERS) for unit in units}
 # What stands in one layer knows nothing of its neighbours, but:

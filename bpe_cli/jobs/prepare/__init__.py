@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
+    all_are_there,
     check_folder,
     check_plan,
     damaged_set,
@@ -189,6 +190,8 @@ def prepare(
                     listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
                     sequences=record.sequences, files=[file.name for file in record.files],
                 )  # fmt: skip
+        if len(records) < len(parts) and all_are_there(job, parts):
+            records = what_is_left(job, parts, overwrite=True)[1]  # others who share them have made the rest by now
         whole = len(records) == len(parts)
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])

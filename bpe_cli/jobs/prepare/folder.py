@@ -89,6 +89,8 @@ def free_bytes(folder: str) -> int | None:
 
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
     """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
+    # Listed first: a plan comes before all else, and runs that share the parts may begin at this very moment.
+    names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     try:
         there = read_plan(folder)
     except InputError:
@@ -96,7 +98,6 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
             return
         raise
     if there is None:
-        names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
         if names and not overwrite:
             raise UsageError(
                 f"the folder {show_path(folder)} is not empty, and holds no data set: {', '.join(names[:MOST_NAMED])}",
@@ -131,6 +132,12 @@ def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tup
     if damaged and not overwrite:
         raise UsageError(_listed(job.folder, damaged), hint="`overwrite` makes them again")
     return waiting, kept
+
+
+def all_are_there(job: PartJob, parts: Sequence[Part]) -> bool:
+    """Return whether all parts have a record, whatever it says: a look at names alone, which costs little."""
+    names = set(os.listdir(job.folder))
+    return all(f"{part.name}.json" in names for part in parts)
 
 
 def records_of(folder: str) -> tuple[Plan, list[Record]]:
