@@ -19,7 +19,7 @@ BLOCK = 128 << 10
 
 def text(size: int) -> bytes:
     """Return what can be compressed, but not to nothing."""
-    return b" ".join(b"%d" % random.Random(size).randrange(1000) for _ in range(size // 4))[:size]
+    return b" ".join(b"%d" % number for number in random.Random(size).choices(range(1000), k=size // 4))[:size]
 
 
 contents = st.one_of(
@@ -43,7 +43,7 @@ def frames(draw: st.DrawFn) -> tuple[bytes, bytes]:
         return content, packer.compress(content)
     out = io.BytesIO()
     with packer.stream_writer(out, closefd=False) as stream:
-        step = draw(st.integers(1 + len(content) // 20, 1 + len(content)))
+        step = 1 + len(content) // draw(st.integers(1, 20))
         for start in range(0, len(content), step):
             stream.write(content[start : start + step])
             stream.flush()  # ends a block
@@ -54,11 +54,10 @@ def chunks(data: bytes, step: int) -> list[bytes]:
     return [data[start : start + step] for start in range(0, len(data), step)]
 
 
-@given(frames(), st.data())
-def test_content_comes_back_from_any_chunks(frame, data):
+@given(frames(), st.integers(1, 200_000), st.sampled_from((1, 1000, BLOCK, 1 << 20)))
+def test_content_comes_back_from_any_chunks(frame, step, most):
     content, packed = frame
-    step = data.draw(st.integers(1 + len(packed) // 200, 1 + len(packed)), "bytes at a time")
-    most = data.draw(st.sampled_from((1, 1000, BLOCK, 1 << 20)), "bytes asked for")
+    step = max(step, len(packed) // 200)  # not drawn: a packer may write a byte more or less the next time
     decompressor = ZstandardDecompressor(zstandard)
     given_out = []
     after = b"what follows"
