@@ -117,7 +117,7 @@ class ZstandardDecompressor:
         return bytes(self._inner.unused_data) + self._held[self._position :]
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        """Return at most ``max_length`` bytes and a block, holding back the rest."""
+        """Return at most ``max_length`` bytes and two blocks, holding back the rest."""
         self._held = self._held[self._position :] + data
         self._position = 0
         parts, size = [], 0
