@@ -1,4 +1,4 @@
-"""Zstandard's blocks are followed from header to header, so that no call gives more than was asked for and two blocks."""
+"""Zstandard's blocks are followed from header to header: no call gives more than what was asked for, and two blocks."""
 
 from __future__ import annotations
 
