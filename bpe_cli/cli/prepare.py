@@ -238,8 +238,8 @@ def run(
 
 
 def _job_options(applied: Applied, written: Written, in_sequences: InSequences, parts: Parts) -> "PrepareOptions":
+    from bpe_cli.jobs.parts import PART_BYTES
     from bpe_cli.jobs.prepare import PrepareOptions
-    from bpe_cli.jobs.prepare.plan import PART_BYTES
 
     specials, refuse = options.specials_of(applied.special)
     return PrepareOptions(

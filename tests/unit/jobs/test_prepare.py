@@ -17,8 +17,8 @@ from bpe_cli.corpus import Source
 from bpe_cli.corpus.extents import read_lines_in
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.parts import divide
 from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, plan, prepare
-from bpe_cli.jobs.prepare.plan import divide
 from bpe_cli.sinks.dataset import DATASETS
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
