@@ -13,7 +13,8 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
+    from bpe_cli.jobs.parts import Share
+    from bpe_cli.jobs.prepare import Prepared, PrepareOptions
     from bpe_cli.jobs.prepare.sequences import Way
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
@@ -164,14 +165,7 @@ class Parts:
         Raises:
             UsageError: if it is not K/N.
         """
-        from bpe_cli.jobs.prepare import Share
-
-        if self.part is None:
-            return None
-        number, _, of = self.part.partition("/")
-        if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
-            raise UsageError(f"--part {self.part!r} is not K/N", hint="as in --part 3/8")
-        return Share(int(number), int(of))
+        return options.share_of(self.part)
 
 
 def run(
