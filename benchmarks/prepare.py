@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -166,18 +167,16 @@ def size_of(documents: list[bytes], size: int) -> int:
     return sum(map(len, stream(documents, size)))
 
 
-def memory(documents: list[bytes], gigabytes: float, folder: Path, tokenizer: str) -> dict[str, Any]:
-    """Measure the peak of one worker that makes one part of one file; only the first 256 ids of a document are kept.
+def memory(paths: list[Path], times: float, out: Path, size: int, tokenizer: str) -> dict[str, Any]:
+    """Measure the peak of one worker whose one part is some of the shards, or all of them several times.
 
-    Whole documents would need more disk than the measurement is worth. What a worker holds is the same: blocks of text
-    with all their ids, and the lengths of the documents so far.
+    Only the first 256 ids of a document are kept: whole documents would need more disk than the measurement is worth.
+    What a worker holds is the same: blocks of text with all their ids, and the lengths of the documents so far.
     """
-    size = int(gigabytes * 1e9)
-    (path,) = shards(documents, size, 1, folder / "one", "jsonl.zst")
-    more = ("--jsonl", "--max-length", "256")
-    taken = prepared([path], folder / "out", size, tokenizer, 1, *more)
-    path.unlink()
-    return {"gigabytes": gigabytes, "peak": taken["peak"], "cpu": taken["cpu"]}
+    inputs = (paths * math.ceil(times))[: round(len(paths) * times)]
+    more = ("--jsonl", "--part-size", "1000000", "--max-length", "256")
+    taken = prepared(inputs, out, round(size * times), tokenizer, 1, *more)
+    return {"gigabytes": round(size * times / 1e9, 2), "peak": taken["peak"], "cpu": taken["cpu"]}
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -217,8 +216,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
                 )
         if form == "jsonl.zst":
             _rivals(options, documents, size, paths, folder, note)
+            for each in options.memory:
+                part = each / options.gigabytes
+                note("memory", lambda: memory(paths, part, folder / "out", text_bytes, tokenizer))  # noqa: B023
         shutil.rmtree(folder / form)
-    result["memory"] = [memory(documents, each, folder, tokenizer) for each in options.memory]
     return result
 
 

@@ -13,8 +13,7 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.parts import Share
-    from bpe_cli.jobs.prepare import Prepared, PrepareOptions
+    from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
     from bpe_cli.jobs.prepare.sequences import Way
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
@@ -232,8 +231,8 @@ def run(
 
 
 def _job_options(applied: Applied, written: Written, in_sequences: InSequences, parts: Parts) -> "PrepareOptions":
-    from bpe_cli.jobs.parts import PART_BYTES
     from bpe_cli.jobs.prepare import PrepareOptions
+    from bpe_cli.jobs.prepare.plan import PART_BYTES
 
     specials, refuse = options.specials_of(applied.special)
     return PrepareOptions(

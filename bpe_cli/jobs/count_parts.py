@@ -31,9 +31,9 @@ from bpe_cli.jobs.counts_folder import (
     settings_of,
     what_is_left,
 )
-from bpe_cli.jobs.parts import Part
+from bpe_cli.jobs.prepare.plan import Part
+from bpe_cli.jobs.prepare.records import dumped
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.json_files import dumped
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import show_path
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import FormatError, InputError, OutputError, UsageError
-from bpe_cli.jobs.parts import PART_BYTES, Part, Share, divide
+from bpe_cli.jobs.prepare import Share
+from bpe_cli.jobs.prepare.plan import PART_BYTES, Part, divide
+from bpe_cli.jobs.prepare.records import dumped, read_json
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.messages import MOST_NAMED, show_path
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.parts import Part, Share, divide
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
@@ -25,17 +24,19 @@ from bpe_cli.jobs.prepare.folder import (
     write_manifest,
 )
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
+from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
     Record,
+    dumped,
     index_of,
     manifest_of,
     plan_of,
+    read_json,
     read_plan,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
@@ -78,6 +79,22 @@ class Prepared:
     left_out: int
     padding: int
     is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which parts a run does: each ``of``-th, beginning with number ``number`` (from 1 on)."""
+
+    number: int = 1
+    of: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise UsageError(f"there is no part {self.number} of {self.of}", hint="the first is 1/N, the last N/N")
+
+    def takes(self, part: Part) -> bool:
+        """Return whether a part is among them."""
+        return part.number % self.of == self.number - 1
 
 
 def prepare(

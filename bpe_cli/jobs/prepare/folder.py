@@ -14,17 +14,17 @@ from bpe_cli.jobs.prepare.records import (
     PLAN,
     Plan,
     Record,
+    dumped,
     index_of,
     manifest_of,
     read_plan,
     read_record,
 )
-from bpe_cli.support.json_files import dumped
 from bpe_cli.support.messages import MOST_NAMED, show_path
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
+    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.jobs.prepare.records import PartFile
 
 

@@ -11,11 +11,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.parts import Part
-from bpe_cli.jobs.prepare.records import PartFile, Record
+from bpe_cli.jobs.prepare.plan import Part
+from bpe_cli.jobs.prepare.records import PartFile, Record, dumped
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Sequences, Way, sequences
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.json_files import dumped
 from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:

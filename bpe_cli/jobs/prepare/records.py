@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.json_files import dumped, read_json
-from bpe_cli.support.messages import show_path
+from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.parts import Part
+    from bpe_cli.jobs.prepare.plan import Part
 
 PLAN = "plan.json"
 MANIFEST = "manifest.json"
 _PLAN_SCHEMA, _PART_SCHEMA, _SCHEMA = "bpe-dataset-plan/1", "bpe-dataset-part/1", "bpe-dataset/1"
+_LARGEST = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,35 @@ def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes
             for name, content in index.items()
         ],
     }
+
+
+def dumped(content: dict[str, Any]) -> bytes:
+    """Write JSON as it lies in the folder."""
+    from bpe_cli.support.safe_orjson import orjson
+
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+
+
+def read_json(path: str) -> dict[str, Any] | None:
+    """Read one of the files; None if there is none.
+
+    Raises:
+        InputError: if the file cannot be read, or is not a JSON object.
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    try:
+        with open(path, "rb") as file:
+            content = orjson.loads(file.read(_LARGEST))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{show_path(path)} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{show_path(path)} is damaged: it is not a JSON object")
+    return content
 
 
 def read_plan(folder: str) -> Plan | None:

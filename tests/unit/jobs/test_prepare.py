@@ -17,8 +17,8 @@ from bpe_cli.corpus import Source
 from bpe_cli.corpus.extents import read_lines_in
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.errors import CheckFailed, InputError, UsageError
-from bpe_cli.jobs.parts import divide
 from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, plan, prepare
+from bpe_cli.jobs.prepare.plan import divide
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
 
@@ -60,7 +60,7 @@ def test_a_data_set_holds_the_documents_in_order(corpus: Source, tmp_path: Path)
 
 
 @pytest.mark.parametrize("pack", ["gzip", "bz2", "lzma", "zstandard"])
-def test_a_compressed_file_is_never_cut(pack: str, tmp_path: Path) -> None:
+def test_a_compressed_file_is_one_part_whatever_packed_it(pack: str, tmp_path: Path) -> None:
     compress = needs(pack).compress
     words = [f"{number} {os.urandom(9).hex()}" for number in range(99)]
     for documents in ("jsonl", "lines"):
