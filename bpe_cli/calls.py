@@ -302,6 +302,7 @@ def prepare(
     part_bytes: int = 256 << 20,
     share: tuple[int, int] | None = None,
     overwrite: bool = False,
+    engine: str = "local",
     processes: int | None = None,
     listener: Listener = SILENCE,
 ) -> Prepared:
@@ -326,8 +327,10 @@ def prepare(
         part_bytes: How many bytes of input a part has.
         share: (K, N) to make each N-th part only, beginning with the K-th, where N machines share them; None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
-        processes: How many processes work at a time, all processors if None; changes no result. With more than one, a
-            program needs the usual ``if __name__ == "__main__"``.
+        engine: Who makes the parts: ``local``, processes of this machine; ``ray``, the Ray cluster that the program is
+            connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another one. Changes no result.
+        processes: How many parts are made at a time, as many as there are processors if None; changes no result. With
+            more than one process of this machine, a program needs the usual ``if __name__ == "__main__"``.
         listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
 
     Returns:
@@ -348,6 +351,7 @@ def prepare(
             the folder holds what was made otherwise.
         TypeError: if an argument is of a wrong type.
     """
+    from bpe_cli.engines import engine_named
     from bpe_cli.jobs.prepare import PrepareOptions, Share
     from bpe_cli.jobs.prepare import prepare as prepare_job
 
@@ -360,10 +364,12 @@ def prepare(
         specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes, 1),
         length=None if length is None else whole_number("length", length, 1), way=way, pad=pad,
     )  # fmt: skip
+    count = None if processes is None else whole_number("processes", processes, 1)
     return prepare_job(
         _documents(documents, field, paths=_paths(files)), tokenizer, options, folder=_path("folder", folder) or "",
         share=None if share is None else Share(*_pair("share", share)),
-        overwrite=bool(overwrite), processes=_threads(processes, "processes"), listener=heard(listener),
+        overwrite=bool(overwrite),
+        engine=engine_named(_name("engine", engine) or "", count), listener=heard(listener),
     )  # fmt: skip
 
 

@@ -51,6 +51,7 @@ CLI_MAY_IMPORT = {
     "trainers.trainer_of": "likewise",
     "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
+    "engines.engine_named": "what --engine names",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""
 

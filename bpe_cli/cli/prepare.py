@@ -156,6 +156,13 @@ class Parts:
             help="How many parts are made at a time, each in a process; changes no result.",
         ),
     ] = None  # fmt: skip
+    engine: Annotated[
+        str,
+        _parts_option(
+            "--engine", metavar="local|ray|ray://HOST:PORT",
+            help="Who makes the parts: processes of this machine, or a Ray cluster.",
+        ),
+    ] = "local"  # fmt: skip
     quiet: options.Quiet = False
 
     def share(self) -> "Share | None":
@@ -190,6 +197,7 @@ def run(
 
         bpe prepare --check dataset/
     """
+    from bpe_cli.engines import engine_named
     from bpe_cli.jobs.prepare import check, finish, plan, prepare
 
     if parts.check and parts.finish:
@@ -223,7 +231,7 @@ def run(
         folder=written.output,
         share=parts.share(),
         overwrite=written.overwrite,
-        processes=parts.processes,
+        engine=engine_named(parts.engine, parts.processes),
         listener=listener,
         streams=process_streams(),
     )

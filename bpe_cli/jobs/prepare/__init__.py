@@ -16,8 +16,8 @@ from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
     damaged_set,
+    folder_of_run,
     index_damage,
-    make_folder,
     records_of,
     what_is_left,
     withdraw_manifest,
@@ -41,6 +41,7 @@ from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
+    from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Tokenizer
@@ -105,6 +106,7 @@ def prepare(
     folder: str | os.PathLike[str],
     share: Share | None = None,
     overwrite: bool = False,
+    engine: Engine | None = None,
     processes: int | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
@@ -119,7 +121,8 @@ def prepare(
         share: Which parts are made, where several machines share them; whoever makes the last one writes the manifest,
             and ``finish`` does. None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
-        processes: How many processes work at a time; None for as many as there are processors. They change no result.
+        engine: Who makes the parts; None for processes of this machine. It changes no result.
+        processes: How many of those work at a time; None for as many as there are processors. They change no result.
         listener: Who hears how it goes on.
         streams: The streams around the job.
 
@@ -129,11 +132,13 @@ def prepare(
         InputError: if an input cannot be read, or holds what cannot be encoded.
         OutputError: if the folder cannot be written to.
     """
+    from bpe_cli.engines import engine_named
+    from bpe_cli.engines.base import Work
     from bpe_cli.jobs.files import Streams, find_documents
     from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
     from bpe_cli.sinks.atomic import write_file
-    from bpe_cli.support.ordered_threads import usable_threads
 
+    runner = engine or engine_named("local", processes)
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
     check_folder(folder)
     _check_source(source)
@@ -144,25 +149,30 @@ def prepare(
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
     plan = plan_of(settings, parts)
-    make_folder(folder)
-    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
-    check_plan(folder, plan, overwrite=overwrite)
-    waiting, kept = what_is_left(job, parts, overwrite=overwrite)
-    if read_plan(folder) != plan:
-        withdraw_manifest(folder)
-        write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
-    mine = [part for part in waiting if share is None or share.takes(part)]
-    total = sum(part.size for part in mine)
-    records = dict(kept)
-    from bpe_cli.engines.local import Work, run_here
-
-    count = usable_threads() if processes is None else processes
-    with listener.task("preparing", total) as advance:
-        for record in run_here(Work(job, _begin, _run), mine, count, advance):
-            records[record.part] = record
-    whole = len(records) == len(parts)
-    if whole:
-        write_manifest(folder, plan, [records[part.number] for part in parts])
+    job = PartJob(
+        tokenizer,
+        replace(source, paths=()),
+        options,
+        folder,
+        plan.fingerprint(),
+        settings["dtype"],
+        settings["tokenizer"]["sha256"],
+    )
+    work = Work(job, _begin, _run, _name_of, _size_of)
+    with folder_of_run(folder, alone=share is None):
+        check_plan(folder, plan, overwrite=overwrite)
+        waiting, kept = what_is_left(job, parts, overwrite=overwrite)
+        if read_plan(folder) != plan:
+            withdraw_manifest(folder)
+            write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        mine = [part for part in waiting if share is None or share.takes(part)]
+        records = dict(kept)
+        with listener.task("preparing", sum(part.size for part in mine)) as advance:
+            for record in runner.run(work, mine, advance, listener.note):
+                records[record.part] = record
+        whole = len(records) == len(parts)
+        if whole:
+            write_manifest(folder, plan, [records[part.number] for part in parts])
     return _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
 
 
@@ -279,12 +289,27 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
 
 def _begin(job: PartJob) -> Tokenizer:
     from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.tokenizer import fingerprint
 
-    return load_tokenizer(job.tokenizer)
+    model = load_tokenizer(job.tokenizer)
+    if fingerprint(model) != job.sha256:
+        raise UsageError(
+            "the tokenizer is another one than when the run began",
+            hint="its file has changed since, or is another one on this machine",
+        )
+    return model
 
 
 def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
     return run_part(job, part, model, 1, advance)
+
+
+def _name_of(part: Part) -> str:
+    return part.name
+
+
+def _size_of(part: Part) -> int:
+    return part.size
 
 
 def _check_source(source: Source) -> None:

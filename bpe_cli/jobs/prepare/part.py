@@ -99,6 +99,7 @@ class PartJob:
         folder: Where.
         plan: The fingerprint of the plan.
         dtype: How an id is stored.
+        sha256: The hash of the tokenizer.
     """
 
     tokenizer: AnyTokenizer
@@ -107,6 +108,7 @@ class PartJob:
     folder: str
     plan: str
     dtype: Dtype
+    sha256: str
 
     def record_path(self, part: Part) -> str:
         """Return where the record of a part lies."""
@@ -135,8 +137,9 @@ def run_part(
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.base import SinkOptions
     from bpe_cli.sinks.dataset import DATASETS
-    from bpe_cli.sinks.draft import UNFINISHED, Draft
+    from bpe_cli.sinks.draft import Draft
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
+    from bpe_cli.support.unfinished import UNFINISHED
 
     kind = DATASETS[job.options.to]
     names = [part.name + ending for ending in kind.endings]
