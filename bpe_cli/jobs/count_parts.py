@@ -31,6 +31,7 @@ from bpe_cli.jobs.counts_folder import (
     settings_of,
     what_is_left,
 )
+from bpe_cli.jobs.prepare.folder import folder_of_run
 from bpe_cli.jobs.prepare.plan import Part
 from bpe_cli.jobs.prepare.records import dumped
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -101,9 +102,10 @@ def count_parts(
         OutputError: if the folder cannot be written to.
         TrainingError: if the counts of a part take more memory.
     """
-    from bpe_cli.engines.local import Work, run_here
+    from bpe_cli.engines import engine_named
+    from bpe_cli.engines.base import Work
     from bpe_cli.jobs.files import Streams, find_documents
-    from bpe_cli.sinks.atomic import made_folder, write_file
+    from bpe_cli.sinks.atomic import write_file
     from bpe_cli.stages.splitters import slow_patterns_notes
     from bpe_cli.trainers import trainer_for
 
@@ -120,21 +122,22 @@ def count_parts(
         listener.note(note)
     fingerprint = hashlib.sha256(dumped(settings)).hexdigest()
     job = CountJob(replace(source, paths=()), options, max_memory, counts.path, fingerprint)
-    with made_folder(counts.path):
+    work = Work(job, _begin, count_part, _name_of, _size_of)
+    with folder_of_run(counts.path, alone=counts.share is None):
         there = plan_there(counts, settings, inputs)
-    parts = extended(there, inputs, source, counts.part_bytes)
-    plan = [part.described() for part in parts]
-    by_name = {job.name(described): part for described, part in zip(plan, parts, strict=True)}
-    waiting, kept = what_is_left(job, by_name, counts)
-    content = {"schema": PLAN_SCHEMA, "settings": settings, "parts": plan}
-    if read_plan(counts.path, damaged=None) != content:
-        remove_others(counts.path, by_name)
-        write_file(os.path.join(counts.path, PLAN), dumped(content))
-    mine = [part for part in waiting if counts.share is None or counts.share.takes(part)]
-    made = 0
-    with listener.task("counting", sum(part.size for part in mine)) as advance:
-        for pieces in run_here(Work(job, _begin, count_part), mine, processes, advance):
-            made += pieces
+        parts = extended(there, inputs, source, counts.part_bytes)
+        plan = [part.described() for part in parts]
+        by_name = {job.name(described): part for described, part in zip(plan, parts, strict=True)}
+        waiting, kept = what_is_left(job, by_name, counts)
+        content = {"schema": PLAN_SCHEMA, "settings": settings, "parts": plan}
+        if read_plan(counts.path, damaged=None) != content:
+            remove_others(counts.path, by_name)
+            write_file(os.path.join(counts.path, PLAN), dumped(content))
+        mine = [part for part in waiting if counts.share is None or counts.share.takes(part)]
+        made = 0
+        with listener.task("counting", sum(part.size for part in mine)) as advance:
+            for pieces in engine_named("local", processes).run(work, mine, advance, listener.note):
+                made += pieces
     return CountedParts(counts.path, len(by_name), len(mine), len(kept), made + sum(kept))
 
 
@@ -143,6 +146,14 @@ def count_parts(
 
 def _begin(job: CountJob) -> None:
     """Load nothing: the options say all."""
+
+
+def _name_of(part: Part) -> str:
+    return part.name
+
+
+def _size_of(part: Part) -> int:
+    return part.size
 
 
 def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None]) -> int:
