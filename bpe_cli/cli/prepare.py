@@ -202,14 +202,7 @@ class Parts:
         Raises:
             UsageError: if it is not K/N.
         """
-        from bpe_cli.jobs.prepare import Share
-
-        if self.part is None:
-            return None
-        number, _, of = self.part.partition("/")
-        if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
-            raise UsageError(f"--part {self.part!r} is not K/N", hint="as in --part 3/8")
-        return Share(int(number), int(of))
+        return options.share_of(self.part)
 
 
 def run(

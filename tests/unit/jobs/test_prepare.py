@@ -22,6 +22,7 @@ from bpe_cli.jobs.prepare.deep import drawn
 from bpe_cli.jobs.prepare.plan import divide
 from bpe_cli.jobs.prepare.records import Plan
 from bpe_cli.sinks.dataset import DATASETS
+from tests.needs import needs
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
 
@@ -58,6 +59,20 @@ def test_a_data_set_holds_the_documents_in_order(corpus: Source, tmp_path: Path)
     assert (done.documents, done.tokens, done.is_whole) == (40, len(expected), True)
     assert done.parts == len(manifest["parts"]) > 3
     assert check(tmp_path / "out").tokens == len(expected)
+
+
+@pytest.mark.parametrize("pack", ["gzip", "bz2", "lzma", "zstandard"])
+def test_a_compressed_file_is_one_part_whatever_packed_it(pack: str, tmp_path: Path) -> None:
+    compress = needs(pack).compress
+    words = [f"{number} {os.urandom(9).hex()}" for number in range(99)]
+    for documents in ("jsonl", "lines"):
+        rows = words if documents == "lines" else [json.dumps({"text": word}) for word in words]
+        path = tmp_path / f"in.{documents}"
+        path.write_bytes(compress("".join(f"{row}\n" for row in rows).encode()))
+        assert path.stat().st_size > 3 * OPTIONS.part_bytes
+        source = Source((str(path),), documents=documents)
+        done = prepare(source, "gpt2", OPTIONS, folder=tmp_path / f"out {documents}", processes=1)
+        assert (done.parts, done.documents) == (1, 99)
 
 
 def test_processes_and_shares_change_no_byte(corpus: Source, tmp_path: Path) -> None:
