@@ -21,6 +21,7 @@ ALLOWED = {
     "needs llama_cpp, which is not installed: make setup": "it compiles llama.cpp, which takes a quarter of an hour",
     "needs torch, which is not installed: make setup": "5 GB; other tests hand a tokenizer to processes of every kind",
     "needs the right to mount a small disk": "root's alone; /dev/full and a limit on sizes stand in for a full disk",
+    "needs Java, which Spark runs on": "only Spark does, and a recipe of the docs is all that it tests",
     "needs the right to give rights up": "root's alone; whoever has none to give up runs the test without",
     **dict.fromkeys(
         (f"needs {name}, which make bench installs" for name in ("fastokens", "gigatoken", "splintr-rs", "tokie")),
@@ -31,9 +32,13 @@ ALLOWED = {
             f"needs {name}, which make test-integrations installs"
             for name in (
                 "datatrove",
+                "grpcio",
                 "litdata",
                 "megatron-core",
                 "mosaicml-streaming",
+                "moto",
+                "pyspark",
+                "ray",
                 "torch",
                 "torchdata",
                 "webdataset",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict, Unpack
 
     from bpe_cli.corpus import Source
+    from bpe_cli.jobs.prepare import Share
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Specials
@@ -123,7 +124,8 @@ output_option = partial(Option, rich_help_panel="Output")
 Color = Literal["auto", "always", "never"]
 
 Inputs = Annotated[
-    list[str] | None, Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default).")
+    list[str] | None,
+    Argument(metavar="INPUT", help="Files, folders, glob patterns, URLs, @LIST of them, or - for stdin (the default)."),
 ]
 Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="Take the text from here.")]
 Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]
@@ -131,7 +133,14 @@ Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object
 Plain = Annotated[
     bool, input_option("--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.")
 ]
-Field = Annotated[str, input_option("--field", metavar="A.B", help="The field that holds the text.")]
+Field = Annotated[str, input_option("--field", metavar="A.B", help="The field or column that holds the text.")]
+Member = Annotated[
+    str | None,
+    input_option(
+        "--member", metavar="EXT", show_default="txt",
+        help="Members of tar archives that end so are documents: txt and the like, or json with --field.",
+    ),
+]  # fmt: skip
 BlockSize = Annotated[
     int, running_option("--block-size", metavar="BYTES", min=1, help="Bytes read at a time; changes no result.")
 ]
@@ -230,6 +239,7 @@ class Documents:
     jsonl: Jsonl = False
     plain: Plain = False
     field: Field = "text"
+    member: Member = None
 
     def source(self, block_size: int = BLOCK_BYTES, *, lines: bool = False) -> "Source":
         """Build the description of a corpus; ``lines`` says what a document is where no option does.
@@ -253,6 +263,7 @@ class Documents:
             field=self.field,
             block_bytes=block_size,
             plain=self.plain,
+            member=self.member,
         )
         if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
             raise UsageError(
@@ -378,3 +389,19 @@ def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     if "error" in names:
         return "all", True
     return ("all" if "all" in names else tuple(names)), False
+
+
+def share_of(part: str | None) -> "Share | None":
+    """Return which parts ``--part K/N`` means.
+
+    Raises:
+        UsageError: if it is not K/N.
+    """
+    from bpe_cli.jobs.prepare import Share
+
+    if part is None:
+        return None
+    number, _, of = part.partition("/")
+    if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
+        raise UsageError(f"--part {part!r} is not K/N", hint="as in --part 3/8")
+    return Share(int(number), int(of))

@@ -1,5 +1,6 @@
 """``bpe prepare``: encode files into a data set, part by part."""
 
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -29,7 +30,8 @@ _sequences_option = partial(Option, rich_help_panel="Sequences")
 Files = Annotated[
     list[str] | None,
     options.Argument(
-        metavar="INPUT", help="Files, folders, glob patterns; with --finish and --check, the folder of the data set."
+        metavar="INPUT",
+        help="Files, folders, glob patterns, URLs, @LIST of them; with --finish and --check, the data set's folder.",
     ),
 ]
 
@@ -58,6 +60,14 @@ class Written:
         options.output_option(
             "--columns", metavar="NAME,...",
             help="What a row has beside input_ids (arrow, parquet, datasets): attention_mask, position_ids.",
+        ),
+    ] = None  # fmt: skip
+    keep: Annotated[
+        str | None,
+        options.output_option(
+            "--keep", metavar="NAME,...",
+            help="Keep these fields of the source beside input_ids (arrow, parquet, datasets): NAME, or NAME:TYPE with "
+            "string, int64, double or bool.",
         ),
     ] = None  # fmt: skip
     overwrite: Annotated[
@@ -119,6 +129,14 @@ class Parts:
             help="How much input a part has. Plain files of lines are cut at lines; others only share a part.",
         ),
     ] = None  # fmt: skip
+    on_error: Annotated[
+        Literal["fail", "skip", "quarantine"],
+        options.input_option(
+            "--on-error",
+            help="What becomes of a broken row, as a line that is not JSON: an error; left out and counted; or left "
+            "out and kept in a file beside the part.",
+        ),
+    ] = "fail"  # fmt: skip
     part: Annotated[
         str | None,
         _parts_option(
@@ -149,6 +167,13 @@ class Parts:
             help="How many parts are made at a time, each in a process; changes no result.",
         ),
     ] = None  # fmt: skip
+    engine: Annotated[
+        str,
+        _parts_option(
+            "--engine", metavar="local|ray|ray://HOST:PORT",
+            help="Who makes the parts: processes of this machine, or a Ray cluster.",
+        ),
+    ] = "local"  # fmt: skip
     progress: Annotated[
         How,
         options.running_option(
@@ -177,14 +202,7 @@ class Parts:
         Raises:
             UsageError: if it is not K/N.
         """
-        from bpe_cli.jobs.prepare import Share
-
-        if self.part is None:
-            return None
-        number, _, of = self.part.partition("/")
-        if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
-            raise UsageError(f"--part {self.part!r} is not K/N", hint="as in --part 3/8")
-        return Share(int(number), int(of))
+        return options.share_of(self.part)
 
 
 def run(
@@ -197,6 +215,7 @@ def run(
     jsonl: options.Jsonl = False,
     plain: options.Plain = False,
     field: options.Field = "text",
+    member: options.Member = None,
 ) -> None:
     """Encode files into a data set that trainers read: part by part, and never twice.
 
@@ -210,6 +229,7 @@ def run(
 
         bpe prepare --check dataset/
     """
+    from bpe_cli.engines import engine_named
     from bpe_cli.jobs.prepare import check, check_deep, estimate, finish, prepare
 
     if parts.check and parts.finish:
@@ -228,7 +248,7 @@ def run(
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
-    source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
+    source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
     choice = applied.choice()
     job = _job_options(applied, written, in_sequences, parts)
     if parts.deep is not None:
@@ -252,7 +272,7 @@ def run(
         folder=written.output,
         share=parts.share(),
         overwrite=written.overwrite,
-        processes=parts.processes,
+        engine=engine_named(parts.engine, parts.processes),
         listener=listener,
         streams=process_streams(),
     )
@@ -270,6 +290,8 @@ def _job_options(
         to=written.to or "bin",
         dtype=written.dtype,
         columns=tuple(filter(None, (written.columns or "").split(","))),
+        keep=() if written.keep is None else tuple(written.keep.split(",")),
+        on_error=parts.on_error,
         specials=specials,
         refuse_specials=refuse,
         add_special_tokens=applied.add_special_tokens,
@@ -338,6 +360,14 @@ def _show(done: "Prepared", parts: Parts) -> None:
     where = f"{counted} -> {done.folder}"
     again = f"; {count(done.again, 'part')} made again, all the same" if done.again else ""
     note(f"{done.folder} is whole: {counted}{again}" if parts.check else where, quiet=quiet)
+    if done.broken:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(done.broken.items()))
+        left = f"note: {count(sum(done.broken.values()), 'broken row')} left out: {kinds}"
+        where = f"; see {os.path.join(done.folder, 'part-*.quarantine.jsonl')}" if done.quarantined else ""
+        note(left + where, quiet=quiet)
+    rows = done.documents if done.sequences is None else done.sequences
+    if empty := [name for name, nulls in (done.nulls or {}).items() if rows and nulls == rows]:
+        note(f"note: no row has a value of {', '.join(empty)}, which --keep names", quiet=quiet)
     if done.left_out or done.padding:
         note(
             f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",

@@ -13,14 +13,16 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
+    all_are_there,
     check_folder,
     check_plan,
     damaged_set,
+    folder_of_run,
     free_bytes,
     index_damage,
-    make_folder,
     plan_in,
     records_of,
     remove_parts_from,
@@ -28,23 +30,28 @@ from bpe_cli.jobs.prepare.folder import (
     withdraw_manifest,
     write_manifest,
 )
+from bpe_cli.jobs.prepare.keeping import check_kept, settled
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
+    Plan,
     Record,
     dumped,
     index_of,
     manifest_of,
     plan_of,
     read_json,
+    total_of,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Input, Source
+    from bpe_cli.corpus import Input, Inputs, Source
+    from bpe_cli.corpus.rows import KeptField
+    from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
@@ -71,6 +78,9 @@ class Prepared:
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
         again: How many parts were made again to compare them.
+        broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
+        quarantined: How many files hold rows that were left out.
+        nulls: In how many rows each column that is kept is null; None if none is kept.
     """
 
     folder: str
@@ -86,6 +96,9 @@ class Prepared:
     padding: int
     is_whole: bool
     again: int = 0
+    broken: dict[str, int] | None = None
+    quarantined: int = 0
+    nulls: dict[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,7 @@ def prepare(
     folder: str | os.PathLike[str],
     share: Share | None = None,
     overwrite: bool = False,
+    engine: Engine | None = None,
     processes: int | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
@@ -126,7 +140,8 @@ def prepare(
         share: Which parts are made, where several machines share them; whoever makes the last one writes the manifest,
             and ``finish`` does. None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
-        processes: How many processes work at a time; None for as many as there are processors. They change no result.
+        engine: Who makes the parts; None for processes of this machine. It changes no result.
+        processes: How many of those work at a time; None for as many as there are processors. They change no result.
         listener: Who hears how it goes on.
         streams: The streams around the job.
 
@@ -136,11 +151,13 @@ def prepare(
         InputError: if an input cannot be read, or holds what cannot be encoded.
         OutputError: if the folder cannot be written to.
     """
+    from bpe_cli.engines import engine_named
+    from bpe_cli.engines.base import Work
     from bpe_cli.jobs.files import Streams, find_documents
     from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
     from bpe_cli.sinks.atomic import write_file
-    from bpe_cli.support.ordered_threads import usable_threads
 
+    runner = engine or engine_named("local", processes)
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
     check_folder(folder)
     _check_source(source)
@@ -150,33 +167,34 @@ def prepare(
     inputs = find_documents(source, listener=listener, streams=streams)
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
+    keep = _kept(settings, source, options, inputs)
     plan = plan_of(settings, parts)
-    make_folder(folder)
-    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
-    check_plan(folder, plan, overwrite=overwrite)
-    waiting, kept = what_is_left(job, parts, overwrite=overwrite)
-    if plan_in(folder) != plan:
-        withdraw_manifest(folder)
-        remove_parts_from(folder, len(parts))
-        write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
-    mine = [part for part in waiting if share is None or share.takes(part)]
-    total = sum(part.size for part in mine)
-    records = dict(kept)
-    from bpe_cli.engines.local import Work, run_here
-
-    count = usable_threads() if processes is None else processes
-    announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
-    with listener.task("preparing", total) as advance:
-        for record in run_here(Work(job, _begin, _run), mine, count, advance):
-            records[record.part] = record
-            size = parts[record.part].size
-            announce(
-                listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
-                sequences=record.sequences, files=[file.name for file in record.files],
-            )  # fmt: skip
-    whole = len(records) == len(parts)
-    if whole:
-        write_manifest(folder, plan, [records[part.number] for part in parts])
+    job = _job(tokenizer, source, options, folder, plan, settings, keep)
+    work = Work(job, _begin, _run, _name_of, _size_of)
+    with folder_of_run(folder, alone=share is None):
+        check_plan(folder, plan, overwrite=overwrite)
+        waiting, kept = what_is_left(job, parts, overwrite=overwrite)
+        if plan_in(folder) != plan:
+            withdraw_manifest(folder)
+            remove_parts_from(folder, len(parts))
+            write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        mine = [part for part in waiting if share is None or share.takes(part)]
+        records = dict(kept)
+        total = sum(part.size for part in mine)
+        announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
+        with listener.task("preparing", total) as advance:
+            for record in runner.run(work, mine, advance, listener.note):
+                records[record.part] = record
+                size = parts[record.part].size
+                announce(
+                    listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
+                    sequences=record.sequences, files=[file.name for file in record.all_files],
+                )  # fmt: skip
+        if len(records) < len(parts) and all_are_there(job, parts):
+            records = what_is_left(job, parts, overwrite=True)[1]  # others who share them have made the rest by now
+        whole = len(records) == len(parts)
+        if whole:
+            write_manifest(folder, plan, [records[part.number] for part in parts])
     done = _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
     announce(
         listener, "end", folder=folder, parts=done.parts, made=done.made, kept=done.kept, documents=done.documents,
@@ -273,8 +291,8 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     folder = os.fspath(folder)
     plan, records = records_of(folder)
     damaged: list[str] = []
-    with listener.task("checking", sum(file.size for record in records for file in record.files)) as advance:
-        for file in (file for record in records for file in record.files):
+    with listener.task("checking", sum(file.size for record in records for file in record.all_files)) as advance:
+        for file in (file for record in records for file in record.all_files):
             with open(os.path.join(folder, file.name), "rb") as stream:
                 if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
                     damaged.append(f"{file.name} has other bytes than its record says")
@@ -332,9 +350,11 @@ def check_deep(
     settings = settings_of(source, model, options)
     inputs = find_documents(source, listener=listener, streams=streams or Streams())
     divided = divide(inputs, source, options.part_bytes)
-    check_same_plan(folder, there, plan_of(settings, divided))
+    keep = _kept(settings, source, options, inputs)
+    now = plan_of(settings, divided)
+    check_same_plan(folder, there, now)
     done = check(folder, listener)
-    job = PartJob(tokenizer, replace(source, paths=()), options, folder, there.fingerprint(), settings["dtype"])
+    job = _job(tokenizer, source, options, folder, there, settings, keep)
     again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
     count = usable_threads() if threads is None else threads
     with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
@@ -364,6 +384,7 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
     if options.pad is not None and "attention_mask" in options.columns:
         raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
+    check_kept(options.keep, options.to, kind, options.way if asked else None)
     dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
@@ -384,6 +405,8 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         "length": options.length,
         "way": options.way if asked else None,
         "pad": asked.pad if asked else None,
+        **({} if source.ending == "txt" else {"member": source.ending}),
+        **({} if options.on_error == "fail" else {"on_error": options.on_error}),
     }
 
 
@@ -392,12 +415,50 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
 
 def _begin(job: PartJob) -> Tokenizer:
     from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.tokenizer import fingerprint
 
-    return load_tokenizer(job.tokenizer)
+    model = load_tokenizer(job.tokenizer)
+    if fingerprint(model) != job.sha256:
+        raise UsageError(
+            "the tokenizer is another one than when the run began",
+            hint="its file has changed since, or is another one on this machine",
+        )
+    return model
 
 
 def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
     return run_part(job, part, model, 1, advance)
+
+
+def _name_of(part: Part) -> str:
+    return part.name
+
+
+def _size_of(part: Part) -> int:
+    return part.size
+
+
+def _kept(settings: dict[str, Any], source: Source, options: PrepareOptions, inputs: Inputs) -> tuple[KeptField, ...]:
+    """Settle which fields are kept and how, add that to the settings, and return it."""
+    keep = settled(options.keep, source, inputs)
+    if keep:
+        settings["keep"] = [[field.name, field.type] for field in keep]
+    return keep
+
+
+def _job(
+    tokenizer: AnyTokenizer,
+    source: Source,
+    options: PrepareOptions,
+    folder: str,
+    plan: Plan,
+    settings: dict[str, Any],
+    keep: tuple[KeptField, ...],
+) -> PartJob:
+    """Return what all parts of a plan have in common."""
+    source = replace(source, paths=())
+    sha256 = settings["tokenizer"]["sha256"]
+    return PartJob(tokenizer, source, options, folder, plan.fingerprint(), settings["dtype"], sha256, keep)
 
 
 def _check_source(source: Source) -> None:
@@ -415,7 +476,12 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
     folders: dict[str, str] = {}  # those of the inputs, without links: few for very many
     for item in items:
         if item.size is None:
-            raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
+            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
+            raise UsageError(f"{item.name} {what}, and a data set is made of what has one")
+        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
+            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
+        if is_url(item.path):
+            continue
         parent, name = os.path.split(item.path)
         if parent not in folders:
             folders[parent] = os.path.realpath(parent)
@@ -441,4 +507,7 @@ def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, m
         left_out=sum(record.left_out for record in there),
         padding=sum(record.padding for record in there),
         is_whole=whole,
+        broken=total_of(there, "broken"),
+        quarantined=sum(record.quarantine is not None for record in there),
+        nulls=total_of(there, "nulls"),
     )

@@ -45,6 +45,13 @@ def check_same_plan(folder: str, there: Plan, now: Plan) -> None:
             for path in before
             if path in after and after[path] != before[path]
         ]
+        versions, other_versions = ({str(each["path"]): each.get("version") for part in plan.parts for each in part}
+                                    for plan in (there, now))  # fmt: skip
+        changed += [
+            f"{path} is another version of the object"
+            for path in before
+            if before[path] == after.get(path) and versions[path] != other_versions[path]
+        ]
         what = listed(changed) if changed else "they come in another order"
         raise UsageError(
             f"the data set in {show_path(folder)} was made of other inputs: {what}",
@@ -90,8 +97,8 @@ def _differences(name: str, there: Record, again: Record) -> list[str]:
     ]
     if changed:
         return [f"{name} cannot be compared: {listed(changed)} changed since"]
-    files = {file.name: file for file in again.files}
-    other = [file.name for file in there.files if files.pop(file.name, None) != file] + sorted(files)
+    files = {file.name: file for file in again.all_files}
+    other = [file.name for file in there.all_files if files.pop(file.name, None) != file] + sorted(files)
     if other:
         return [f"{each} is not what its inputs make" for each in other]
     return [] if there == again else [f"the record of {name} is not what its inputs make"]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.corpus import Inputs, read_blocks
 from bpe_cli.corpus.extents import holds_lines
 from bpe_cli.corpus.opening import NO_STDIN
+from bpe_cli.corpus.rows import ALL_WHOLE, Rows
 from bpe_cli.jobs.documents import with_edges_counted
 from bpe_cli.jobs.prepare.plan import size_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -218,7 +219,9 @@ def _encoded(item: Input, source: Source, model: Tokenizer, options: PrepareOpti
 
     is_beginning = size_of(item) > _OF_A_FILE and (item.extent is None or item.extent[1] - item.extent[0] > _AT_A_PLACE)
     size = size_of(item)
-    blocks = read_blocks(replace(source, block_bytes=_BLOCK), stdin=NO_STDIN, inputs=Inputs((item,)), on_bytes=on_bytes)
+    rows = ALL_WHOLE if options.on_error == "fail" else Rows(lambda _: None)
+    source = replace(source, block_bytes=_BLOCK)
+    blocks = read_blocks(source, stdin=NO_STDIN, inputs=Inputs((item,)), on_bytes=on_bytes, rows=rows)
     for block in model.settle(blocks, matcher):
         if is_beginning and before >= _OF_A_FILE:
             size = before

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import CheckFailed, InputError, OutputError, UsageError
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
@@ -41,16 +42,36 @@ def check_folder(folder: str) -> None:
     """
     if not folder or "\0" in folder:
         raise OutputError(f"no folder is called {folder!r}")
+    if is_url(folder):
+        raise OutputError(
+            f"a data set is written into a folder of a disk, and {show_path(folder)} is none",
+            hint="write it there and copy it when it is whole, or name the folder where the store is mounted",
+        )
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{show_path(folder)} is not a folder")
 
 
-def make_folder(folder: str) -> None:
-    """Make the folder of a data set, if there is none."""
+@contextlib.contextmanager
+def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
+    """Make the folder of a data set, if there is none; a run that fails and has made no part leaves no trace of it.
+
+    Args:
+        folder: The folder.
+        alone: Whether no other run shares the parts. The plan is removed only then: others may work by it.
+    """
     from bpe_cli.sinks.atomic import made_folder
+    from bpe_cli.sinks.draft import remove_leftovers
 
     with made_folder(folder):
-        pass
+        remove_leftovers(folder)
+        is_new = not os.listdir(folder)
+        try:
+            yield
+        except BaseException:
+            if alone and is_new and os.listdir(folder) == [PLAN]:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(folder, PLAN))
+            raise
 
 
 def free_bytes(folder: str) -> int | None:
@@ -68,6 +89,8 @@ def free_bytes(folder: str) -> int | None:
 
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
     """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
+    # Listed first: a plan comes before all else, and runs that share the parts may begin at this very moment.
+    names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     try:
         there = read_plan(folder)
     except InputError:
@@ -75,7 +98,6 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
             return
         raise
     if there is None:
-        names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
         if names and not overwrite:
             raise UsageError(
                 f"the folder {show_path(folder)} is not empty, and holds no data set: {', '.join(names[:MOST_NAMED])}",
@@ -84,7 +106,8 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         return
     if there == plan or overwrite:
         return
-    other = [key for key in plan.settings if plan.settings[key] != there.settings.get(key)]
+    keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
+    other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
     what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
@@ -113,6 +136,12 @@ def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tup
     return waiting, kept
 
 
+def all_are_there(job: PartJob, parts: Sequence[Part]) -> bool:
+    """Return whether all parts have a record, whatever it says: a look at names alone, which costs little."""
+    names = set(os.listdir(job.folder))
+    return all(f"{part.name}.json" in names for part in parts)
+
+
 def records_of(folder: str) -> tuple[Plan, list[Record]]:
     """Read the plan and all records of a data set, and check the sizes of its files.
 
@@ -135,7 +164,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
             damaged.append(f"{name} was made otherwise")
-        damaged.extend(f"{file.name} {reason}" for file in record.files if (reason := _size_damage(sizes, file)))
+        damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
     if damaged:
         raise damaged_set(folder, damaged)
@@ -162,13 +191,13 @@ def open_whole(folder: str) -> Manifest:
             raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
         raise CheckFailed(
             f"the data set in {show_path(folder)} is not whole: there is no {MANIFEST}",
-            hint="run `bpe prepare` again, or with --finish if all parts are there",
+            hint="prepare it again; `finish` writes it if all parts are there",
         )
     sizes = sizes_in(folder)
     damaged = [
         f"{file.name} {reason}"
         for record in manifest.records
-        for file in record.files
+        for file in record.all_files
         if (reason := _size_damage(sizes, file))
     ]
     if damaged:
@@ -206,7 +235,9 @@ def _listed(folder: str, reasons: Sequence[str]) -> str:
 def write_manifest(folder: str, plan: Plan, records: Sequence[Record]) -> None:
     """Write the files that cover all parts, and then the manifest; those that are right already stay as they are."""
     from bpe_cli.sinks.atomic import write_file
+    from bpe_cli.sinks.draft import remove_leftovers
 
+    remove_leftovers(folder)  # of workers that were lost while others went on
     index = index_of(plan, records)
     for name, content in (*index.items(), (MANIFEST, dumped(manifest_of(plan, records, index)))):
         path = os.path.join(folder, name)

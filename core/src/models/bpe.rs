@@ -16,19 +16,26 @@ use std::sync::OnceLock;
 use super::merging::chain::Chain;
 use super::merging::dropout::Dropout;
 use super::merging::merge_varied;
-use super::merging::short::ShortPiece;
+use super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::merging::table::MergeTable;
 use crate::error::{Error, Result};
 use crate::random::Draw;
 use crate::tables::{
     CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
 };
+use ascii::AsciiMerges;
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
 
 /// Looking up as many whole pieces as this part of all tokens is worth finding out which must be.
 const LEARN_AFTER: usize = 4;
+
+/// Merging as many pieces is worth finding out which merges of ASCII come first.
+const FIND_AFTER: usize = 1000;
+
+/// So many bytes of ASCII before another byte are merged as a window by themselves.
+const ENOUGH: usize = MAX_SYMBOLS / 2;
 
 /// A byte-pair model.
 #[derive(Clone, Debug)]
@@ -43,6 +50,8 @@ pub struct Bpe {
     /// The tokens that merging leaves in parts: among whole pieces, only these must be looked up. None
     /// if there are none; unset as long as nobody knows.
     unreached: OnceLock<Option<PieceTable<'static>>>,
+    /// What bytes of ASCII begin as; unset as long as little is merged.
+    ascii: OnceLock<AsciiMerges>,
 }
 
 /// Working memory that is used again from piece to piece.
@@ -51,6 +60,8 @@ pub struct BpeScratch {
     short: ShortPiece,
     /// Whole pieces looked up in vain while it is unknown which must be.
     searches: usize,
+    /// Pieces and windows merged while the merges of ASCII are not found.
+    merged: usize,
     starts: Vec<u32>,
     chain: Chain,
 }
@@ -126,6 +137,7 @@ impl Bpe {
             characters,
             whole_pieces,
             unreached: OnceLock::new(),
+            ascii: OnceLock::new(),
         })
     }
 
@@ -148,6 +160,7 @@ impl Bpe {
             characters,
             whole_pieces: true,
             unreached: OnceLock::from(None),
+            ascii: OnceLock::new(),
         }
     }
 
@@ -234,19 +247,31 @@ impl Bpe {
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let BpeScratch { short, .. } = scratch;
-        if self.lay_out(piece, 0, short)? == piece.len() {
-            short.merge(&self.merges);
-            short.append_to(out);
+        if self.merge_on_stack(piece, 0, scratch)? == piece.len() {
+            scratch.short.append_to(out);
             return Ok(());
         }
         self.merge_long_piece(piece, scratch, out)
     }
 
-    /// Lays out the symbols with which a piece begins after an offset, as many as there is room for, and
+    /// Merges the symbols with which a piece begins after an offset, as many as there is room for, and
     /// says where they end.
     #[inline]
-    fn lay_out(&self, piece: &[u8], from: usize, short: &mut ShortPiece) -> Result<usize> {
+    fn merge_on_stack(&self, piece: &[u8], from: usize, scratch: &mut BpeScratch) -> Result<usize> {
+        let window = &piece[from..piece.len().min(from + 2 * MAX_SYMBOLS)];
+        let ascii = window.iter().position(|byte| !byte.is_ascii());
+        let ascii = match ascii {
+            None => Some(window),
+            Some(length) => (length >= ENOUGH).then_some(&window[..length]),
+        };
+        if let (Some(text), Some(merges)) = (ascii, self.ascii_merges(scratch))
+            && let Some(length) =
+                merges.lay_out(text, &self.byte_ids, &self.merges, &mut scratch.short)
+        {
+            scratch.short.merge_known(&self.merges);
+            return Ok(from + length);
+        }
+        let short = &mut scratch.short;
         short.clear();
         let mut at = from;
         while at < piece.len() && !short.is_full() {
@@ -257,7 +282,22 @@ impl Bpe {
             }
             at += start.length;
         }
+        short.merge(&self.merges);
         Ok(at)
+    }
+
+    /// The merges of ASCII; None as long as too little was merged for them to be worth finding.
+    #[inline]
+    fn ascii_merges(&self, scratch: &mut BpeScratch) -> Option<&AsciiMerges> {
+        self.ascii.get().or_else(|| {
+            scratch.merged += 1;
+            (scratch.merged > FIND_AFTER).then(|| self.find_ascii())
+        })
+    }
+
+    fn find_ascii(&self) -> &AsciiMerges {
+        let find = || AsciiMerges::new(&self.merges, &self.tokens, &self.byte_ids);
+        self.ascii.get_or_init(find)
     }
 
     /// What a piece begins as at an offset: a character, or else a byte.
@@ -334,6 +374,7 @@ fn check_lengths(tokens: &TokenTable<'_>) -> Result<()> {
     }
 }
 
+mod ascii;
 mod long;
 mod model;
 #[cfg(test)]

@@ -78,6 +78,18 @@ impl<'a> PairTable<'a> {
         &self.slots
     }
 
+    /// The entries (left, right, number), in the order in which they lie.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let entry = |entry: u64| {
+            let part = |shift: u32| (entry >> shift & MASK) as u32;
+            (part(2 * BITS), part(BITS), part(0))
+        };
+        self.slots
+            .iter()
+            .filter(|&&slot| slot != 0)
+            .map(move |&slot| entry(slot))
+    }
+
     /// The bits of the filter, for a build script to write down.
     #[must_use]
     pub fn filter(&self) -> &[u64] {

@@ -22,6 +22,7 @@ from bpe_cli.jobs.prepare.deep import drawn
 from bpe_cli.jobs.prepare.plan import divide
 from bpe_cli.jobs.prepare.records import Plan
 from bpe_cli.sinks.dataset import DATASETS
+from tests.needs import needs
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
 
@@ -58,6 +59,20 @@ def test_a_data_set_holds_the_documents_in_order(corpus: Source, tmp_path: Path)
     assert (done.documents, done.tokens, done.is_whole) == (40, len(expected), True)
     assert done.parts == len(manifest["parts"]) > 3
     assert check(tmp_path / "out").tokens == len(expected)
+
+
+@pytest.mark.parametrize("pack", ["gzip", "bz2", "lzma", "zstandard"])
+def test_a_compressed_file_is_one_part_whatever_packed_it(pack: str, tmp_path: Path) -> None:
+    compress = needs(pack).compress
+    words = [f"{number} {os.urandom(9).hex()}" for number in range(99)]
+    for documents in ("jsonl", "lines"):
+        rows = words if documents == "lines" else [json.dumps({"text": word}) for word in words]
+        path = tmp_path / f"in.{documents}"
+        path.write_bytes(compress("".join(f"{row}\n" for row in rows).encode()))
+        assert path.stat().st_size > 3 * OPTIONS.part_bytes
+        source = Source((str(path),), documents=documents)
+        done = prepare(source, "gpt2", OPTIONS, folder=tmp_path / f"out {documents}", processes=1)
+        assert (done.parts, done.documents) == (1, 99)
 
 
 def test_processes_and_shares_change_no_byte(corpus: Source, tmp_path: Path) -> None:
@@ -323,6 +338,20 @@ def test_a_folder_of_something_else_is_refused(corpus: Source, tmp_path: Path) -
         prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "in", overwrite=True)
     with pytest.raises(UsageError, match="no part 3 of 2"):
         Share(3, 2)
+
+
+def test_a_run_that_fails_before_its_first_part_leaves_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": 5}\n')
+    source = Source((str(tmp_path / "in.jsonl"),), documents="jsonl")
+    (tmp_path / "empty").mkdir()
+    for folder in ("new/below", "empty"):
+        with pytest.raises(InputError):
+            prepare(source, "gpt2", OPTIONS, folder=tmp_path / folder, processes=1)
+    assert {path.name for path in tmp_path.rglob("*")} == {"in.jsonl", "empty"}
+    # Others who share the parts may be at work by this plan.
+    with pytest.raises(InputError):
+        prepare(source, "gpt2", OPTIONS, folder=tmp_path / "empty", share=Share(1, 2), processes=1)
+    assert [path.name for path in (tmp_path / "empty").iterdir()] == ["plan.json"]
 
 
 def test_an_error_in_a_part_keeps_the_others(corpus: Source, tmp_path: Path) -> None:

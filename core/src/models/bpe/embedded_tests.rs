@@ -31,7 +31,11 @@ fn merged(model: &Bpe, piece: &[u8]) -> Vec<u32> {
 }
 
 fn embedded() -> impl Iterator<Item = Bpe> {
-    crate::embedded::tables().map(|sha256| crate::embedded::find(sha256).unwrap().model())
+    crate::embedded::tables().map(|sha256| {
+        let model = crate::embedded::find(sha256).unwrap().model();
+        model.find_ascii();
+        model
+    })
 }
 
 #[test]
@@ -92,6 +96,53 @@ fn tokens_beside_each_other_are_merged_as_without_short_cuts() {
             }
         }
     }
+}
+
+#[test]
+fn bytes_of_ascii_become_the_same_in_every_company() {
+    for model in embedded() {
+        let mut draw = 0x9E37_79B9_7F4A_7C15_u64;
+        for length in (1..80).cycle().take(60_000) {
+            let text = (0..length).map(|_| {
+                draw ^= draw << 13;
+                draw ^= draw >> 7;
+                draw ^= draw << 17;
+                // Letters as often as in a text, and anything else now and then.
+                let drawn = (draw >> 20) as usize;
+                if drawn.is_multiple_of(16) {
+                    (drawn >> 8) as u8 & 127
+                } else {
+                    b"etaoinshrdluETA 01-"[(drawn >> 8) % 19]
+                }
+            });
+            let piece: Vec<u8> = text.collect();
+            assert_eq!(
+                merged(&model, &piece),
+                slowly(&model, &piece),
+                "{}",
+                piece.escape_ascii()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_merges_of_ascii_are_found_when_much_is_merged() {
+    let model = embedded().next().unwrap();
+    let fresh = Bpe {
+        ascii: OnceLock::new(),
+        ..model.clone()
+    };
+    let (mut scratch, mut ids) = (BpeScratch::default(), Vec::new());
+    for round in 0..=FIND_AFTER {
+        assert_eq!(fresh.ascii.get().is_some(), round > FIND_AFTER);
+        fresh
+            .merge_piece(b"unbelievably", &mut scratch, &mut ids)
+            .unwrap();
+    }
+    assert!(fresh.ascii.get().is_some());
+    let one = merged(&model, b"unbelievably");
+    assert!(ids.chunks(one.len()).all(|ids| ids == one));
 }
 
 #[test]

@@ -11,7 +11,7 @@ const LONG_WINDOW: usize = 1 << 14;
 /// How a window is merged, and how much of it is kept: the next way is taken where one does not lead on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// On the stack; most is kept.
+    /// On the stack; seven eighths are kept.
     Boldly,
     /// On the stack; two thirds are kept.
     Carefully,
@@ -25,6 +25,24 @@ struct Begin {
     offset: usize,
     ids: usize,
     expected: Option<u32>,
+}
+
+/// How many times as many windows must be merged boldly as boldness fails.
+const BOLD_ENOUGH: usize = 8;
+
+/// Where the last window of a kind lies: the next one may have the same bytes, as in a run of blanks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    from: usize,
+    end: usize,
+}
+
+impl Last {
+    /// The end of a window at an offset, if it begins as the last one did and so becomes the same.
+    fn again(self, piece: &[u8], from: usize) -> Option<usize> {
+        let end = from + (self.end - self.from);
+        (end > from && piece.get(from..end)? == &piece[self.from..self.end]).then_some(end)
+    }
 }
 
 impl Bpe {
@@ -64,11 +82,30 @@ impl Bpe {
         let mut last = begin;
         let mut way = Way::Boldly;
         let mut last_way = way;
+        let (mut windows, mut failed) = (0, 0);
+        let (mut on_stack, mut long) = (Last::default(), Last::default());
+        let mut long_ids = Vec::new();
         loop {
             let from = begin.offset;
-            let end = match way {
-                Way::Long => self.merge_by_queue::<LONG_WINDOW>(piece, from, scratch, out)?,
-                _ => self.merge_on_stack(piece, from, scratch, out)?,
+            let end = if way != Way::Long {
+                if let Some(end) = on_stack.again(piece, from) {
+                    scratch.short.append_to(out);
+                    end
+                } else {
+                    let end = self.merge_on_stack(piece, from, scratch)?;
+                    scratch.short.append_to(out);
+                    on_stack = Last { from, end };
+                    end
+                }
+            } else if let Some(end) = long.again(piece, from) {
+                out.extend_from_slice(&long_ids);
+                end
+            } else {
+                let end = self.merge_by_queue::<LONG_WINDOW>(piece, from, scratch, out)?;
+                long = Last { from, end };
+                long_ids.clear();
+                long_ids.extend_from_slice(&out[begin.ids..]);
+                end
             };
             let is_expected = begin.expected.is_none_or(|id| out[begin.ids] == id);
             if is_expected && end == piece.len() {
@@ -77,9 +114,8 @@ impl Bpe {
             // What begins behind this may become something else with what comes there.
             let limit = from
                 + match way {
-                    Way::Boldly => (end - from) * 4 / 5,
-                    Way::Carefully => (end - from) * 2 / 3,
-                    Way::Long => (end - from) * 2 / 3,
+                    Way::Boldly => (end - from) * 7 / 8,
+                    Way::Carefully | Way::Long => (end - from) * 2 / 3,
                 };
             let mut next = Begin {
                 offset: from,
@@ -96,11 +132,13 @@ impl Bpe {
                 next.expected = Some(out[next.ids]);
                 out.truncate(next.ids);
                 (last, last_way) = (begin, way);
-                // Where boldness failed once, as in runs of line ends, it would fail again.
                 begin = next;
-                if way == Way::Long {
-                    way = Way::Carefully;
-                }
+                windows += 1;
+                way = if failed * BOLD_ENOUGH <= windows + BOLD_ENOUGH {
+                    Way::Boldly
+                } else {
+                    Way::Carefully
+                };
                 continue;
             }
             if !is_expected && way != Way::Long && last_way == Way::Long {
@@ -114,7 +152,10 @@ impl Bpe {
                 last_way = Way::Long; // there is no other window to go back to
             }
             way = match way {
-                Way::Boldly => Way::Carefully,
+                Way::Boldly => {
+                    failed += 1;
+                    Way::Carefully
+                }
                 Way::Carefully => Way::Long,
                 Way::Long => {
                     out.truncate(before);
@@ -125,21 +166,7 @@ impl Bpe {
         }
     }
 
-    /// Appends the ids of a window that begins at an offset, and says where it ends.
-    fn merge_on_stack(
-        &self,
-        piece: &[u8],
-        from: usize,
-        scratch: &mut BpeScratch,
-        out: &mut Vec<u32>,
-    ) -> Result<usize> {
-        let end = self.lay_out(piece, from, &mut scratch.short)?;
-        scratch.short.merge(&self.merges);
-        scratch.short.append_to(out);
-        Ok(end)
-    }
-
-    /// The same for a window of up to about so many symbols. Complexity: that of the queue.
+    /// Appends the ids of a window that begins at an offset, of up to about so many symbols, and says where it ends. Complexity: that of the queue.
     pub(super) fn merge_by_queue<const MOST: usize>(
         &self,
         piece: &[u8],

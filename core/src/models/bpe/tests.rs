@@ -45,12 +45,19 @@ fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Before the merges of ASCII are found and after it, which must be the same.
 pub(super) fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
-    let mut ids = Vec::new();
-    model
-        .encode_piece(piece, &mut BpeScratch::default(), &mut ids)
-        .unwrap();
-    bytes_of(model, &ids)
+    let model = model.clone();
+    let once = || {
+        let mut ids = Vec::new();
+        let done = model.encode_piece(piece, &mut BpeScratch::default(), &mut ids);
+        done.unwrap();
+        ids
+    };
+    let early = once();
+    model.find_ascii();
+    assert_eq!(once(), early);
+    bytes_of(&model, &early)
 }
 
 /// A piece, repeated past the length from which the linked list is used.
@@ -58,17 +65,25 @@ fn lengthened(piece: &[u8]) -> Vec<u8> {
     piece.repeat(MAX_SYMBOLS / piece.len().max(1) + 1)
 }
 
-/// Single letters, then distinct strings over them: any order, not only what training makes.
+/// Single letters, then distinct strings over them: any order, not only what training makes; or the short ones
+/// first, which makes ranks monotone.
 fn vocabulary() -> impl Strategy<Value = Vec<Vec<u8>>> {
-    proptest::collection::vec("[abc]{2,5}", 0..40).prop_map(|words| {
-        let mut tokens: Vec<Vec<u8>> = vec![b"a".to_vec(), b"b".to_vec(), b"c".to_vec()];
-        for word in words.into_iter().map(String::into_bytes) {
-            if !tokens.contains(&word) {
-                tokens.push(word);
+    (
+        proptest::collection::vec("[abc]{2,5}", 0..40),
+        any::<bool>(),
+    )
+        .prop_map(|(words, sorted)| {
+            let mut tokens: Vec<Vec<u8>> = vec![b"a".to_vec(), b"b".to_vec(), b"c".to_vec()];
+            for word in words.into_iter().map(String::into_bytes) {
+                if !tokens.contains(&word) {
+                    tokens.push(word);
+                }
             }
-        }
-        tokens
-    })
+            if sorted {
+                tokens.sort_by_key(Vec::len);
+            }
+            tokens
+        })
 }
 
 /// Bytes that make characters of one to three bytes, and parts of them, in every way.

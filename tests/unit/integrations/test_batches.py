@@ -1,0 +1,56 @@
+"""Batches get the ids that ``encode`` gives, in the kind of list that their frames take."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy
+import pytest
+
+import bpe_cli
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.integrations.batches import EncodeBatch
+from bpe_cli.integrations.ray import Encode
+from tests.needs import needs
+
+TEXTS = ["hello world", "", "naïve 日本", "<|endoftext|> x"] * 3
+ENCODE = EncodeBatch("gpt2", eot="auto", specials="all")
+IDS = [[*bpe_cli.load("gpt2").encode(text, specials="all"), 50256] for text in TEXTS]
+
+
+@pytest.mark.parametrize("dtype", [object, str])
+def test_arrays(dtype: type) -> None:
+    batch = {"text": numpy.array(TEXTS, dtype=dtype), "id": numpy.arange(12)}
+    done = pickle.loads(pickle.dumps(ENCODE))(batch)
+    assert [row.tolist() for row in done["input_ids"]] == IDS
+    assert {row.dtype for row in done["input_ids"]} == {numpy.dtype("int32")}
+    assert (list(done), done["id"] is batch["id"], list(batch)) == (["text", "id", "input_ids"], True, ["text", "id"])
+    assert len(ENCODE({"text": numpy.array([], dtype=object)})["input_ids"]) == 0
+    assert Encode is EncodeBatch
+
+
+def test_tables() -> None:
+    pyarrow = needs("pyarrow")
+    table = pyarrow.table({"text": pyarrow.chunked_array([TEXTS[:5], TEXTS[5:]]), "id": list(range(12))})
+    done = ENCODE(table)
+    assert done.column_names == ["text", "id", "input_ids"]
+    assert (done["input_ids"].to_pylist(), done.schema.field("input_ids").type) == (IDS, pyarrow.list_(pyarrow.int32()))
+    (batch,) = table.slice(0, 5).to_batches()
+    assert ENCODE(batch).column("input_ids").to_pylist() == IDS[:5]
+    assert ENCODE(table.slice(0, 0))["input_ids"].to_pylist() == []
+    replaced = EncodeBatch(bpe_cli.load("gpt2"), to="text", max_tokens=2, threads=2)(table)
+    assert replaced.column_names == ["text", "id"]
+    assert replaced["text"].to_pylist()[0] == [31373, 995]
+
+
+def test_what_is_missing_is_said() -> None:
+    pyarrow = needs("pyarrow")
+    with pytest.raises(UsageError, match="a batch has no column 'text'") as caught:
+        ENCODE({"body": numpy.array(["x"])})
+    assert caught.value.hint == "it has body"
+    with pytest.raises(InputError, match="row 2 of a batch has no text: the column 'text' is null"):
+        ENCODE(pyarrow.table({"text": ["x", None]}))
+    with pytest.raises(InputError, match="row 1 of a batch"):
+        ENCODE({"text": numpy.array([None], dtype=object)})
+    with pytest.raises(TypeError, match="a batch of list is not taken"):
+        ENCODE(["x"])
