@@ -35,9 +35,11 @@ ALLOWED = {
                 "litdata",
                 "megatron-core",
                 "mosaicml-streaming",
+                "moto",
                 "pyspark",
                 "ray",
                 "torch",
+                "torchdata",
                 "webdataset",
             )
         ),

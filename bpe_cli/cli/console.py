@@ -42,15 +42,17 @@ _ARGUMENTS = {
         for each in ("by_byte", "character_coverage=X", "input_sentence_size", "limit_alphabet=N", "merges=32000")
     },
     "template": "--chat-template",
+    'way="split"': "--split",
+    'way="truncate"': "--max-length",
     "threshold": "--vocabulary-threshold",
     "vocab_size=32000": "-s 32000",
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
             "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_dir",
-            "counts_out", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map", "ids",
-            "inference", "initial_alphabet", "max_memory", "merge", "min_frequency", "normalizer", "overlap", "overwrite", "pad",
-            "pairs", "parallel",
+            "counts_out", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map",
+            "ids", "inference", "initial_alphabet", "keep", "max_memory", "member", "merge", "min_frequency",
+            "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel",
             "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "split_special", "steps", "text",
             "to", "vocab_size", "vocabulary", "write_vocabulary",
         )
@@ -207,6 +209,11 @@ def progress(
             yield advance
         finally:
             _bar = None
+
+
+def shown_bar() -> Any:
+    """Return the bar that stands at the end of stderr, or None."""
+    return _bar
 
 
 class ConsoleListener:

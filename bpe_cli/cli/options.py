@@ -124,7 +124,8 @@ output_option = partial(Option, rich_help_panel="Output")
 Color = Literal["auto", "always", "never"]
 
 Inputs = Annotated[
-    list[str] | None, Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default).")
+    list[str] | None,
+    Argument(metavar="INPUT", help="Files, folders, glob patterns, URLs, @LIST of them, or - for stdin (the default)."),
 ]
 Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="Take the text from here.")]
 Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]
@@ -132,7 +133,14 @@ Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object
 Plain = Annotated[
     bool, input_option("--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.")
 ]
-Field = Annotated[str, input_option("--field", metavar="A.B", help="The field that holds the text.")]
+Field = Annotated[str, input_option("--field", metavar="A.B", help="The field or column that holds the text.")]
+Member = Annotated[
+    str | None,
+    input_option(
+        "--member", metavar="EXT", show_default="txt",
+        help="Members of tar archives that end so are documents: txt and the like, or json with --field.",
+    ),
+]  # fmt: skip
 BlockSize = Annotated[
     int, running_option("--block-size", metavar="BYTES", min=1, help="Bytes read at a time; changes no result.")
 ]
@@ -231,6 +239,7 @@ class Documents:
     jsonl: Jsonl = False
     plain: Plain = False
     field: Field = "text"
+    member: Member = None
 
     def source(self, block_size: int = BLOCK_BYTES, *, lines: bool = False) -> "Source":
         """Build the description of a corpus; ``lines`` says what a document is where no option does.
@@ -254,6 +263,7 @@ class Documents:
             field=self.field,
             block_bytes=block_size,
             plain=self.plain,
+            member=self.member,
         )
         if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
             raise UsageError(
@@ -290,6 +300,33 @@ class NamedTokenizer:
 
     def choice(self) -> "TokenizerChoice":
         """Return which it is, without loading it.
+
+        Raises:
+            UsageError: if a special token is not TEXT=ID.
+        """
+        return choice_of(self.tokenizer, self.pattern, self.add_special)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The options about the tokenizer that encodes, and about special tokens."""
+
+    tokenizer: TokenizerName = None
+    bos: Bos = None
+    eot: Eot = None
+    special: Special = None
+    add_special: AddSpecial = None
+    add_special_tokens: Annotated[
+        bool,
+        tokenizer_option(
+            "--add-special-tokens",
+            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
+        ),
+    ] = False  # fmt: skip
+    pattern: PatternName = None
+
+    def choice(self) -> "TokenizerChoice":
+        """Return which tokenizer it is, without loading it.
 
         Raises:
             UsageError: if a special token is not TEXT=ID.

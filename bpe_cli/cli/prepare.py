@@ -1,11 +1,14 @@
 """``bpe prepare``: encode files into a data set, part by part."""
 
+import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.progress import How, WorkListener, duration
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
@@ -14,6 +17,7 @@ from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
+    from bpe_cli.jobs.prepare.estimating import Interval, Planned
     from bpe_cli.jobs.prepare.sequences import Way
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
@@ -26,28 +30,10 @@ _sequences_option = partial(Option, rich_help_panel="Sequences")
 Files = Annotated[
     list[str] | None,
     options.Argument(
-        metavar="INPUT", help="Files, folders, glob patterns; with --finish and --check, the folder of the data set."
+        metavar="INPUT",
+        help="Files, folders, glob patterns, URLs, @LIST of them; with --finish and --check, the data set's folder.",
     ),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """The options about the tokenizer, and about special tokens."""
-
-    tokenizer: options.TokenizerName = None
-    bos: options.Bos = None
-    eot: options.Eot = None
-    special: options.Special = None
-    add_special: options.AddSpecial = None
-    add_special_tokens: Annotated[
-        bool,
-        options.tokenizer_option(
-            "--add-special-tokens",
-            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
-        ),
-    ] = False  # fmt: skip
-    pattern: options.PatternName = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +60,14 @@ class Written:
         options.output_option(
             "--columns", metavar="NAME,...",
             help="What a row has beside input_ids (arrow, parquet, datasets): attention_mask, position_ids.",
+        ),
+    ] = None  # fmt: skip
+    keep: Annotated[
+        str | None,
+        options.output_option(
+            "--keep", metavar="NAME,...",
+            help="Keep these fields of the source beside input_ids (arrow, parquet, datasets): NAME, or NAME:TYPE with "
+            "string, int64, double or bool.",
         ),
     ] = None  # fmt: skip
     overwrite: Annotated[
@@ -135,6 +129,14 @@ class Parts:
             help="How much input a part has. Plain files of lines are cut at lines; others only share a part.",
         ),
     ] = None  # fmt: skip
+    on_error: Annotated[
+        Literal["fail", "skip", "quarantine"],
+        options.input_option(
+            "--on-error",
+            help="What becomes of a broken row, as a line that is not JSON: an error; left out and counted; or left "
+            "out and kept in a file beside the part.",
+        ),
+    ] = "fail"  # fmt: skip
     part: Annotated[
         str | None,
         _parts_option(
@@ -148,7 +150,16 @@ class Parts:
     check: Annotated[
         bool, _parts_option("--check", help="Verify the data set in INPUT: every file against its record.")
     ] = False
-    dry_run: Annotated[bool, _parts_option("--dry-run", help="Print the parts, and make none.")] = False
+    deep: Annotated[
+        str | None,
+        _parts_option(
+            "--deep", metavar="N|all",
+            help="With --check, the INPUT and options that it was made with, and -o: make N parts again, and compare.",
+        ),
+    ] = None  # fmt: skip
+    dry_run: Annotated[
+        bool, _parts_option("--dry-run", help="Print the parts and about how many tokens they have; make none.")
+    ] = False
     processes: Annotated[
         int | None,
         _parts_option(
@@ -163,7 +174,27 @@ class Parts:
             help="Who makes the parts: processes of this machine, or a Ray cluster.",
         ),
     ] = "local"  # fmt: skip
+    progress: Annotated[
+        How,
+        options.running_option(
+            "--progress",
+            help="How to show progress on stderr. auto: a bar on a terminal, else plain. plain: a line every 30 s. "
+            "json: an object a line.",
+        ),
+    ] = "auto"  # fmt: skip
     quiet: options.Quiet = False
+
+    def again(self) -> int | None:
+        """Return how many parts are made again, None for all.
+
+        Raises:
+            UsageError: if it is not a number.
+        """
+        if self.deep == "all":
+            return None
+        if self.deep is None or not (self.deep.isascii() and self.deep.isdigit() and int(self.deep)):
+            raise UsageError(f"--deep {self.deep!r} is not a number of parts", hint="as in --deep 3, or --deep all")
+        return int(self.deep)
 
     def share(self) -> "Share | None":
         """Return which parts are made.
@@ -175,7 +206,7 @@ class Parts:
 
 
 def run(
-    applied: Applied,
+    applied: options.Applied,
     written: Written,
     in_sequences: InSequences,
     parts: Parts,
@@ -184,6 +215,7 @@ def run(
     jsonl: options.Jsonl = False,
     plain: options.Plain = False,
     field: options.Field = "text",
+    member: options.Member = None,
 ) -> None:
     """Encode files into a data set that trainers read: part by part, and never twice.
 
@@ -198,12 +230,16 @@ def run(
         bpe prepare --check dataset/
     """
     from bpe_cli.engines import engine_named
-    from bpe_cli.jobs.prepare import check, finish, plan, prepare
+    from bpe_cli.jobs.prepare import check, check_deep, estimate, finish, prepare
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
-    listener = ConsoleListener(quiet=parts.quiet, printing=False)
-    if parts.check or parts.finish:
+    if parts.quiet and parts.progress != "auto":
+        raise UsageError("--quiet and --progress exclude each other")
+    listener = WorkListener(parts.progress, quiet=parts.quiet)
+    if parts.deep is not None and not parts.check:
+        raise UsageError("--deep is about --check, which is missing", hint="as in --check --deep 3")
+    if (parts.check or parts.finish) and parts.deep is None:
         word = "--check" if parts.check else "--finish"
         if len(inputs or ()) != 1:
             raise UsageError(f"{word} takes the folder of one data set", hint=f"as in bpe prepare {word} dataset/")
@@ -212,22 +248,27 @@ def run(
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
-    source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
-    choice = options.choice_of(applied.tokenizer, applied.pattern, applied.add_special)
+    source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
+    choice = applied.choice()
+    job = _job_options(applied, written, in_sequences, parts)
+    if parts.deep is not None:
+        done = check_deep(
+            source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
+            listener=listener, streams=process_streams(),
+        )  # fmt: skip
+        _show(done, parts)
+        return
     if parts.dry_run:
-        _show_plan(
-            plan(
-                source,
-                _job_options(applied, written, in_sequences, parts),
-                streams=process_streams(),
-                listener=listener,
-            )
-        )
+        planned = estimate(
+            source, choice, job, folder=written.output, processes=parts.processes, listener=listener,
+            streams=process_streams(),
+        )  # fmt: skip
+        _show_plan(planned, parts.quiet)
         return
     done = prepare(
         source,
         choice,
-        _job_options(applied, written, in_sequences, parts),
+        job,
         folder=written.output,
         share=parts.share(),
         overwrite=written.overwrite,
@@ -238,7 +279,9 @@ def run(
     _show(done, parts)
 
 
-def _job_options(applied: Applied, written: Written, in_sequences: InSequences, parts: Parts) -> "PrepareOptions":
+def _job_options(
+    applied: options.Applied, written: Written, in_sequences: InSequences, parts: Parts
+) -> "PrepareOptions":
     from bpe_cli.jobs.prepare import PrepareOptions
     from bpe_cli.jobs.prepare.plan import PART_BYTES
 
@@ -247,6 +290,8 @@ def _job_options(applied: Applied, written: Written, in_sequences: InSequences, 
         to=written.to or "bin",
         dtype=written.dtype,
         columns=tuple(filter(None, (written.columns or "").split(","))),
+        keep=() if written.keep is None else tuple(written.keep.split(",")),
+        on_error=parts.on_error,
         specials=specials,
         refuse_specials=refuse,
         add_special_tokens=applied.add_special_tokens,
@@ -259,10 +304,49 @@ def _job_options(applied: Applied, written: Written, in_sequences: InSequences, 
     )
 
 
-def _show_plan(parts: "list[tuple[str, int, list[str]]]") -> None:
-    """Print a line for each part: its name, its bytes, its inputs; and a total."""
-    for name, size, inputs in parts:
-        print(name, size, *inputs, sep="\t")
+def _show_plan(planned: "Planned", quiet: bool) -> None:
+    """Print a line for each part and one for all of them: a table on a terminal, tab-separated elsewhere."""
+    total = ("total", planned.bytes, planned.tokens.value)
+    if not sys.stdout.isatty():
+        print("part", "bytes", "tokens", "inputs", sep="\t")
+        for part in planned.parts:
+            print(part.name, part.bytes, part.tokens, *part.inputs, sep="\t")
+        print(*total, sep="\t")
+    else:
+        from bpe_cli.cli.console import stdout_console
+        from bpe_cli.views.visible import harmless
+
+        rows = [(part.name, part.bytes, part.tokens, part.inputs) for part in planned.parts]
+        widths = [max(len(f"{row[at]:,}") for row in (*rows, total)) for at in (1, 2)]
+        console = stdout_console("auto")
+        line = f"{{:<10}}  {{:>{max(5, widths[0])}}}  {{:>{max(6, widths[1])}}}  {{}}"
+        console.print(line.format("part", "bytes", "tokens", "inputs"), style="bold", markup=False)
+        for name, size, tokens, inputs in rows:
+            console.print(line.format(name, f"{size:,}", f"{tokens:,}", harmless(" ".join(inputs))), markup=False)
+        console.print(line.format("total", f"{total[1]:,}", f"{total[2]:,}", ""), style="bold", markup=False)
+    share = planned.sampled / planned.bytes if planned.bytes else 1
+    free = "" if planned.free is None else f", {planned.free:,} are free"
+    sampled = f"{planned.sampled:,} bytes ({share:.1%}) at {count(planned.places, 'place')}"
+    for text in (
+        f"{_interval(planned.documents, 'document')}, {_interval(planned.tokens, 'token')}",
+        f"{_interval(planned.disk, 'byte', counted=False)} on disk{free}",
+        f"about {duration(planned.seconds)}, {count(planned.processes, 'part')} at a time",
+        f"from {sampled}; {_trust(planned.tokens)}",
+    ):
+        note(f"note: {text}", quiet=quiet)
+
+
+def _trust(number: "Interval") -> str:
+    if number.low is None:
+        return "one place says nothing of others, so there is no interval"
+    return "all was counted" if number.low == number.high else "the intervals hold 95 times of 100"
+
+
+def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
+    said = count(number.value, what)
+    if number.low == number.high == number.value:
+        return said if counted else f"about {said}"
+    return f"about {said}" + ("" if number.low is None else f" ({number.low:,} to {number.high:,})")
 
 
 def _show(done: "Prepared", parts: Parts) -> None:
@@ -272,16 +356,26 @@ def _show(done: "Prepared", parts: Parts) -> None:
     new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
     counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
+    quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
-    note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=parts.quiet)
+    again = f"; {count(done.again, 'part')} made again, all the same" if done.again else ""
+    note(f"{done.folder} is whole: {counted}{again}" if parts.check else where, quiet=quiet)
+    if done.broken:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(done.broken.items()))
+        left = f"note: {count(sum(done.broken.values()), 'broken row')} left out: {kinds}"
+        where = f"; see {os.path.join(done.folder, 'part-*.quarantine.jsonl')}" if done.quarantined else ""
+        note(left + where, quiet=quiet)
+    rows = done.documents if done.sequences is None else done.sequences
+    if empty := [name for name, nulls in (done.nulls or {}).items() if rows and nulls == rows]:
+        note(f"note: no row has a value of {', '.join(empty)}, which --keep names", quiet=quiet)
     if done.left_out or done.padding:
         note(
             f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",
-            quiet=parts.quiet,
+            quiet=quiet,
         )
     if done.divided:
         note(
             f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
             "readers that divide by it find more documents",
-            quiet=parts.quiet,
+            quiet=quiet,
         )

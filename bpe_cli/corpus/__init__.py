@@ -1,7 +1,8 @@
 """Read a corpus: paths, stdin, globs, folders, compressed files, JSONL, Parquet, Arrow -> blocks of documents.
 
 ``source.py`` ties the parts together; ``inputs.py`` finds the files, ``kinds.py`` tells what they hold and
-``judging.py`` refuses what must not be taken for text; ``opening.py`` reads their bytes, and ``documents.py``,
+``judging.py`` refuses what must not be taken for text; ``opening.py`` reads their bytes, from disks and, by
+``objects/``, from object stores; ``compression.py`` decompresses them, and ``documents.py``,
 ``jsonl.py`` and ``columns.py`` (Parquet and Arrow) make documents of them.
 """
 

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.opening import CHUNK_BYTES, MAGIC_BYTES, NO_STDIN, codec_of, read_chunks
+from bpe_cli.corpus.compression import MAGIC_BYTES, codec_of
+from bpe_cli.corpus.opening import CHUNK_BYTES, NO_STDIN, is_url, read_chunks
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import cannot_read, show_path
@@ -16,9 +17,17 @@ if TYPE_CHECKING:
 
 
 def holds_lines(item: Input, *, decompressed: bool = True) -> bool:
-    """Return whether the lines of an input are those of its bytes as they are on disk: no table, nor compressed."""
+    """Return whether the lines of an input are those of its bytes as they are on disk: no table, nor compressed.
+
+    Those of an object are no such lines either, if its server gives no ranges of bytes.
+    """
     if item.kind is not None and item.kind.is_table:
         return False
+    if is_url(item.path):
+        from bpe_cli.corpus.objects.reading import is_ranged
+
+        if not is_ranged(item.path):
+            return False
     if not decompressed:
         return True
     chunks = read_chunks(item.path, stdin=NO_STDIN, chunk_bytes=MAGIC_BYTES, decompressed=False)
@@ -37,19 +46,37 @@ def extents_of(item: Input, most: int) -> Iterator[Input]:
 
 
 def read_lines_in(
-    path: str, start: int, end: int, *, on_raw: Callable[[bytes], None] | None = None
+    path: str,
+    start: int,
+    end: int,
+    *,
+    on_raw: Callable[[bytes], None] | None = None,
+    on_begin: Callable[[int], None] | None = None,
+    version: str | None = None,
+    size: int | None = None,
 ) -> Generator[bytes, None, None]:
     """Stream the lines of a plain file whose first byte lies at ``start`` or after it, and before ``end``.
 
     Args:
-        path: The file.
+        path: The file, or the URL of an object.
         start: The first offset.
         end: The last offset (exclusive).
         on_raw: Called with every chunk that is yielded.
+        on_begin: Called with the offset of the first line.
+        version: The version of the object; None for that which is there.
+        size: Its size, if that is known.
 
     Raises:
         InputError: if the file cannot be opened or read, or ends before ``end``.
     """
+    if is_url(path):
+        from bpe_cli.corpus.objects.reading import lines_in
+
+        for chunk in lines_in(path, start, end, version=version, size=size, on_begin=on_begin):
+            if on_raw is not None:
+                on_raw(chunk)
+            yield chunk
+        return
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size < end:
@@ -57,6 +84,8 @@ def read_lines_in(
             if start:
                 file.seek(start - 1)
                 file.readline()  # the rest of a line that begins before, or the end of the last one
+            if on_begin is not None:
+                on_begin(file.tell())
             while (place := file.tell()) < end:
                 chunk = file.read(min(CHUNK_BYTES, end - place))
                 if place + len(chunk) >= end and not chunk.endswith(b"\n"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.opening import MAGIC_BYTES, NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
+from bpe_cli.corpus.compression import MAGIC_BYTES
+from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, first_bytes, is_url, read_chunks
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read
 
@@ -21,11 +22,13 @@ class Kind:
         title: What messages call it.
         advice: How to get at the text of what is not read; None for what is.
         is_table: Whether its rows are documents.
+        is_stream: Whether a table is read from its beginning to its end, so that it may be compressed.
     """
 
     title: str
     advice: str | None = None
     is_table: bool = False
+    is_stream: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -40,12 +43,15 @@ OBJECT = Kind("a JSON object")
 JSONL = Kind("JSON lines")
 PARQUET = Kind("Parquet", is_table=True)
 ARROW = Kind("Arrow", is_table=True)
+CSV = Kind("CSV", is_table=True, is_stream=True)
+TSV = Kind("TSV", is_table=True, is_stream=True)
+TAR = Kind("a tar archive", is_table=True, is_stream=True)
+"""Its members are documents."""
 IDS = Kind("token ids that bpe encode wrote", "bpe decode --from bin gives back their text")
 IDS_RECORD = Kind("the record of token ids")
 _NUMPY = Kind("a NumPy array", "bpe decode --from npy gives back the text of ids")
 _ARRAYS = Kind("a file of NumPy arrays")
 _ZIP = Kind("a zip archive", "unpack it, as in: unzip -p FILE | bpe ...")
-_TAR = Kind("a tar archive", "unpack it, as in: tar -xOf FILE | bpe ...")
 _SEVEN = Kind("a 7z archive", "unpack it, as in: 7z x -so FILE | bpe ...")
 _RAR = Kind("a RAR archive", "unpack it, as in: unrar p -inul FILE | bpe ...")
 _LZ4 = Kind("lz4 data", "decompress it, as in: lz4 -dc FILE | bpe ...")
@@ -90,6 +96,8 @@ MAGIC_ENOUGH = _TAR_PLACE + len(_TAR_MAGIC)
 _NAMES = {
     ".jsonl": JSONL,
     ".ndjson": JSONL,
+    ".csv": CSV,
+    ".tsv": TSV,
     ".parquet": PARQUET,
     ".pq": PARQUET,
     ".arrow": ARROW,
@@ -98,8 +106,8 @@ _NAMES = {
     ".npy": _NUMPY,
     ".npz": _ARRAYS,
     ".zip": _ZIP,
-    ".tar": _TAR,
-    ".tgz": _TAR,
+    ".tar": TAR,
+    ".tgz": TAR,
     ".7z": _SEVEN,
     ".rar": _RAR,
     ".lz4": _LZ4,
@@ -127,7 +135,7 @@ def kind_of_head(head: bytes) -> Kind | None:
         if head.startswith((b"%PDF-1.", b"%PDF-2.")) and head[8:9] in (b"\r", b"\n"):
             return _PDF
     # The fields before it are filled up with NULs.
-    return _TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
+    return TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
 
 
 def _is_arrow_stream(head: bytes) -> bool:
@@ -141,6 +149,11 @@ def _kind_of_ends(path: str, head: bytes) -> Kind | None:
     kind = _BOTH_ENDS.get(head[:4])
     if kind is None:
         return None
+    if is_url(path):
+        from bpe_cli.corpus.objects.reading import find, read
+
+        size = find(path).size
+        return kind if size is not None and size >= 12 and read(path, size - 4, size) == head[:4] else None
     try:
         with open(path, "rb", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
@@ -161,7 +174,7 @@ def kind_of_name(path: str) -> Kind | None:
 
 
 def kind_of_file(path: str) -> tuple[Kind, bytes]:
-    """Return what a regular file holds; of what is compressed, what is in it.
+    """Return what a regular file, or an object, holds; of what is compressed, what is in it.
 
     Returns:
         The kind, and the first bytes.
@@ -174,7 +187,8 @@ def kind_of_file(path: str) -> tuple[Kind, bytes]:
     try:
         head = first_bytes(chunks)
         kind = kind_of_head(head) or _kind_of_ends(path, head) or kind_of_name(path)
-        if kind is not None and kind.is_table and raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]:
+        is_packed = raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]
+        if kind is not None and kind.is_table and not kind.is_stream and is_packed:
             kind = Kind(f"compressed {kind.title}", "decompress it: such files are read as they are on disk")
         return kind or _kind_of_text(path, head, chunks), head
     finally:
@@ -207,9 +221,9 @@ def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
 
 
 def _has_record(path: str) -> bool:
-    """Return whether a record beside a file says that the file holds ids."""
+    """Return whether a record beside a file says that the file holds ids; beside objects nobody looks for one."""
     record = f"{path}.json"
-    if not os.path.isfile(record):
+    if is_url(path) or not os.path.isfile(record):
         return False
     try:
         with open(record, "rb", buffering=0) as file:

@@ -1,8 +1,6 @@
 """Open one input and stream its bytes, decompressed; every failure names the input.
 
-What is compressed is known by its first bytes; a file's name is never asked. Every codec is a *decompressor* in the
-manner of ``bz2.BZ2Decompressor``: ``decompress(data, max_length)``, ``needs_input``, ``eof``, ``unused_data``. Adapters
-give that shape to the two that lack it. Memory is bounded.
+What is compressed is known by its first bytes; a file's name is never asked. Memory is bounded.
 """
 
 from __future__ import annotations
@@ -11,14 +9,13 @@ import io
 import os
 import select
 import stat
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from bpe_cli.corpus.compression import MAGIC_BYTES, codec_of, decompress, may_be_compressed
 from bpe_cli.errors import InputError
-from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
@@ -29,8 +26,21 @@ CHUNK_BYTES = 1 << 20
 SNIFF_BYTES = 8192
 """A file is taken for binary when a NUL is among so many first bytes."""
 
+SCHEMES = frozenset(("s3", "gs", "az", "hf", "https", "http"))
+"""Of the URLs that are read: see ``corpus.objects``."""
+
 NO_STDIN: BinaryIO = io.BytesIO()
 """What ``-`` stands for where it is not a file."""
+
+
+def is_url(path: str) -> bool:
+    """Return whether a path is the URL of an object, or of a folder of objects.
+
+    >>> is_url("s3://bucket/a.txt"), is_url("s3/a.txt"), is_url("file:///a.txt")
+    (True, False, False)
+    """
+    scheme, mark, _ = path.partition("://")
+    return bool(mark) and scheme in SCHEMES
 
 
 def read_chunks(
@@ -41,36 +51,61 @@ def read_chunks(
     decompressed: bool = True,
     on_raw: Callable[[bytes], None] | None = None,
     on_wait: Callable[[], None] | None = None,
+    version: str | None = None,
+    size: int | None = None,
 ) -> Generator[bytes, None, None]:
-    """Stream the bytes of a file or ``-``, looking through compression.
+    """Stream the bytes of a file, an object or ``-``, looking through compression.
 
     Args:
-        path: The file, or ``-`` for ``stdin``.
+        path: The file, the URL of an object, or ``-`` for ``stdin``.
         stdin: What ``-`` stands for.
         chunk_bytes: How much to read at a time. Chunks that are yielded may be larger, up to 1 MiB.
         decompressed: False to give the bytes as they are on disk.
         on_raw: Called with every chunk as it is on disk.
         on_wait: Called before every read that has nothing to read yet, or of which nobody knows.
+        version: The version of the object that is to be read; None for that which is there.
+        size: Its size, if that is known.
 
     Raises:
         InputError: if the input cannot be opened or read, or its compressed data is damaged.
     """
+    if is_url(path):
+        from bpe_cli.corpus.objects.reading import read_object
+
+        came = read_object(path, version=version, size=size, few=chunk_bytes < CHUNK_BYTES)
+        try:
+            yield from _looked_through(_heard(came, on_raw), path, decompressed)
+        finally:
+            came.close()
+        return
     try:
         stream = stdin if path == "-" else open(path, "rb", buffering=0)  # noqa: SIM115  # closed below
     except (OSError, ValueError) as error:
         raise cannot_read(path, error) from error
     try:
-        raw = _raw_chunks(stream, path, chunk_bytes, on_raw, on_wait)
-        head = b""
-        # Nobody waits for more of a pipe's first line than it takes to know that it is plain text.
-        while len(head) < MAGIC_BYTES and may_be_compressed(head) and (chunk := next(raw, b"")):
-            head += chunk
-        chunks = chain((head,) if head else (), raw)
-        codec = codec_of(head, show_path(path)) if decompressed else None
-        yield from decompress(chunks, codec, show_path(path)) if codec else chunks
+        yield from _looked_through(_raw_chunks(stream, path, chunk_bytes, on_raw, on_wait), path, decompressed)
     finally:
         if path != "-":
             stream.close()
+
+
+def _looked_through(raw: Iterator[bytes], path: str, decompressed: bool) -> Iterator[bytes]:
+    """Decompress what is compressed."""
+    head = b""
+    # Nobody waits for more of a pipe's first line than it takes to know that it is plain text.
+    while len(head) < MAGIC_BYTES and may_be_compressed(head) and (chunk := next(raw, b"")):
+        head += chunk
+    chunks = chain((head,) if head else (), raw)
+    codec = codec_of(head, show_path(path)) if decompressed else None
+    return decompress(chunks, codec, show_path(path)) if codec else chunks
+
+
+def _heard(chunks: Iterator[bytes], on_raw: Callable[[bytes], None] | None) -> Iterator[bytes]:
+    """Pass chunks on, calling somebody with each."""
+    for chunk in chunks:
+        if on_raw is not None:
+            on_raw(chunk)
+        yield chunk
 
 
 def _raw_chunks(
@@ -194,162 +229,3 @@ def read_whole(path: str, *, stdin: BinaryIO, most: int = LARGEST_WHOLE) -> byte
     if len(data) > most:
         raise InputError(f"{show_path(path)} has more than {most:,} bytes")
     return data
-
-
-MAGIC_BYTES = 16
-"""As many first bytes as ``codec_of`` wants to see."""
-
-_GZIP = b"\x1f\x8b\x08"
-_BZIP2 = b"BZh"
-_XZ = b"\xfd7zXZ\0"
-_ZSTANDARD = b"\x28\xb5\x2f\xfd"
-_SKIPPABLE = b"\x2a\x4d\x18"
-"""What follows the first byte, 0x50 to 0x5F, of a frame that pzstd and some archivers put first."""
-
-_OUTPUT_BYTES = 1 << 20
-
-
-class Decompressor(Protocol):
-    """One member, stream or frame of compressed data on its way to bytes."""
-
-    @property
-    def eof(self) -> bool:
-        """Whether the end of the member was reached."""
-
-    @property
-    def needs_input(self) -> bool:
-        """Whether nothing more comes out before more goes in."""
-
-    @property
-    def unused_data(self) -> bytes:
-        """What followed the member."""
-
-    def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        """Return at most ``max_length`` bytes, holding back the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Codec:
-    """A kind of compression: its name, a maker of decompressors, and what those raise on bad data."""
-
-    name: str
-    make: Callable[[], Decompressor]
-    errors: tuple[type[Exception], ...]
-
-
-def may_be_compressed(head: bytes) -> bool:
-    r"""Return whether data that begins so may turn out to be compressed when more of it is there.
-
-    >>> [may_be_compressed(head) for head in (b"", b"B", b"Bob\n", b"P", b"Pa\n", b"hello\n")]
-    [True, True, False, True, False, False]
-    """
-    skippable = head[:1] == b"" or (head[0] >> 4 == 5 and _SKIPPABLE.startswith(head[1:4]))
-    return skippable or any(magic.startswith(head[: len(magic)]) for magic in (_GZIP, _BZIP2, _XZ, _ZSTANDARD))
-
-
-def codec_of(head: bytes, name: str) -> Codec | None:
-    """Recognise compressed data by its first bytes (``MAGIC_BYTES`` of them); None for anything else.
-
-    Raises:
-        InputError: if the data is compressed by Zstandard, and no library for that is installed.
-    """
-    if head.startswith(_GZIP):
-        return _gzip()
-    # The ten bytes are the header and the first block's mark (or the end mark of an empty stream).
-    if head.startswith(_BZIP2) and head[3:4] in b"123456789" and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
-        import bz2
-
-        return Codec("bzip2", bz2.BZ2Decompressor, (OSError, ValueError))
-    if head.startswith(_XZ):
-        import lzma
-
-        return Codec("xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), (lzma.LZMAError,))
-    if head.startswith(_ZSTANDARD) or (head[1:4] == _SKIPPABLE and head[0] >> 4 == 5):
-        return _zstandard(name)
-    return None
-
-
-def decompress(chunks: Iterable[bytes], codec: Codec, name: str) -> Iterator[bytes]:
-    """Decompress chunks, member after member, at most 1 MiB at a time.
-
-    Raises:
-        InputError: if the data is damaged or ends too early; the message says after how many bytes of output.
-    """
-    decompressor = codec.make()
-    produced = 0
-    try:
-        for chunk in chunks:
-            data = chunk
-            while data or not (decompressor.eof or decompressor.needs_input):
-                if decompressor.eof:
-                    # Zeros pad gzip on tapes and are part of the xz format; anything else must be a member.
-                    data = data.lstrip(b"\0") if codec.name in ("gzip", "xz") else data
-                    if not data:
-                        break
-                    decompressor = codec.make()
-                output = decompressor.decompress(data, _OUTPUT_BYTES)
-                data = decompressor.unused_data if decompressor.eof else b""
-                if output:
-                    produced += len(output)
-                    yield output
-    except codec.errors as error:
-        raise InputError(
-            f"cannot read {name}: its {codec.name} data is damaged, after {produced:,} bytes of text"
-            f" ({str(error).rstrip('.') or type(error).__name__})"
-        ) from error
-    if not decompressor.eof:
-        raise InputError(f"cannot read {name}: its {codec.name} data ends too early, after {produced:,} bytes of text")
-
-
-def _gzip() -> Codec:
-    igzip = optional("isal.igzip_lib")  # about twice as fast as zlib
-    if igzip is not None:
-        return Codec(
-            "gzip", lambda: igzip.IgzipDecompressor(flag=igzip.DECOMP_GZIP), (igzip.IsalError, EOFError, ValueError)
-        )
-    import zlib
-
-    return Codec("gzip", _Zlib, (zlib.error,))
-
-
-def _zstandard(name: str) -> Codec:
-    stdlib = optional("compression.zstd")  # from Python 3.14
-    if stdlib is not None:
-        return Codec("zstd", stdlib.ZstdDecompressor, (stdlib.ZstdError, EOFError))
-    package = optional("zstandard")
-    if package is not None:
-        from bpe_cli.corpus.zstd_blocks import ZstandardDecompressor
-
-        return Codec("zstd", lambda: ZstandardDecompressor(package), (package.ZstdError,))
-    raise InputError(
-        f"cannot read {name}: it is compressed with zstd, and no library for that is installed",
-        hint="pip install zstandard, or decompress it: zstd -dc FILE | bpe ...",
-    )
-
-
-class _Zlib:
-    """Wrap ``zlib.decompressobj`` in the interface of the other decompressors."""
-
-    def __init__(self) -> None:
-        import zlib
-
-        self._inner = zlib.decompressobj(wbits=31)
-        self._full = False  # more may come out though all input went in
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not (self._full or self._inner.unconsumed_tail)
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        held = self._inner.unconsumed_tail
-        output = self._inner.decompress(held + data if held else data, max_length)
-        self._full = len(output) == max_length and not self._inner.eof
-        return output

@@ -226,6 +226,7 @@ def train(
     *,
     documents: Documents | None = None,
     field: str = "text",
+    member: str | None = None,
     counts_dir: str | os.PathLike[str] | None = None,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
@@ -248,6 +249,7 @@ def train(
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of
             each line of JSON. None for lines where the algorithm learns from those, else whole.
         field: The field of a JSON line, or the column of a table.
+        member: How members of tar archives end that are documents; None for ``txt``, and none of a folder's archives.
         counts_dir: A folder for the counts of files, part by part: those that are there already are not counted again,
             and the tokenizer is the same. Each part is counted in a process, ``threads`` at a time.
         max_memory: Bytes that counts may take.
@@ -262,12 +264,11 @@ def train(
         TrainingError: if there is no text, or the vocabulary has no room for what it begins with.
         InputError: if a file cannot be read.
     """
-    if not isinstance(algorithm, str):
-        raise wrong_type("algorithm", "a str", algorithm)
+    for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):
+        if not isinstance(value, str):
+            raise wrong_type(name, "a str", value)
     if documents is not None:
         one_of("documents", documents, ("whole", "lines", "jsonl"))
-    if not isinstance(field, str):
-        raise wrong_type("field", "a str", field)
     threads = usable_threads(whole_number("threads", threads, 1))
     max_memory, listener = whole_number("max_memory", max_memory, 1), heard(listener)
     made = options_for(algorithm, options)
@@ -276,8 +277,7 @@ def train(
     if isinstance(first, os.PathLike):
         from bpe_cli.corpus import Source
 
-        paths = tuple(_path(item) for item in items)
-        source = Source(paths, documents=documents or "whole", field=field)
+        source = Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
         if counts_dir is not None:
             from bpe_cli.jobs.count_parts import CountsFolder, add_up, count_parts
 

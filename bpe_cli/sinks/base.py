@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import NO_EDGES, Edges
@@ -29,6 +29,16 @@ Dtype = Literal["u16", "u32"]
 """How an id lies in a binary file: 2 or 4 bytes, little-endian."""
 
 
+class HasColumns(Protocol):
+    """The interface of what has values for each row, in order."""
+
+    def schema(self, arrow: Any) -> list[tuple[str, Any]]:
+        """Return the names of the columns, and their Arrow types; ``arrow`` is pyarrow."""
+
+    def columns(self, count: int, arrow: Any) -> list[Any]:
+        """Return the values of the next rows as Arrow arrays."""
+
+
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
     """Options for what a sink writes beside ids.
@@ -41,6 +51,7 @@ class SinkOptions:
             themselves.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
         columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
+        kept: The values of the source that each row of a table has too.
     """
 
     tokens: bool = False
@@ -49,6 +60,7 @@ class SinkOptions:
     edges: Edges = NO_EDGES
     dtype: Dtype | None = None
     columns: tuple[str, ...] = ()
+    kept: HasColumns | None = None
 
 
 class TakesIds(Protocol):

@@ -10,6 +10,7 @@ import pytest
 import bpe_cli
 from tests.cli.test_killed_between import MOST_STEPS, NO_SUCH_STEP, interrupted
 from tests.cli_runner import call, error
+from tests.needs import needs
 
 TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 4) for number in range(30)]
 TOKENS = sum(len(bpe_cli.load("gpt2").encode(text)) + 1 for text in TEXTS)
@@ -41,11 +42,37 @@ def test_a_data_set_is_made_once_and_checked(folder):
     assert (broken.status, "part-00000.idx has 0 bytes in place of" in broken.err) == (1, True)
 
 
+def test_a_part_is_made_again_and_compared(folder):
+    work = ("a.jsonl", "b.jsonl", *ONE, "-o", "out")
+    call("prepare", *work, cwd=folder)
+    done = call("prepare", *work, "--check", "--deep", "1", cwd=folder)
+    assert (done.status, done.err.count("out is whole"), "1 part made again, all the same" in done.err) == (0, 1, True)
+    (folder / "a.jsonl").write_text((folder / "a.jsonl").read_text().replace("document", "Document"))
+    done = call("prepare", *work, "--check", "--deep", "all", cwd=folder)
+    assert (done.status, "part-00000 cannot be compared: a.jsonl changed since" in done.err) == (1, True)
+
+
 def test_a_dry_run_makes_nothing(folder):
     done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--dry-run", cwd=folder)
     size = sum((folder / name).stat().st_size for name in ("a.jsonl", "b.jsonl"))
-    assert (done.status, done.text) == (0, f"part-00000\t{size}\ta.jsonl\tb.jsonl\n")
+    lines = f"part\tbytes\ttokens\tinputs\npart-00000\t{size}\t{TOKENS}\ta.jsonl\tb.jsonl\ntotal\t{size}\t{TOKENS}\n"
+    assert (done.status, done.text) == (0, lines)
+    assert f"note: 30 documents, {TOKENS} tokens\n" in done.err
+    assert "all was counted" in done.err
     assert not (folder / "out").exists()
+
+
+def test_machines_follow_it_as_json(folder):
+    done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--progress", "json", cwd=folder)
+    lines = [json.loads(line) for line in done.err.splitlines()]
+    assert [line["event"] for line in lines] == ["plan", "part", "end"]
+    assert {line["schema"] for line in lines} == {"bpe-progress/1"}
+    assert (lines[0]["parts"], lines[0]["to_do"], lines[0]["kept"]) == (1, 1, 0)
+    assert (lines[1]["part"], lines[1]["documents"], lines[1]["tokens"]) == (0, 30, TOKENS)
+    assert lines[1]["files"] == ["part-00000.bin", "part-00000.idx"]
+    assert (lines[2]["is_whole"], lines[2]["tokens"], lines[2]["folder"]) == (True, TOKENS, "out")
+    checked = call("prepare", "--check", "out", "--progress", "json", cwd=folder)
+    assert (checked.status, checked.err) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -61,8 +88,18 @@ def test_a_dry_run_makes_nothing(folder):
         (("a.jsonl", *ONE, "-o", "out", "--pad", "0"), "--pad fills sequences"),
         (("a.jsonl", *ONE, "-o", "out", "--pack", "8", "--pad", "auto"), "nothing in this tokenizer says"),
         (("a.jsonl", *ONE, "-o", "out", "--dtype", "u16", "-t", "gpt-4"), "u16 cannot hold"),
+        (("a.jsonl", *ONE, "-o", "out", "--keep", "id"), "the format megatron has no columns"),
+        (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--pack", "8", "--keep", "id"), "--keep puts one value"),
+        (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--keep", "id,id"), "--keep names 'id' twice"),
+        (("a.jsonl", *ONE, "-o", "out", "--member", "txt"), "--member names the texts in tar archives, and there are"),
+        (("@b", *ONE, "-o", "out"), "cannot read b: no such file"),
         (("--check", "nowhere"), "there is no data set in nowhere"),
         (("--check",), "--check takes the folder"),
+        (("a.jsonl", *ONE, "-o", "out", "--deep", "1"), "--deep is about --check"),
+        (("a.jsonl", *ONE, "-o", "out", "--check", "--deep", "0"), "--deep '0' is not a number of parts"),
+        (("a.jsonl", *ONE, "--check", "--deep", "1"), "there is no folder for the data set"),
+        (("a.jsonl", *ONE, "-o", "out", "--check", "--deep", "1"), "there is no data set in out"),
+        (("a.jsonl", *ONE, "-o", "out", "-q", "--progress", "json"), "--quiet and --progress exclude"),
         (("--check", "--finish", "out"), "exclude each other"),
         (("a.jsonl", "-t", "gpt2", "-o", "out"), "holds JSON lines"),
     ],
@@ -75,10 +112,16 @@ def test_wrong_lines_say_what_is_wrong(folder, arguments, message):
 
 @pytest.mark.parametrize("how", ["kill", "kill after", "no room"])
 @pytest.mark.parametrize("before", ["nothing", "older"])
-@pytest.mark.parametrize("to", ["megatron", "mds"])  # the second has an index of all parts
+@pytest.mark.parametrize(
+    "to", ["megatron", "mds", "bin"]
+)  # the second has an index of all parts, the third one file more
 def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before, to):
     """What is taken for whole is whole; and going on gives the same bytes as one undisturbed run."""
     work = ("prepare", "a.jsonl", "b.jsonl", *ONE, "--to", to, "-o", "out", "--pack", "16", "--overwrite")
+    if to == "bin":
+        work = (*work, "--on-error", "quarantine")
+        with open(folder / "b.jsonl", "a") as file:
+            file.write("broken\n")
     assert call(*work, cwd=folder).status == 0
     whole = contents(folder / "out")
     seen = set()
@@ -100,3 +143,28 @@ def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before, to):
     else:
         pytest.fail(f"more than {MOST_STEPS} steps")
     assert {"none", "new"} <= seen
+
+
+def test_broken_rows_are_told_of(folder):
+    with open(folder / "b.jsonl", "a") as file:
+        file.write('broken\n{"text": 5}\n{"text": "\\ud800"}\n')
+    work = ("prepare", "a.jsonl", "b.jsonl", *ONE)
+    assert "b.jsonl:11:1: invalid JSON" in error(call(*work, "-o", "no", cwd=folder))
+    counted = f"1 part, 30 documents, {TOKENS} tokens"
+    left = "note: 3 broken rows left out: 2 json, 1 type"
+    skipped = call(*work, "-o", "out", "--on-error", "skip", cwd=folder)
+    assert (skipped.status, skipped.err) == (0, f"{counted} -> out\n{left}\n")
+    kept = call(*work, "-o", "kept", "--on-error", "quarantine", cwd=folder)
+    assert kept.err == f"{counted} -> kept\n{left}; see kept/part-*.quarantine.jsonl\n"
+    checked = call("prepare", "--check", "kept", cwd=folder)
+    assert checked.err == f"kept is whole: {counted}\n{left}; see kept/part-*.quarantine.jsonl\n"
+    rows = [json.loads(line) for line in (folder / "kept/part-00000.quarantine.jsonl").read_bytes().splitlines()]
+    assert [(row["line"], row["raw"]) for row in rows] == [
+        (11, "broken"), (12, '{"text": 5}'), (13, '{"text": "\\ud800"}'),
+    ]  # fmt: skip
+
+
+def test_a_field_that_nothing_has_is_told_of(folder):
+    needs("pyarrow")
+    done = call("prepare", "a.jsonl", *ONE, "--to", "arrow", "-o", "out", "--keep", "text,ulr", cwd=folder)
+    assert done.err.endswith("note: no row has a value of ulr, which --keep names\n")

@@ -3,6 +3,8 @@
 The folder holds a plan, the files of each part with a record beside them, and at the end a manifest made of the
 records. Run again, what is there and right is not done again; what is damaged or made otherwise is named, and refused
 unless it may be overwritten. All of it is the same whatever ran the parts, byte for byte.
+
+Length: a function for each thing that ``bpe prepare`` does, with the sections of its docstring.
 """
 
 from __future__ import annotations
@@ -11,42 +13,50 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
     damaged_set,
     folder_of_run,
+    free_bytes,
     index_damage,
+    plan_in,
     records_of,
+    remove_parts_from,
     what_is_left,
     withdraw_manifest,
     write_manifest,
 )
+from bpe_cli.jobs.prepare.keeping import check_kept, settled
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
+    Plan,
     Record,
     dumped,
     index_of,
     manifest_of,
     plan_of,
     read_json,
-    read_plan,
+    total_of,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Input, Source
+    from bpe_cli.corpus import Input, Inputs, Source
+    from bpe_cli.corpus.rows import KeptField
     from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Tokenizer
 
-__all__ = ["PrepareOptions", "Prepared", "Share", "check", "finish", "plan", "prepare"]
+__all__ = ["PrepareOptions", "Prepared", "Share", "check", "check_deep", "estimate", "finish", "plan", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,10 @@ class Prepared:
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
+        again: How many parts were made again to compare them.
+        broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
+        quarantined: How many files hold rows that were left out.
+        nulls: In how many rows each column that is kept is null; None if none is kept.
     """
 
     folder: str
@@ -80,6 +94,10 @@ class Prepared:
     left_out: int
     padding: int
     is_whole: bool
+    again: int = 0
+    broken: dict[str, int] | None = None
+    quarantined: int = 0
+    nulls: dict[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,32 +166,38 @@ def prepare(
     inputs = find_documents(source, listener=listener, streams=streams)
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
+    keep = _kept(settings, source, options, inputs)
     plan = plan_of(settings, parts)
-    job = PartJob(
-        tokenizer,
-        replace(source, paths=()),
-        options,
-        folder,
-        plan.fingerprint(),
-        settings["dtype"],
-        settings["tokenizer"]["sha256"],
-    )
+    job = _job(tokenizer, source, options, folder, plan, settings, keep)
     work = Work(job, _begin, _run, _name_of, _size_of)
     with folder_of_run(folder, alone=share is None):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
-        if read_plan(folder) != plan:
+        if plan_in(folder) != plan:
             withdraw_manifest(folder)
+            remove_parts_from(folder, len(parts))
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
         mine = [part for part in waiting if share is None or share.takes(part)]
         records = dict(kept)
-        with listener.task("preparing", sum(part.size for part in mine)) as advance:
+        total = sum(part.size for part in mine)
+        announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
+        with listener.task("preparing", total) as advance:
             for record in runner.run(work, mine, advance, listener.note):
                 records[record.part] = record
+                size = parts[record.part].size
+                announce(
+                    listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
+                    sequences=record.sequences, files=[file.name for file in record.files],
+                )  # fmt: skip
         whole = len(records) == len(parts)
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])
-    return _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
+    done = _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
+    announce(
+        listener, "end", folder=folder, parts=done.parts, made=done.made, kept=done.kept, documents=done.documents,
+        tokens=done.tokens, bytes=done.bytes, is_whole=done.is_whole,
+    )  # fmt: skip
+    return done
 
 
 def plan(
@@ -192,6 +216,47 @@ def plan(
         (part.name, part.size, [_shown(item) for item in part.inputs])
         for part in divide(inputs, source, options.part_bytes)
     ]
+
+
+def estimate(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions | None = None,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    processes: int | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Planned:
+    """Return what a data set would have: its parts, and how many documents and tokens, estimated from a sample.
+
+    Args:
+        source: The texts, as for ``prepare``.
+        tokenizer: A tokenizer; or its file, or its name.
+        options: What would be written.
+        folder: Where; nothing is made there. None if that is not known yet.
+        processes: How many processes would work at a time; None for as many as there are processors.
+        listener: Who hears of what the caller might not expect.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError, InputError: as ``prepare``; the files of the sample are read.
+    """
+    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.prepare.estimating import estimate as estimated
+    from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    options = options or PrepareOptions()
+    _check_source(source)
+    model = load_tokenizer(tokenizer)
+    settings = settings_of(source, model, options)
+    inputs = find_documents(source, listener=listener, streams=streams or Streams())
+    parts = divide(inputs, source, options.part_bytes)
+    count = usable_threads() if processes is None else processes
+    width = 2 if settings["dtype"] == "u16" else 4
+    free = None if folder is None else free_bytes(os.fspath(folder))
+    return estimated(parts, source, model, options, width=width, processes=count, free=free)
 
 
 def _shown(item: Input) -> str:
@@ -223,8 +288,8 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     folder = os.fspath(folder)
     plan, records = records_of(folder)
     damaged: list[str] = []
-    with listener.task("checking", sum(file.size for record in records for file in record.files)) as advance:
-        for file in (file for record in records for file in record.files):
+    with listener.task("checking", sum(file.size for record in records for file in record.all_files)) as advance:
+        for file in (file for record in records for file in record.all_files):
             with open(os.path.join(folder, file.name), "rb") as stream:
                 if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
                     damaged.append(f"{file.name} has other bytes than its record says")
@@ -239,6 +304,60 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     if damaged:
         raise damaged_set(folder, damaged)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
+
+
+def check_deep(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions | None = None,
+    *,
+    folder: str | os.PathLike[str],
+    parts: int | None = 1,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Prepared:
+    """Verify a data set as ``check`` does, and then make some parts again from the inputs, and compare all of it.
+
+    Args:
+        source: The texts that it was made of.
+        tokenizer: The tokenizer that it was made with.
+        options: What was written.
+        folder: The folder of the data set.
+        parts: How many parts are made again, drawn by a fixed hash; None for all. One at a time lies in the folder for
+            temporary files.
+        threads: How many threads encode; None for all processors. They change no result.
+        listener: Who hears how it goes on.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError: if the data set was made of other inputs, or with another tokenizer or other options.
+        InputError: if there is no data set, or an input cannot be read.
+        CheckFailed: if something is missing or damaged, or a part is not what its inputs make; the message names it.
+    """
+    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.prepare.deep import check_same_plan, differing, drawn
+    from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    options, folder = options or PrepareOptions(), os.fspath(folder)
+    there, records = records_of(folder)
+    _check_source(source)
+    model = load_tokenizer(tokenizer)
+    settings = settings_of(source, model, options)
+    inputs = find_documents(source, listener=listener, streams=streams or Streams())
+    divided = divide(inputs, source, options.part_bytes)
+    keep = _kept(settings, source, options, inputs)
+    check_same_plan(folder, there, plan_of(settings, divided))
+    done = check(folder, listener)
+    job = _job(tokenizer, source, options, folder, there, settings, keep)
+    again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
+    count = usable_threads() if threads is None else threads
+    with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
+        wrong = differing(job, model, again, count, advance)
+    if wrong:
+        raise damaged_set(folder, wrong)
+    return replace(done, made=0, again=len(again))
 
 
 def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> dict[str, Any]:
@@ -261,6 +380,7 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
     if options.pad is not None and "attention_mask" in options.columns:
         raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
+    check_kept(options.keep, options.to, kind, options.way if asked else None)
     dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
@@ -281,6 +401,8 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         "length": options.length,
         "way": options.way if asked else None,
         "pad": asked.pad if asked else None,
+        **({} if source.ending == "txt" else {"member": source.ending}),
+        **({} if options.on_error == "fail" else {"on_error": options.on_error}),
     }
 
 
@@ -312,6 +434,29 @@ def _size_of(part: Part) -> int:
     return part.size
 
 
+def _kept(settings: dict[str, Any], source: Source, options: PrepareOptions, inputs: Inputs) -> tuple[KeptField, ...]:
+    """Settle which fields are kept and how, add that to the settings, and return it."""
+    keep = settled(options.keep, source, inputs)
+    if keep:
+        settings["keep"] = [[field.name, field.type] for field in keep]
+    return keep
+
+
+def _job(
+    tokenizer: AnyTokenizer,
+    source: Source,
+    options: PrepareOptions,
+    folder: str,
+    plan: Plan,
+    settings: dict[str, Any],
+    keep: tuple[KeptField, ...],
+) -> PartJob:
+    """Return what all parts of a plan have in common."""
+    source = replace(source, paths=())
+    sha256 = settings["tokenizer"]["sha256"]
+    return PartJob(tokenizer, source, options, folder, plan.fingerprint(), settings["dtype"], sha256, keep)
+
+
 def _check_source(source: Source) -> None:
     if source.text is not None:
         raise UsageError("a data set is made of files, not of a text")
@@ -326,8 +471,11 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
     inside = os.path.realpath(folder) + os.sep
     for item in items:
         if item.size is None:
-            raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
-        if os.path.realpath(item.path).startswith(inside):
+            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
+            raise UsageError(f"{item.name} {what}, and a data set is made of what has one")
+        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
+            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
+        if not is_url(item.path) and os.path.realpath(item.path).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 
@@ -348,4 +496,7 @@ def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, m
         left_out=sum(record.left_out for record in there),
         padding=sum(record.padding for record in there),
         is_whole=whole,
+        broken=total_of(there, "broken"),
+        quarantined=sum(record.quarantine is not None for record in there),
+        nulls=total_of(there, "nulls"),
     )

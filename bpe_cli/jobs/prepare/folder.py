@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import CheckFailed, InputError, OutputError, UsageError
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
+    Manifest,
     Plan,
     Record,
     dumped,
     index_of,
     manifest_of,
+    read_manifest,
     read_plan,
     read_record,
+    remove_file,
+    remove_files,
 )
-from bpe_cli.support.messages import MOST_NAMED, show_path
+from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.part import PartJob
@@ -36,6 +42,11 @@ def check_folder(folder: str) -> None:
     """
     if not folder or "\0" in folder:
         raise OutputError(f"no folder is called {folder!r}")
+    if is_url(folder):
+        raise OutputError(
+            f"a data set is written into a folder of a disk, and {show_path(folder)} is none",
+            hint="write it there and copy it when it is whole, or name the folder where the store is mounted",
+        )
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{show_path(folder)} is not a folder")
 
@@ -63,6 +74,19 @@ def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
             raise
 
 
+def free_bytes(folder: str) -> int | None:
+    """Return how many bytes are free where a folder is, or would be made; None if the system does not say."""
+    import shutil
+
+    place = os.path.abspath(folder)
+    while not os.path.isdir(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    try:
+        return shutil.disk_usage(place).free
+    except OSError:
+        return None
+
+
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
     """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
     try:
@@ -81,7 +105,8 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         return
     if there == plan or overwrite:
         return
-    other = [key for key in plan.settings if plan.settings[key] != there.settings.get(key)]
+    keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
+    other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
     what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
@@ -118,7 +143,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
     plan = read_plan(folder)
     if plan is None:
         raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
-    fingerprint = plan.fingerprint()
+    fingerprint, sizes = plan.fingerprint(), sizes_in(folder)
     records: list[Record] = []
     damaged: list[str] = []
     for number, inputs in enumerate(plan.parts):
@@ -130,19 +155,62 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
             damaged.append(f"{name} was made otherwise")
-        damaged.extend(f"{file.name} {reason}" for file in record.files if (reason := _size_damage(folder, file)))
+        damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
     if damaged:
         raise damaged_set(folder, damaged)
     return plan, records
 
 
-def _size_damage(folder: str, file: PartFile) -> str | None:
-    try:
-        size = os.stat(os.path.join(folder, file.name)).st_size
-    except OSError:
+def _size_damage(sizes: Mapping[str, int], file: PartFile) -> str | None:
+    size = sizes.get(file.name)
+    if size is None:
         return "is missing"
     return None if size == file.size else f"has {size:,} bytes in place of {file.size:,}"
+
+
+def open_whole(folder: str) -> Manifest:
+    """Read the manifest of a data set that is whole, and check that its files are there and as long as it says.
+
+    Raises:
+        InputError: if there is no data set.
+        CheckFailed: if it is not whole, or files are missing or damaged; the message names the first ones.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        if read_plan(folder) is None:
+            raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
+        raise CheckFailed(
+            f"the data set in {show_path(folder)} is not whole: there is no {MANIFEST}",
+            hint="run `bpe prepare` again, or with --finish if all parts are there",
+        )
+    sizes = sizes_in(folder)
+    damaged = [
+        f"{file.name} {reason}"
+        for record in manifest.records
+        for file in record.files
+        if (reason := _size_damage(sizes, file))
+    ]
+    if damaged:
+        raise damaged_set(folder, damaged)
+    return manifest
+
+
+def sizes_in(folder: str) -> dict[str, int]:
+    """Return how many bytes each file of a folder has: one listing, in place of a look at each of many files.
+
+    Raises:
+        InputError: if the folder cannot be read.
+    """
+    sizes = {}
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # it went away meanwhile, or is a link to nothing
+                    sizes[entry.name] = entry.stat().st_size
+    except OSError as error:
+        raise cannot_read(folder, error) from error
+    return sizes
 
 
 def damaged_set(folder: str, reasons: Sequence[str]) -> CheckFailed:
@@ -185,12 +253,26 @@ def _holds(path: str, content: bytes) -> bool:
         return False
 
 
+def remove_parts_from(folder: str, count: int) -> None:
+    """Remove the parts of an older data set whose numbers are ``count`` or more: their files, then their records."""
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if re.fullmatch(r"part-\d{5,}\.json", entry.name))
+    for name in names:
+        if int(name[5:-5]) >= count and (record := read_record(os.path.join(folder, name))) is not None:
+            remove_files(folder, name[:-5], record)
+            remove_file(os.path.join(folder, name))
+
+
 def withdraw_manifest(folder: str) -> None:
     """Remove what covers all parts: the manifest first, then the files that the plan in the folder has beside it."""
-    names = [MANIFEST]
-    with contextlib.suppress(InputError):
-        if (plan := read_plan(folder)) is not None:
-            names += index_of(plan, [])
-    for name in names:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(folder, name))
+    plan = plan_in(folder)
+    for name in (MANIFEST, *(() if plan is None else index_of(plan, []))):
+        remove_file(os.path.join(folder, name))
+
+
+def plan_in(folder: str) -> Plan | None:
+    """Return the plan in a folder; None if there is none, or it is damaged."""
+    try:
+        return read_plan(folder)
+    except InputError:
+        return None

@@ -11,17 +11,19 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.prepare.broken import ENDING, BrokenRows, OnError, check_on_error
+from bpe_cli.jobs.prepare.keeping import KeptValues
 from bpe_cli.jobs.prepare.plan import Part
-from bpe_cli.jobs.prepare.records import PartFile, Record, dumped
+from bpe_cli.jobs.prepare.records import PartFile, Record, dumped, read_record, remove_files
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Sequences, Way, sequences
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash, Source
+    from bpe_cli.corpus.rows import KeptField
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.base import Dtype
-    from bpe_cli.sinks.draft import Draft
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 
@@ -42,9 +44,11 @@ class PrepareOptions:
         length: How many ids a sequence has at most; None for documents as they are.
         way: How documents become sequences: see ``SequenceOptions``.
         pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
+        on_error: What becomes of a broken row: see ``OnError``.
+        keep: Fields of the source that a row of a table has too, each as ``NAME`` or ``NAME:TYPE``.
 
     Raises:
-        UsageError: if there is no length, and something else is said of sequences.
+        UsageError: if there is no length, and something else is said of sequences; or no such ``on_error``.
     """
 
     to: str = "bin"
@@ -59,8 +63,11 @@ class PrepareOptions:
     length: int | None = None
     way: Way = "concatenate"
     pad: str | int | None = None
+    on_error: OnError = "fail"
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_on_error(self.on_error)
         if self.length is None and self.pad is not None:
             raise UsageError("`pad` fills sequences, and documents are not made into sequences", hint="use `length`")
 
@@ -100,6 +107,7 @@ class PartJob:
         plan: The fingerprint of the plan.
         dtype: How an id is stored.
         sha256: The hash of the tokenizer.
+        keep: The fields whose values are kept.
     """
 
     tokenizer: AnyTokenizer
@@ -109,6 +117,7 @@ class PartJob:
     plan: str
     dtype: Dtype
     sha256: str
+    keep: tuple[KeptField, ...] = ()
 
     def record_path(self, part: Part) -> str:
         """Return where the record of a part lies."""
@@ -133,8 +142,9 @@ def run_part(
     """
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
+    from bpe_cli.corpus.rows import Rows
     from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refusing
-    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.atomic import HashedOutput, Output
     from bpe_cli.sinks.base import SinkOptions
     from bpe_cli.sinks.dataset import DATASETS
     from bpe_cli.sinks.draft import Draft
@@ -149,22 +159,29 @@ def run_part(
     with ExitStack() as stack:
         paths = [os.path.join(job.folder, name) for name in names]
         drafts = [stack.enter_context(Draft(path)) for path in paths]
-        outputs = [Output(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
+        outputs = [HashedOutput(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
         asked = job.options.sequences(model)
         # Sequences hold the tokens around documents already, so that the sink is told of none.
         around = edges if asked is None else Edges(edges.before, edges.after)
         columns = job.options.columns
+        broken = BrokenRows(job.options.on_error, os.path.join(job.folder, part.name + ENDING), stack)
+        kept = KeptValues(job.keep, in_sequences=asked is not None) if job.keep else None
+        rows = Rows(
+            None if broken.counts is None else broken.take, job.keep, None if kept is None else kept.add
+        )  # fmt: skip
         sink = kind.open(
-            outputs, model, SinkOptions(specials=job.options.specials, edges=around, dtype=job.dtype, columns=columns)
+            outputs,
+            model,
+            SinkOptions(specials=job.options.specials, edges=around, dtype=job.dtype, columns=columns, kept=kept),
         )
-        taker = sink if asked is None else sequences(sink, asked)
+        taker = sink if asked is None else sequences(sink, asked, kept)
         origins = Origins(whole=job.source.documents == "whole")
         way, places = BlockEncoding(model, matcher, None, around, taker, Budget(None, origins)), Places()
         keep_freed_memory()
         with Ordered(way.encode, way.write, threads) as ordered:
             blocks = read_blocks(
                 job.source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance,
-                on_input=origins.begin, hashes=hashes,
+                on_input=origins.begin, hashes=hashes, rows=rows,
             )  # fmt: skip
             settled = model.settle(blocks, matcher)
             for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
@@ -172,36 +189,30 @@ def run_part(
         if taker is not sink:
             taker.finish()
         sink.finish()
-        files = tuple(_described(draft, name) for draft, name in zip(drafts, names, strict=True))
+        files = tuple(PartFile(name, *each.size_and_hash()) for name, each in zip(names, outputs, strict=True))
         inputs = [
-            described | {"sha256": sha256} for described, (_, sha256, _) in zip(part.described(), hashes, strict=True)
+            described | ({"sha256": sha256} if sha256 else {})
+            for described, (_, sha256, _) in zip(part.described(), hashes, strict=True)
         ]
+        made = taker if isinstance(taker, Sequences) else None
         record = Record(
             part.number, job.plan, taker.documents, sink.tokens, sink.divided, sink.dtype, inputs, files,
-            *((sink.documents, taker.left_out, taker.padding) if isinstance(taker, Sequences) else ()),
+            None if made is None else sink.documents, made.left_out if made else 0, made.padding if made else 0,
+            broken.counts, broken.file(), None if kept is None else kept.nulls,
         )  # fmt: skip
         place = job.record_path(part)
         last = stack.enter_context(Draft(place))
         Output(last.stream, place, place).write(dumped(record.to_json()))
-        for draft in (*drafts, last):
+        drafts += (*broken.drafts(), last)
+        for draft in drafts:
             draft.prepare()
         with UNFINISHED:
+            remove_files(job.folder, part.name, read_record(place), but=names)
             last.withdraw()
-            for draft in (*drafts, last):
+            broken.withdraw()
+            for draft in drafts:
                 draft.publish()
     return record
-
-
-def _described(draft: Draft, name: str) -> PartFile:
-    """Describe a file of a part by its bytes as they lie in the draft."""
-    import hashlib
-
-    stream = draft.stream
-    stream.flush()
-    stream.seek(0)
-    digest = hashlib.file_digest(stream, "sha256")
-    size = stream.seek(0, os.SEEK_END)
-    return PartFile(name, size, digest.hexdigest())
 
 
 def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
@@ -216,7 +227,7 @@ def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
     described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
     if record.part != part.number or described != part.described():
         return "it was made of other inputs"
-    for file in record.files:
+    for file in record.all_files:
         try:
             size = os.stat(os.path.join(job.folder, file.name)).st_size
         except OSError:

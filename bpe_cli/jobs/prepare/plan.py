@@ -44,12 +44,14 @@ class Part:
         return sum(size_of(item) for item in self.inputs)
 
     def described(self) -> list[dict[str, str | int]]:
-        """Return its inputs for a record: each with its path, its size, and the extent if it has one."""
+        """Return its inputs for a record: each with its path, its size, its version and its extent if it has such."""
         return [_described(item) for item in self.inputs]
 
 
 def _described(item: Input) -> dict[str, str | int]:
     described: dict[str, str | int] = {"path": item.plain_name, "bytes": item.size or 0}
+    if item.version is not None:
+        described["version"] = item.version
     if item.extent is not None:
         described["from"], described["to"] = item.extent
     return described

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, OutputError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import cannot_read, show_path
+from bpe_cli.support.messages import cannot_read, reason_of, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.plan import Part
@@ -32,6 +32,10 @@ class PartFile:
     size: int
     sha256: str
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"name": self.name, "bytes": self.size, "sha256": self.sha256}
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -49,6 +53,9 @@ class Record:
         sequences: How many sequences the documents became; None if they were left as they are.
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
+        broken: How many rows of each kind of fault were left out; None if the first would have been an error.
+        quarantine: The file that holds them; None if there is none.
+        nulls: In how many rows each column that is kept is null; None if none is kept.
     """
 
     part: int
@@ -62,6 +69,14 @@ class Record:
     sequences: int | None = None
     left_out: int = 0
     padding: int = 0
+    broken: dict[str, int] | None = None
+    quarantine: PartFile | None = None
+    nulls: dict[str, int] | None = None
+
+    @property
+    def all_files(self) -> tuple[PartFile, ...]:
+        """Its files, and the one that holds broken rows."""
+        return self.files if self.quarantine is None else (*self.files, self.quarantine)
 
     @property
     def rows(self) -> int:
@@ -82,8 +97,13 @@ class Record:
             "padding": self.padding,
             "dtype": self.dtype,
             "inputs": self.inputs,
-            "files": [{"name": each.name, "bytes": each.size, "sha256": each.sha256} for each in self.files],
-        }
+            "files": [each.to_json() for each in self.files],
+        } | self._optional()
+
+    def _optional(self) -> dict[str, Any]:
+        optional = {"broken": self.broken, "nulls": self.nulls}
+        described = {key: value for key, value in optional.items() if value is not None}
+        return described if self.quarantine is None else described | {"quarantine": self.quarantine.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +125,21 @@ class Plan:
     def fingerprint(self) -> str:
         """Return the hash of its settings: parts that were made by other ones do not belong to it."""
         return hashlib.sha256(dumped(self.settings)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is there, as it lies in the folder.
+
+    Attributes:
+        settings: The options that changed what was written, and the tokenizer.
+        records: The records of all parts, in order.
+        sha256: The hash of the manifest.
+    """
+
+    settings: dict[str, Any]
+    records: list[Record]
+    sha256: str
 
 
 def plan_of(settings: dict[str, Any], parts: Iterable[Part]) -> Plan:
@@ -131,6 +166,7 @@ def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes
         "sequences": None if plan.settings.get("length") is None else sum(each.sequences or 0 for each in records),
         "left_out": sum(record.left_out for record in records),
         "padding": sum(record.padding for record in records),
+        **{key: total for key in ("broken", "nulls") if (total := total_of(records, key)) is not None},
         "bytes": sum(file.size for record in records for file in record.files),
         "parts": [
             {key: value for key, value in record.to_json().items() if key not in ("schema", "plan")}
@@ -141,6 +177,12 @@ def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes
             for name, content in index.items()
         ],
     }
+
+
+def total_of(records: Iterable[Record], what: Literal["broken", "nulls"]) -> dict[str, int] | None:
+    """Add up counts that records have by name; None if none has any."""
+    each = [counts for record in records if (counts := getattr(record, what)) is not None]
+    return {name: sum(counts.get(name, 0) for counts in each) for name in set().union(*each)} if each else None
 
 
 def dumped(content: dict[str, Any]) -> bytes:
@@ -156,15 +198,26 @@ def read_json(path: str) -> dict[str, Any] | None:
     Raises:
         InputError: if the file cannot be read, or is not a JSON object.
     """
-    from bpe_cli.support.safe_orjson import orjson
-
     try:
         with open(path, "rb") as file:
-            content = orjson.loads(file.read(_LARGEST))
+            data = file.read(_LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise cannot_read(path, error) from error
+    return json_in(data, path)
+
+
+def json_in(data: bytes, path: str) -> dict[str, Any]:
+    """Parse the contents of one of the files.
+
+    Raises:
+        InputError: if they are not a JSON object.
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    try:
+        content = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{show_path(path)} is damaged: {error}") from error
     if not isinstance(content, dict):
@@ -203,6 +256,56 @@ def read_record(path: str) -> Record | None:
     return None if content is None else record_in(content)
 
 
+def read_manifest(folder: str) -> Manifest | None:
+    """Read the manifest of a data set; None if there is none.
+
+    Raises:
+        InputError: if it cannot be read, or is damaged.
+    """
+    path = os.path.join(folder, MANIFEST)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    content = json_in(data, path)
+    settings, plan, parts = content.get("settings"), content.get("plan"), _list_of(content.get("parts"), dict)
+    if content.get("schema") == _SCHEMA and isinstance(settings, dict) and parts is not None:
+        records = [record_in({**part, "schema": _PART_SCHEMA, "plan": plan}) for part in parts]
+        if None not in records:
+            return Manifest(settings, [each for each in records if each], hashlib.sha256(data).hexdigest())
+    raise InputError(f"{show_path(path)} is not the manifest of a data set of this version")
+
+
+def remove_files(folder: str, name: str, record: Record | None, *, but: Collection[str] = ()) -> None:
+    """Remove the files of a part that an older record names, those of other formats among them, but for some.
+
+    The record is to go after them: whatever happens in between, it is that of a damaged part.
+
+    Raises:
+        OutputError: if one cannot be removed.
+    """
+    for file in () if record is None else record.all_files:
+        if file.name.startswith(f"{name}.") and file.name not in but:
+            remove_file(os.path.join(folder, file.name))
+
+
+def remove_file(path: str) -> None:
+    """Remove a file, if there is one.
+
+    Raises:
+        OutputError: if it cannot be removed.
+    """
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise OutputError(f"cannot remove {show_path(path)}: {reason_of(error)}") from error
+
+
 def record_in(content: dict[str, Any]) -> Record | None:
     """Return the record that JSON holds; None if it holds something else."""
     numbers = [content.get(key) for key in ("part", "documents", "tokens", "divided", "left_out", "padding")]
@@ -212,7 +315,14 @@ def record_in(content: dict[str, Any]) -> Record | None:
         return None
     if any(type(number) is not int or number < 0 for number in numbers):
         return None
-    made = tuple(PartFile(each.get("name", ""), each.get("bytes", -1), each.get("sha256", "")) for each in files)
+    quarantine = content.get("quarantine")
+    made = tuple(
+        PartFile(each.get("name", ""), each.get("bytes", -1), each.get("sha256", ""))
+        for each in (*files, *([quarantine] if isinstance(quarantine, dict) else []))
+    )
+    optional = [content.get(key) for key in ("broken", "nulls")]
+    if any(each is not None and not _are_counts(each) for each in optional):
+        return None
     if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
         return None
     if any(type(each.size) is not int or os.path.basename(each.name) != each.name for each in made):
@@ -222,7 +332,15 @@ def record_in(content: dict[str, Any]) -> Record | None:
         return None
     part, documents, tokens, divided, left_out, padding = (number or 0 for number in numbers)
     plan, dtype = (text or "" for text in texts)
-    return Record(part, plan, documents, tokens, divided, dtype, inputs, made, sequences, left_out, padding)
+    broken, nulls = optional
+    return Record(
+        part, plan, documents, tokens, divided, dtype, inputs, made[: len(files)], sequences, left_out, padding,
+        broken, made[len(files)] if len(made) > len(files) else None, nulls,
+    )  # fmt: skip
+
+
+def _are_counts(value: object) -> bool:
+    return isinstance(value, dict) and all(type(count) is int and count >= 0 for count in value.values())
 
 
 def _list_of(value: object, kind: type) -> list[Any] | None:

@@ -21,6 +21,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.prepare.keeping import KeptValues
     from bpe_cli.sinks.base import Sink
 
 Way = Literal["truncate", "split", "concatenate", "best-fit"]
@@ -61,6 +62,7 @@ class Sequences(ABC):
         documents: How many documents are complete.
         left_out: How many ids are in no sequence, because documents were truncated.
         padding: How many ids only fill sequences.
+        kept: Told of which document each sequence is, where each is of one; None if no values are kept.
     """
 
     is_binary = True
@@ -69,6 +71,7 @@ class Sequences(ABC):
     def __init__(self, sink: Sink, options: SequenceOptions) -> None:
         """Hand sequences to ``sink``."""
         self.options = options
+        self.kept: KeptValues | None = None
         self.documents = 0
         self.left_out = 0
         self.padding = 0
@@ -90,6 +93,8 @@ class Sequences(ABC):
 
     def _add(self, piece: memoryview | array[int]) -> None:
         """Add a sequence."""
+        if self.kept is not None:
+            self.kept.begin_row()
         self._ids.extend(piece)
         if self.options.pad is not None and len(piece) < self.options.length:
             more = self.options.length - len(piece)
@@ -121,6 +126,8 @@ class _Cut(Sequences):
             if done and not self._open and not self._cut and end - start <= length:
                 if end > start:
                     yield 0, ids[start:end]
+                if self.kept is not None:
+                    self.kept.end_document()
                 start = end
                 continue
             self._open.extend(ids[start:end])
@@ -132,6 +139,8 @@ class _Cut(Sequences):
             if done:
                 if self._open:
                     yield self._cut, self._open
+                if self.kept is not None:
+                    self.kept.end_document()
                 self._open, self._cut = array("I"), 0
 
 
@@ -242,6 +251,8 @@ _WAYS: dict[Way, type[Sequences]] = {
 }
 
 
-def sequences(sink: Sink, options: SequenceOptions) -> Sequences:
-    """Return what makes sequences and hands them to a sink."""
-    return _WAYS[options.way](sink, options)
+def sequences(sink: Sink, options: SequenceOptions, kept: KeptValues | None = None) -> Sequences:
+    """Return what makes sequences and hands them to a sink; it says of which document each is, if values are kept."""
+    made = _WAYS[options.way](sink, options)
+    made.kept = kept
+    return made

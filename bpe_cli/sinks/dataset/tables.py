@@ -62,7 +62,8 @@ class TableSink(RowsSink):
     """Write rows in batches.
 
     Raises:
-        UsageError: if pyarrow is not installed, or an id does not fit into int32.
+        UsageError: if pyarrow is not installed, an id does not fit into int32, or the format lacks the type of a column
+            that is kept.
         InputError: if a document has more ids than an int32 can count.
     """
 
@@ -74,8 +75,17 @@ class TableSink(RowsSink):
         self._values = bytearray()
         types = {"attention_mask": self._arrow.int8(), "position_ids": self._arrow.int32()}
         columns = [("input_ids", ids), *((name, types[name]) for name in options.columns)]
-        self._schema = self._arrow.schema([(name, self._arrow.list_(kind)) for name, kind in columns])
-        self._writer = self._open(_Stream(output))
+        self._lists = [(name, self._arrow.list_(kind)) for name, kind in columns]
+        kept = [] if options.kept is None else options.kept.schema(self._arrow)
+        self._schema = self._arrow.schema([*self._lists, *kept])
+        try:
+            self._writer = self._open(_Stream(output))
+        except self._arrow.ArrowNotImplementedError as error:
+            reason = str(error).splitlines()[0]
+            raise UsageError(
+                f"the format cannot hold a column that `keep` names: {reason}",
+                hint="NAME:string keeps what can be written as a string",
+            ) from error
 
     @staticmethod
     def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
@@ -111,10 +121,12 @@ class TableSink(RowsSink):
         numbers = array("i", accumulate(self._lengths, initial=0))
         offsets = arrow.Array.from_buffers(arrow.int32(), len(numbers), [None, arrow.py_buffer(numbers)])
         columns = []
-        for field in self._schema:
-            values = arrow.py_buffer(self._column(field.name))
-            items = arrow.Array.from_buffers(field.type.value_type, numbers[-1], [None, values])
+        for name, kind in self._lists:
+            values = arrow.py_buffer(self._column(name))
+            items = arrow.Array.from_buffers(kind.value_type, numbers[-1], [None, values])
             columns.append(arrow.ListArray.from_arrays(offsets, items))
+        if self.options.kept is not None:
+            columns += self.options.kept.columns(len(self._lengths), arrow)
         self._writer.write_batch(arrow.record_batch(columns, schema=self._schema))
         self._lengths, self._values = array("i"), bytearray()
 

@@ -11,7 +11,7 @@ import tracemalloc
 
 import pytest
 
-from bpe_cli.corpus import Source, opening, read_blocks
+from bpe_cli.corpus import Source, compression, read_blocks
 from bpe_cli.errors import InputError
 from tests.needs import needs
 
@@ -29,7 +29,7 @@ PACK = {
 @pytest.fixture(params=[*PACK, "gzip by zlib"])
 def kind(request, monkeypatch):
     if request.param == "gzip by zlib":
-        monkeypatch.setattr(opening, "optional", lambda module: None)
+        monkeypatch.setattr(compression, "optional", lambda module: None)
         return "gzip"
     return request.param
 
@@ -109,7 +109,7 @@ def test_a_text_from_the_command_line_is_never_decompressed():
 
 
 def test_zstd_without_a_library_says_how_to_get_one(monkeypatch):
-    monkeypatch.setattr(opening, "optional", lambda module: None)
+    monkeypatch.setattr(compression, "optional", lambda module: None)
     with pytest.raises(InputError, match="compressed with zstd") as caught:
         read(PACK["zstd"](b"x"))
     assert "pip install zstandard" in caught.value.hint
@@ -126,4 +126,4 @@ def test_folders_look_through_compression(tmp_path):
 
 def test_optional_gives_none_for_what_is_not_there(monkeypatch):
     monkeypatch.setitem(sys.modules, "isal.igzip_lib", None)
-    assert opening.optional("isal.igzip_lib") is None
+    assert compression.optional("isal.igzip_lib") is None
