@@ -12,6 +12,7 @@ from bpe_cli.tokenizer.usage import NO_EDGES, Edges
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.beside import Beside
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -60,6 +61,13 @@ class TakesIds(Protocol):
 
     def write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         """Take the ids of a block's documents: see ``Sink.write``."""
+
+
+class TakesRows(Protocol):
+    """The interface of what takes the rows of a data set, with what runs beside their ids."""
+
+    def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
+        """Take rows: see ``Sink.write``; with ``beside`` the block has no open ends."""
 
 
 class Sink(ABC):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.beside import Beside
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
@@ -46,6 +47,7 @@ class BinSink(Sink):
         self.byte_count = 0
         self.divided = 0
         self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
+        self._parallel: Beside | None = None  # of the block that is written
 
     @staticmethod
     def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
@@ -60,6 +62,11 @@ class BinSink(Sink):
     def sha256(self) -> str:
         """The hash of all numbers as they lie in the file; empty for what is not a file."""
         return self._hash.hexdigest() if self._hash is not None else ""
+
+    def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
+        """Write the ids of a block's documents, or rows, and flush; ``beside`` is what runs beside them."""
+        self._parallel = beside
+        super().write(block, ids, ends)
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         eot = self.options.edges.eot
