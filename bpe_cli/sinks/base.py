@@ -29,6 +29,9 @@ IDS_AT_ONCE = 1 << 16
 Dtype = Literal["u16", "u32"]
 """How an id lies in a binary file: 2 or 4 bytes, little-endian."""
 
+Positions = Literal["document", "sequence"]
+"""What the column ``position_ids`` counts the ids of."""
+
 
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
@@ -41,7 +44,8 @@ class SinkOptions:
         edges: What was put around each document by whoever encoded it. Binary formats put its eot there
             themselves.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
-        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
+        columns: What a row of a data set has beside its ids: see ``sinks.dataset.columns``.
+        positions: What ``position_ids`` counts the ids of.
     """
 
     tokens: bool = False
@@ -50,6 +54,7 @@ class SinkOptions:
     edges: Edges = NO_EDGES
     dtype: Dtype | None = None
     columns: tuple[str, ...] = ()
+    positions: Positions = "document"
 
 
 class TakesIds(Protocol):

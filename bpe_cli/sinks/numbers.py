@@ -160,7 +160,13 @@ def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = N
 HEADER_BYTES = 128
 """Length of the header: a multiple of 64 with room for any length of array."""
 
-_DESCRIPTIONS = {"u16": "<u2", "u32": "<u4", "i64": "<i8"}
+Kind = Literal["u8", "i8", "u16", "u32", "i32", "i64"]
+"""The type of the numbers of an array."""
+
+KINDS: dict[str, Kind] = {"uint8": "u8", "int8": "i8", "int32": "i32"}
+"""By the name that NumPy has for it."""
+
+_DESCRIPTIONS: dict[Kind, str] = {"u8": "|u1", "i8": "|i1", "u16": "<u2", "u32": "<u4", "i32": "<i4", "i64": "<i8"}
 
 
 class NpySink(BinSink):
@@ -185,13 +191,14 @@ class NpySink(BinSink):
         super().finish()
 
 
-def header(dtype: Dtype | Literal["i64"], length: int) -> bytes:
-    """Make the header of an array of ``length`` numbers.
+def header(kind: Kind, length: int, width: int | None = None) -> bytes:
+    """Make the header of an array of ``length`` numbers, or of as many rows of ``width`` numbers.
 
     >>> header("u16", 3)[10:].decode().rstrip()
     "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }"
     """
-    text = f"{{'descr': '{_DESCRIPTIONS[dtype]}', 'fortran_order': False, 'shape': ({length},), }}"
+    shape = f"({length},)" if width is None else f"({length}, {width})"
+    text = f"{{'descr': '{_DESCRIPTIONS[kind]}', 'fortran_order': False, 'shape': {shape}, }}"
     size = HEADER_BYTES - 10
     return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + text.ljust(size - 1).encode() + b"\n"
 
