@@ -33,21 +33,9 @@ _segmented_option = partial(Option, rich_help_panel="Segmented text")
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """The options about the tokenizer, and about special tokens."""
+class Inferred:
+    """The options about how a vocabulary is applied."""
 
-    tokenizer: options.TokenizerName = None
-    bos: options.Bos = None
-    eot: options.Eot = None
-    special: options.Special = None
-    add_special: options.AddSpecial = None
-    add_special_tokens: Annotated[
-        bool,
-        options.tokenizer_option(
-            "--add-special-tokens",
-            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
-        ),
-    ] = False  # fmt: skip
     inference: Annotated[
         Inference | None,
         options.tokenizer_option(
@@ -64,17 +52,14 @@ class Applied:
             "is tried first.",
         ),
     ] = None  # fmt: skip
-    pattern: options.PatternName = None
 
-    def choice(self) -> "TokenizerChoice":
-        """Return which tokenizer it is, without loading it.
+    def choice(self, choice: "TokenizerChoice") -> "TokenizerChoice":
+        """Return the choice of a tokenizer, applied so.
 
         Raises:
-            UsageError: if a special token is not TEXT=ID, or there are frequencies that nobody asks for.
+            UsageError: if there are frequencies that nobody asks for.
         """
-        choice = options.choice_of(self.tokenizer, self.pattern, self.add_special)
-        how = self.inference or choice.inference
-        return replace(choice, inference=how, frequencies=self.frequencies)
+        return replace(choice, inference=self.inference or choice.inference, frequencies=self.frequencies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +249,8 @@ _RUNNING = options.Running(block_size=1 << 20)
 
 
 def run(
-    applied: Applied,
+    applied: options.Applied,
+    inferred: Inferred,
     written: Written,
     documents: options.Documents,
     conversations: Conversations,
@@ -292,7 +278,7 @@ def run(
     _check_idle(written.to, applied, written, conversations, subwords)
     done = encode(
         documents.source(running.block_size, lines=segmented),
-        applied.choice(),
+        inferred.choice(applied.choice()),
         None if segmented else _job_options(applied, written, drawing, running.threads),
         chat=conversations.job_options() if conversations.chat else None,
         words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
@@ -304,7 +290,7 @@ def run(
     _show(done, what, output, subwords.write_vocabulary, running.quiet)
 
 
-def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
+def _job_options(applied: options.Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
     """Return the options of a job."""
     from bpe_cli.jobs.documents import EncodeOptions
 
@@ -327,7 +313,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
 
 
 def _check_idle(
-    to: str | None, applied: Applied, written: Written, conversations: Conversations, subwords: Subwords
+    to: str | None, applied: options.Applied, written: Written, conversations: Conversations, subwords: Subwords
 ) -> None:
     """Check that every given option has an effect."""
     if not conversations.chat:

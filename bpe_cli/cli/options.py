@@ -296,6 +296,33 @@ class NamedTokenizer:
         return choice_of(self.tokenizer, self.pattern, self.add_special)
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The options about the tokenizer that encodes, and about special tokens."""
+
+    tokenizer: TokenizerName = None
+    bos: Bos = None
+    eot: Eot = None
+    special: Special = None
+    add_special: AddSpecial = None
+    add_special_tokens: Annotated[
+        bool,
+        tokenizer_option(
+            "--add-special-tokens",
+            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
+        ),
+    ] = False  # fmt: skip
+    pattern: PatternName = None
+
+    def choice(self) -> "TokenizerChoice":
+        """Return which tokenizer it is, without loading it.
+
+        Raises:
+            UsageError: if a special token is not TEXT=ID.
+        """
+        return choice_of(self.tokenizer, self.pattern, self.add_special)
+
+
 def choice_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "TokenizerChoice":
     """Return the choice of a tokenizer that the options make, without loading it.
 

@@ -32,25 +32,6 @@ Files = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """The options about the tokenizer, and about special tokens."""
-
-    tokenizer: options.TokenizerName = None
-    bos: options.Bos = None
-    eot: options.Eot = None
-    special: options.Special = None
-    add_special: options.AddSpecial = None
-    add_special_tokens: Annotated[
-        bool,
-        options.tokenizer_option(
-            "--add-special-tokens",
-            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
-        ),
-    ] = False  # fmt: skip
-    pattern: options.PatternName = None
-
-
-@dataclass(frozen=True, slots=True)
 class Written:
     """The options about what is written."""
 
@@ -175,7 +156,7 @@ class Parts:
 
 
 def run(
-    applied: Applied,
+    applied: options.Applied,
     written: Written,
     in_sequences: InSequences,
     parts: Parts,
@@ -212,7 +193,7 @@ def run(
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
     source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
-    choice = options.choice_of(applied.tokenizer, applied.pattern, applied.add_special)
+    choice = applied.choice()
     if parts.dry_run:
         _show_plan(
             plan(
@@ -237,7 +218,9 @@ def run(
     _show(done, parts)
 
 
-def _job_options(applied: Applied, written: Written, in_sequences: InSequences, parts: Parts) -> "PrepareOptions":
+def _job_options(
+    applied: options.Applied, written: Written, in_sequences: InSequences, parts: Parts
+) -> "PrepareOptions":
     from bpe_cli.jobs.prepare import PrepareOptions
     from bpe_cli.jobs.prepare.plan import PART_BYTES
 

@@ -13,13 +13,15 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks.draft import BUFFER_BYTES, UNFINISHED, Draft, real_path, status_of
 from bpe_cli.support.messages import cannot_write, reason_of, show_path
 
 if TYPE_CHECKING:
+    import hashlib
+
     from typing_extensions import Buffer
 
 _DESCRIPTOR = r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)"  # few runs need it compiled
@@ -31,7 +33,10 @@ class Output:
     Attributes:
         name: What messages call it.
         path: Where it will lie, when it becomes a regular file, else None.
+        hashes: Whether it hashes what it gets, so that nobody else needs to.
     """
+
+    hashes: ClassVar[bool] = False
 
     def __init__(self, stream: BinaryIO, name: str, path: str | None = None) -> None:
         self._stream = stream
@@ -54,6 +59,10 @@ class Output:
         with self._failures():
             self._stream.flush()
 
+    def reserve_start(self, data: bytes) -> None:
+        """Write the first bytes, which ``rewrite_start`` replaces at the end."""
+        self.write(data)
+
     def rewrite_start(self, data: bytes) -> None:
         """Write over the first bytes."""
         if self._start is None:
@@ -71,6 +80,47 @@ class Output:
             raise
         except OSError as error:
             raise cannot_write(self.name, error) from error
+
+
+class HashedOutput(Output):
+    """A plain file whose hash is known when it is written: it is read again only if its start came last."""
+
+    hashes: ClassVar[bool] = True
+
+    def __init__(self, stream: BinaryIO, name: str, path: str) -> None:
+        super().__init__(stream, name, path)
+        from hashlib import sha256
+
+        self._hash: hashlib._Hash | None = sha256()
+
+    def write(self, data: Buffer) -> None:
+        """Write bytes."""
+        super().write(data)
+        if self._hash is not None:
+            self._hash.update(data)
+
+    def reserve_start(self, data: bytes) -> None:
+        """Write the first bytes, which ``rewrite_start`` replaces at the end."""
+        self._hash = None
+        super().reserve_start(data)
+
+    def rewrite_start(self, data: bytes) -> None:
+        """Write over the first bytes."""
+        self._hash = None
+        super().rewrite_start(data)
+
+    def size_and_hash(self) -> tuple[int, str]:
+        """Return how many bytes the file has, and their SHA-256."""
+        from hashlib import file_digest
+
+        with self._failures():
+            self._stream.flush()
+            size = self._stream.seek(0, os.SEEK_END)
+            if self._hash is not None:
+                return size, self._hash.hexdigest()
+            self._stream.seek(0)
+            stream: Any = self._stream
+            return size, file_digest(stream, "sha256").hexdigest()
 
 
 def _rewritable_from(stream: BinaryIO) -> int | None:

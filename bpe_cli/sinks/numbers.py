@@ -43,7 +43,8 @@ class BinSink(Sink):
         self.dtype = self.dtype_for(tokenizer, options)
         from hashlib import sha256
 
-        self._hash = sha256() if output.path is not None else None  # of a pipe nothing is described
+        # Of a pipe nothing is described.
+        self._hash = None if output.path is None or output.hashes else sha256()
         self.byte_count = 0
         self.divided = 0
         self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
@@ -60,7 +61,7 @@ class BinSink(Sink):
 
     @property
     def sha256(self) -> str:
-        """The hash of all numbers as they lie in the file; empty for what is not a file."""
+        """The hash of all numbers as they lie in the file; empty for what is not a file, or is hashed anyway."""
         return self._hash.hexdigest() if self._hash is not None else ""
 
     def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
@@ -183,7 +184,7 @@ class NpySink(BinSink):
                 f"cannot write npy to {output.name}: its header is completed at the end, and this is not a plain file",
                 hint='give a file with `output=OUT`, or use `to="bin"`',
             )
-        output.write(header(self.dtype, 0))
+        output.reserve_start(header(self.dtype, 0))
 
     def finish(self) -> None:
         """Complete the header, and flush."""

@@ -18,7 +18,9 @@ from bpe_cli.jobs.prepare.folder import (
     damaged_set,
     index_damage,
     make_folder,
+    plan_in,
     records_of,
+    remove_parts_from,
     what_is_left,
     withdraw_manifest,
     write_manifest,
@@ -34,7 +36,6 @@ from bpe_cli.jobs.prepare.records import (
     manifest_of,
     plan_of,
     read_json,
-    read_plan,
 )
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
@@ -148,8 +149,9 @@ def prepare(
     job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
     check_plan(folder, plan, overwrite=overwrite)
     waiting, kept = what_is_left(job, parts, overwrite=overwrite)
-    if read_plan(folder) != plan:
+    if plan_in(folder) != plan:
         withdraw_manifest(folder)
+        remove_parts_from(folder, len(parts))
         write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
     mine = [part for part in waiting if share is None or share.takes(part)]
     total = sum(part.size for part in mine)

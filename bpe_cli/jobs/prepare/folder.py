@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ from bpe_cli.jobs.prepare.records import (
     manifest_of,
     read_plan,
     read_record,
+    remove_file,
+    remove_files,
 )
 from bpe_cli.support.messages import MOST_NAMED, show_path
 
@@ -168,12 +170,26 @@ def _holds(path: str, content: bytes) -> bool:
         return False
 
 
+def remove_parts_from(folder: str, count: int) -> None:
+    """Remove the parts of an older data set whose numbers are ``count`` or more: their files, then their records."""
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if re.fullmatch(r"part-\d{5,}\.json", entry.name))
+    for name in names:
+        if int(name[5:-5]) >= count and (record := read_record(os.path.join(folder, name))) is not None:
+            remove_files(folder, name[:-5], record)
+            remove_file(os.path.join(folder, name))
+
+
 def withdraw_manifest(folder: str) -> None:
     """Remove what covers all parts: the manifest first, then the files that the plan in the folder has beside it."""
-    names = [MANIFEST]
-    with contextlib.suppress(InputError):
-        if (plan := read_plan(folder)) is not None:
-            names += index_of(plan, [])
-    for name in names:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(folder, name))
+    plan = plan_in(folder)
+    for name in (MANIFEST, *(() if plan is None else index_of(plan, []))):
+        remove_file(os.path.join(folder, name))
+
+
+def plan_in(folder: str) -> Plan | None:
+    """Return the plan in a folder; None if there is none, or it is damaged."""
+    try:
+        return read_plan(folder)
+    except InputError:
+        return None

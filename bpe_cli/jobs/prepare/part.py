@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.plan import Part
-from bpe_cli.jobs.prepare.records import PartFile, Record, dumped
+from bpe_cli.jobs.prepare.records import PartFile, Record, dumped, read_record, remove_files
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Sequences, Way, sequences
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import Edges
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash, Source
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.base import Dtype
-    from bpe_cli.sinks.draft import Draft
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 
@@ -132,7 +131,7 @@ def run_part(
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
     from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refusing
-    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.atomic import HashedOutput, Output
     from bpe_cli.sinks.base import SinkOptions
     from bpe_cli.sinks.dataset import DATASETS
     from bpe_cli.sinks.draft import UNFINISHED, Draft
@@ -146,7 +145,7 @@ def run_part(
     with ExitStack() as stack:
         paths = [os.path.join(job.folder, name) for name in names]
         drafts = [stack.enter_context(Draft(path)) for path in paths]
-        outputs = [Output(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
+        outputs = [HashedOutput(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
         asked = job.options.sequences(model)
         # Sequences hold the tokens around documents already, so that the sink is told of none.
         around = edges if asked is None else Edges(edges.before, edges.after)
@@ -169,7 +168,7 @@ def run_part(
         if taker is not sink:
             taker.finish()
         sink.finish()
-        files = tuple(_described(draft, name) for draft, name in zip(drafts, names, strict=True))
+        files = tuple(PartFile(name, *each.size_and_hash()) for name, each in zip(names, outputs, strict=True))
         inputs = [
             described | {"sha256": sha256} for described, (_, sha256, _) in zip(part.described(), hashes, strict=True)
         ]
@@ -183,22 +182,11 @@ def run_part(
         for draft in (*drafts, last):
             draft.prepare()
         with UNFINISHED:
+            remove_files(job.folder, part.name, read_record(place), but=names)
             last.withdraw()
             for draft in (*drafts, last):
                 draft.publish()
     return record
-
-
-def _described(draft: Draft, name: str) -> PartFile:
-    """Describe a file of a part by its bytes as they lie in the draft."""
-    import hashlib
-
-    stream = draft.stream
-    stream.flush()
-    stream.seek(0)
-    digest = hashlib.file_digest(stream, "sha256")
-    size = stream.seek(0, os.SEEK_END)
-    return PartFile(name, size, digest.hexdigest())
 
 
 def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:

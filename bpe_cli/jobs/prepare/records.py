@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, OutputError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import cannot_read, show_path
+from bpe_cli.support.messages import cannot_read, reason_of, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.plan import Part
@@ -201,6 +201,33 @@ def read_record(path: str) -> Record | None:
             raise
         return None
     return None if content is None else record_in(content)
+
+
+def remove_files(folder: str, name: str, record: Record | None, *, but: Collection[str] = ()) -> None:
+    """Remove the files of a part that an older record names, those of other formats among them, but for some.
+
+    The record is to go after them: whatever happens in between, it is that of a damaged part.
+
+    Raises:
+        OutputError: if one cannot be removed.
+    """
+    for file in () if record is None else record.files:
+        if file.name.startswith(f"{name}.") and file.name not in but:
+            remove_file(os.path.join(folder, file.name))
+
+
+def remove_file(path: str) -> None:
+    """Remove a file, if there is one.
+
+    Raises:
+        OutputError: if it cannot be removed.
+    """
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise OutputError(f"cannot remove {show_path(path)}: {reason_of(error)}") from error
 
 
 def record_in(content: dict[str, Any]) -> Record | None:

@@ -37,7 +37,7 @@ class LitDataSink(BinSink):
 
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
-        output.write(bytes(_HEADER.size))
+        output.reserve_start(bytes(_HEADER.size))
 
     @staticmethod
     def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:

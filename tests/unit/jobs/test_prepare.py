@@ -190,6 +190,45 @@ def test_other_options_or_inputs_are_refused(corpus: Source, tmp_path: Path) -> 
     assert contents(folder) == contents(Path(fresh.folder))
 
 
+@pytest.mark.parametrize("to", sorted(DATASETS))
+def test_what_is_overwritten_leaves_no_file_behind(to: str, corpus: Source, tmp_path: Path) -> None:
+    """Files of other formats, parts beyond the new ones, and indexes are removed; what no record names stays."""
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", PrepareOptions(to=to, part_bytes=300), folder=folder, processes=1)
+    (folder / "notes.txt").write_text("mine")
+    (folder / "part-00001.notes").write_text("mine")
+    other = PrepareOptions(to="datatrove" if to == "megatron" else "megatron", part_bytes=2000)
+    again = prepare(corpus, "gpt2", other, folder=folder, processes=2, overwrite=True)
+    fresh = prepare(corpus, "gpt2", other, folder=tmp_path / "fresh", processes=1)
+    assert again.parts < len(plan(corpus, PrepareOptions(part_bytes=300)))
+    mine = {"notes.txt": b"mine", "part-00001.notes": b"mine"}
+    assert contents(folder) == contents(Path(fresh.folder)) | mine
+
+
+def test_a_damaged_plan_is_refused_and_overwritten(corpus: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    whole = contents(folder)
+    (folder / "plan.json").write_bytes(b"{")
+    with pytest.raises(InputError, match=r"plan\.json is damaged"):
+        prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
+    assert contents(folder) == whole
+
+
+def test_a_record_names_no_file_of_anything_else(corpus: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    record = json.loads((folder / "part-00000.json").read_bytes())
+    record["files"] += [{"name": name, "bytes": 4, "sha256": ""} for name in ("notes.txt", "part-00001.bin")]
+    (folder / "part-00000.json").write_text(json.dumps(record))
+    (folder / "notes.txt").write_text("mine")
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
+    assert (folder / "notes.txt").read_text() == "mine"
+    (folder / "notes.txt").unlink()
+    assert check(folder).is_whole
+
+
 def test_a_folder_of_something_else_is_refused(corpus: Source, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/notes.txt").write_text("mine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import os
 import re
@@ -16,7 +17,7 @@ import pytest
 
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks import draft
-from bpe_cli.sinks.atomic import check_writable, open_output, open_stdout, write_file
+from bpe_cli.sinks.atomic import HashedOutput, check_writable, open_output, open_stdout, write_file
 
 
 @pytest.fixture(params=["nameless", "part"])
@@ -267,3 +268,19 @@ def test_the_start_of_a_plain_file_can_be_rewritten(tmp_path):
         assert not output.rewritable
         with pytest.raises(OutputError, match=re.escape("cannot be rewritten")):
             output.rewrite_start(b"x")
+
+
+def test_a_file_is_hashed_while_it_is_written_or_once_its_start_is_known(tmp_path):
+    for starts_late in (False, True):
+        with open(tmp_path / "out", "w+b") as stream:
+            output = HashedOutput(stream, "out", str(tmp_path / "out"))
+            (output.reserve_start if starts_late else output.write)(b"0000")
+            output.write(memoryview(b"abc" * 100_000))
+            if starts_late:
+                output.rewrite_start(b"1234")
+            described = output.size_and_hash()
+            output.write(b"more")  # the place is still the end
+            output.flush()
+        data = (tmp_path / "out").read_bytes()
+        assert described == (300_004, hashlib.sha256(data[:-4]).hexdigest())
+        assert data == (b"1234" if starts_late else b"0000") + b"abc" * 100_000 + b"more"
