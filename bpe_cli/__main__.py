@@ -44,7 +44,7 @@ def _leave(number: int, _: object) -> None:
     crashes, a destructor or a callback loses it, a ``finally`` that it meets is not finished.
     """
     # Without the module there are no such files.
-    unfinished = getattr(sys.modules.get("bpe_cli.sinks.draft"), "UNFINISHED", None)
+    unfinished = getattr(sys.modules.get("bpe_cli.support.unfinished"), "UNFINISHED", None)
     end = _interrupt if number == _signal.SIGINT else lambda: _die(number)
     if unfinished is None:
         end()

@@ -151,12 +151,14 @@ def test_nothing_is_unpickled_or_evaluated(path):
 
 
 # The app makes a message of it; the second speaks where the app cannot be imported; the third hands whatever a thread
-# raised to the one that waits for it; the fourth keeps what several attempts raised, and raises it as one.
+# raised to the one that waits for it; the fourth keeps what several attempts raised, and raises it as one; the fifth
+# hands whatever a part raised to the process that waits for it.
 MAY_CATCH_ALL = {
     "bpe_cli/cli/app.py",
     "bpe_cli/__main__.py",
     "bpe_cli/support/ordered_threads.py",
     "bpe_cli/support/messages.py",
+    "bpe_cli/engines/base.py",
 }
 
 

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from bpe_cli.errors import OutputError
-from bpe_cli.sinks.draft import BUFFER_BYTES, UNFINISHED, Draft, real_path, status_of
+from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, real_path, status_of
 from bpe_cli.support.messages import cannot_write, reason_of, show_path
+from bpe_cli.support.unfinished import UNFINISHED
 
 if TYPE_CHECKING:
     import hashlib
@@ -248,12 +249,13 @@ def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
         made.append(place)
         place = os.path.dirname(place)
     try:
-        os.makedirs(folder, exist_ok=True)
-        yield
-    except BaseException as error:
-        kept = False
-        if isinstance(error, OSError):
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
             raise OutputError(f"cannot make the folder {show_path(folder)}: {reason_of(error)}") from error
+        yield
+    except BaseException:
+        kept = False
         raise
     finally:
         for each in [] if kept else made:

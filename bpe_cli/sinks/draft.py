@@ -1,7 +1,8 @@
 """Drafts of files: written whole and synced before they get their names.
 
 The bytes go into a nameless file in the target's folder (``O_TMPFILE``: nothing is left even after ``kill -9``) or,
-where the system has none, into ``.NAME.PID.part``; then they are synced and renamed.
+where the system has none, into ``.NAME.HOST-PID.part``; then they are synced and renamed. What ``kill -9`` leaves of
+those is found by its name: see ``remove_leftovers``.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import OutputError
 from bpe_cli.support.messages import cannot_write, show_path
+from bpe_cli.support.unfinished import UNFINISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
 
 BUFFER_BYTES = 64 << 10
 """Small writes are gathered; what is larger goes to the system from where it lies."""
+
+_LONG_AGO = 3600.0
+"""After how many seconds a draft that has not changed is nobody's; one under way grows with every block."""
 
 
 class Draft:
@@ -117,7 +121,8 @@ class Draft:
         if len(os.fsencode(stem)) > 200:
             stem = stem[:50]  # a name ends at 255 bytes
         for number in count():
-            yield os.path.join(self._folder, f".{stem}.{os.getpid()}{f'.{number}' if number else ''}.part")
+            again = f".{number}" if number else ""
+            yield os.path.join(self._folder, f".{stem}.{_host()}-{os.getpid()}{again}.part")
 
     def _open_part(self) -> int:
         flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
@@ -199,6 +204,51 @@ def status_of(target: str, name: str) -> os.stat_result | None:
     return status
 
 
+def remove_leftovers(folder: str) -> None:
+    """Remove the named drafts in a folder whose process was killed: on this machine, or long ago on another one.
+
+    A process of this machine is asked for by its number. Whether one of another machine lives nobody knows here: its
+    draft goes when it has not grown for an hour, and so does one whose number another process has by now.
+    """
+    import re
+    import time
+
+    host, before = _host(), time.time() - _LONG_AGO
+    pattern = re.compile(r"\..+\.([\w-]+)-([0-9]+)(?:\.[0-9]+)?\.part")
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            matched = pattern.fullmatch(entry.name)
+            if matched is None or entry.path in UNFINISHED.paths:
+                continue
+            with contextlib.suppress(OSError):  # another run removes it too
+                is_dead = matched[1] == host and not _lives(int(matched[2]))
+                if is_dead or entry.stat(follow_symlinks=False).st_mtime < before:
+                    os.unlink(entry.path)
+
+
+def _host() -> str:
+    """Return the name of this machine, as it can be part of a file's name."""
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)[:24] or "-"
+
+
+def _lives(process: int) -> bool:
+    """Return whether another process has this number; one that had ours before is dead."""
+    if process == os.getpid():
+        return False
+    if os.name == "nt":  # to ask would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    with contextlib.suppress(OSError, IndexError), open(f"/proc/{process}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[0] != b"Z"  # ended, and nobody has asked how
+    return True
+
+
 def sync_folder(folder: str) -> None:
     """Make a rename durable, where the system can."""
     with contextlib.suppress(OSError):
@@ -207,54 +257,3 @@ def sync_folder(folder: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-# --------------------------------------------------------------------------------------------------
-# Files that have a name before they are whole: what a process removes that a signal ends.
-#
-# An exception would unwind and remove them. The command line ends at once instead (see ``__main__``), so what it must
-# not leave behind is listed here. A library that is interrupted by an exception needs none of this.
-
-
-class Unfinished:
-    """The unfinished files by path; in a ``with`` block the process is not ended.
-
-    >>> unfinished = Unfinished()
-    >>> with unfinished:
-    ...     unfinished.end(lambda: print("ended"))
-    ...     print("what belongs together is done")
-    what belongs together is done
-    ended
-    """
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self.paths: set[str] = set()
-        self._held = 0
-        self._waiting: Callable[[], object] | None = None
-
-    def __enter__(self) -> None:
-        self._held += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._held -= 1
-        if self._waiting is not None:
-            self.end(self._waiting)
-
-    def end(self, leave: Callable[[], object]) -> None:
-        """Remove the files and leave: now, or at the end of the block."""
-        if self._held:
-            self._waiting = leave
-            return
-        import os
-
-        for path in tuple(self.paths):
-            try:
-                os.unlink(path)
-            except OSError:  # nobody is left to tell
-                continue
-        leave()
-
-
-UNFINISHED = Unfinished()
-"""The files of this process."""

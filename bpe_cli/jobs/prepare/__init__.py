@@ -16,8 +16,8 @@ from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
     damaged_set,
+    folder_of_run,
     index_damage,
-    make_folder,
     plan_in,
     records_of,
     remove_parts_from,
@@ -130,6 +130,8 @@ def prepare(
         InputError: if an input cannot be read, or holds what cannot be encoded.
         OutputError: if the folder cannot be written to.
     """
+    from bpe_cli.engines.base import Work
+    from bpe_cli.engines.local import Local
     from bpe_cli.jobs.files import Streams, find_documents
     from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
     from bpe_cli.sinks.atomic import write_file
@@ -145,26 +147,24 @@ def prepare(
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
     plan = plan_of(settings, parts)
-    make_folder(folder)
     job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
-    check_plan(folder, plan, overwrite=overwrite)
-    waiting, kept = what_is_left(job, parts, overwrite=overwrite)
-    if plan_in(folder) != plan:
-        withdraw_manifest(folder)
-        remove_parts_from(folder, len(parts))
-        write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
-    mine = [part for part in waiting if share is None or share.takes(part)]
-    total = sum(part.size for part in mine)
-    records = dict(kept)
-    from bpe_cli.engines.local import Work, run_here
-
-    count = usable_threads() if processes is None else processes
-    with listener.task("preparing", total) as advance:
-        for record in run_here(Work(job, _begin, _run), mine, count, advance):
-            records[record.part] = record
-    whole = len(records) == len(parts)
-    if whole:
-        write_manifest(folder, plan, [records[part.number] for part in parts])
+    work = Work(job, _begin, _run, job.plan, _name_of, _size_of)
+    engine = Local(usable_threads() if processes is None else processes)
+    with folder_of_run(folder, alone=share is None):
+        check_plan(folder, plan, overwrite=overwrite)
+        waiting, kept = what_is_left(job, parts, overwrite=overwrite)
+        if plan_in(folder) != plan:
+            withdraw_manifest(folder)
+            remove_parts_from(folder, len(parts))
+            write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        mine = [part for part in waiting if share is None or share.takes(part)]
+        records = dict(kept)
+        with listener.task("preparing", sum(part.size for part in mine)) as advance:
+            for record in engine.run(work, mine, advance, listener.note):
+                records[record.part] = record
+        whole = len(records) == len(parts)
+        if whole:
+            write_manifest(folder, plan, [records[part.number] for part in parts])
     return _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
 
 
@@ -287,6 +287,14 @@ def _begin(job: PartJob) -> Tokenizer:
 
 def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
     return run_part(job, part, model, 1, advance)
+
+
+def _name_of(part: Part) -> str:
+    return part.name
+
+
+def _size_of(part: Part) -> int:
+    return part.size
 
 
 def _check_source(source: Source) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import CheckFailed, InputError, OutputError, UsageError
@@ -42,12 +43,27 @@ def check_folder(folder: str) -> None:
         raise OutputError(f"{show_path(folder)} is not a folder")
 
 
-def make_folder(folder: str) -> None:
-    """Make the folder of a data set, if there is none."""
+@contextlib.contextmanager
+def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
+    """Make the folder of a data set, if there is none; a run that fails and has made no part leaves no trace of it.
+
+    Args:
+        folder: The folder.
+        alone: Whether no other run shares the parts. The plan is removed only then: others may work by it.
+    """
     from bpe_cli.sinks.atomic import made_folder
+    from bpe_cli.sinks.draft import remove_leftovers
 
     with made_folder(folder):
-        pass
+        remove_leftovers(folder)
+        is_new = not os.listdir(folder)
+        try:
+            yield
+        except BaseException:
+            if alone and is_new and os.listdir(folder) == [PLAN]:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(folder, PLAN))
+            raise
 
 
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
@@ -145,7 +161,9 @@ def _listed(folder: str, reasons: Sequence[str]) -> str:
 def write_manifest(folder: str, plan: Plan, records: Sequence[Record]) -> None:
     """Write the files that cover all parts, and then the manifest; those that are right already stay as they are."""
     from bpe_cli.sinks.atomic import write_file
+    from bpe_cli.sinks.draft import remove_leftovers
 
+    remove_leftovers(folder)  # of workers that were lost while others went on
     index = index_of(plan, records)
     for name, content in (*index.items(), (MANIFEST, dumped(manifest_of(plan, records, index)))):
         path = os.path.join(folder, name)

@@ -134,8 +134,9 @@ def run_part(
     from bpe_cli.sinks.atomic import HashedOutput, Output
     from bpe_cli.sinks.base import SinkOptions
     from bpe_cli.sinks.dataset import DATASETS
-    from bpe_cli.sinks.draft import UNFINISHED, Draft
+    from bpe_cli.sinks.draft import Draft
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
+    from bpe_cli.support.unfinished import UNFINISHED
 
     kind = DATASETS[job.options.to]
     names = [part.name + ending for ending in kind.endings]

@@ -244,6 +244,20 @@ def test_a_folder_of_something_else_is_refused(corpus: Source, tmp_path: Path) -
         Share(3, 2)
 
 
+def test_a_run_that_fails_before_its_first_part_leaves_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": 5}\n')
+    source = Source((str(tmp_path / "in.jsonl"),), documents="jsonl")
+    (tmp_path / "empty").mkdir()
+    for folder in ("new/below", "empty"):
+        with pytest.raises(InputError):
+            prepare(source, "gpt2", OPTIONS, folder=tmp_path / folder, processes=1)
+    assert {path.name for path in tmp_path.rglob("*")} == {"in.jsonl", "empty"}
+    # Others who share the parts may be at work by this plan.
+    with pytest.raises(InputError):
+        prepare(source, "gpt2", OPTIONS, folder=tmp_path / "empty", share=Share(1, 2), processes=1)
+    assert [path.name for path in (tmp_path / "empty").iterdir()] == ["plan.json"]
+
+
 def test_an_error_in_a_part_keeps_the_others(corpus: Source, tmp_path: Path) -> None:
     with open(tmp_path / "in/z.jsonl", "w") as file:
         file.write('{"text": 5}\n' * 30)

@@ -1,0 +1,45 @@
+"""``kill -9`` and signals at some moments of ``bpe prepare``: ``python -m tests.killing`` tries many more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.killing import VICTIMS, Job, begin, command, contents, is_there, workers_of
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return Job(tmp_path_factory.mktemp("killing"), megabytes=4)
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_what_is_killed_goes_on_to_the_same_bytes(job: Job, victim: str, nameless: bool) -> None:
+    for moment in (0.3, 0.7):
+        assert job.fault(victim, 2, moment, nameless=nameless)[1] is None
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+@pytest.mark.parametrize(
+    ("number", "status", "message"),
+    [(signal.SIGINT, 130, b"interrupted\n"), (signal.SIGTERM, -signal.SIGTERM, b""), (signal.SIGHUP, -1, b"")],
+)
+def test_signals_end_all_processes_and_leave_no_draft(
+    job: Job, number: int, status: int, message: bytes, nameless: bool, tmp_path: Path
+) -> None:
+    out = job.folder / f"signal-{number}-{nameless}"
+    run = begin(job.folder, command(job.folder, "megatron", 2, out.name), nameless=nameless)
+    until = time.monotonic() + 60
+    while not list(out.glob("part-*.json")) and time.monotonic() < until:
+        time.sleep(0.01)
+    workers = workers_of(run.pid)
+    os.killpg(run.pid, number)  # as a terminal does, and Slurm
+    _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) in ((status, message), (0, b""))
+    assert not any(map(is_there, workers))
+    assert [name for name in contents(out) if name.startswith(".")] == []
