@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.prepare.encoding import Conversations, conversation_source, conversations_of
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
@@ -141,16 +142,24 @@ def prepare(
     check_folder(folder)
     _check_source(source)
     model = load_tokenizer(tokenizer)
-    settings = settings_of(source, model, options)
+    conversations = None
+    given = source
+    if options.chat is not None:
+        conversations = conversations_of(options.chat, tokenizer, model, streams)
+        model, source = conversations.template.fit(model), conversation_source(source)
+    settings = settings_of(given, model, options, conversations)
     note_oddities(model, options.specials, listener)
     inputs = find_documents(source, listener=listener, streams=streams)
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
     plan = plan_of(settings, parts)
-    job = PartJob(tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"])
+    job = PartJob(
+        tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"],
+        conversations, len(parts),
+    )  # fmt: skip
     work = Work(job, _begin, _run, job.plan, _name_of, _size_of)
     engine = Local(usable_threads() if processes is None else processes)
-    with folder_of_run(folder, alone=share is None):
+    with folder_of_run(folder, options.sides, alone=share is None):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
         if plan_in(folder) != plan:
@@ -179,6 +188,7 @@ def plan(
     from bpe_cli.jobs.files import Streams, find_documents
 
     _check_source(source)
+    source = source if options.chat is None else conversation_source(source)
     inputs = find_documents(source, listener=listener, streams=streams or Streams())
     return [
         (part.name, part.size, [_shown(item) for item in part.inputs])
@@ -233,7 +243,9 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     return _prepared(folder, plan.parts, records, made=0, whole=True)
 
 
-def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> dict[str, Any]:
+def settings_of(
+    source: Source, model: Tokenizer, options: PrepareOptions, conversations: Conversations | None = None
+) -> dict[str, Any]:
     """Return all that changes what is written, as JSON values: the same for the same data set.
 
     Raises:
@@ -248,16 +260,15 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
     edges = options.edges(model)
     asked = options.sequences(model)
     kind = DATASETS[options.to]
-    if unknown := [name for name in options.columns if name not in kind.columns]:
-        has = f"it may have {', '.join(kind.columns)}" if kind.columns else "only tables have columns"
+    if unknown := [name for name in options.all_columns if name not in kind.all_columns]:
+        may_have = [name for name in kind.all_columns if name != "loss_mask"]
+        has = f"it may have {', '.join(may_have)}" if may_have else "it holds nothing but ids; tables have columns"
         raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
-    if options.pad is not None and "attention_mask" in options.columns:
-        raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
     dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
     return {
         "format": options.to,
         "dtype": dtype,
-        "columns": list(options.columns),
+        "columns": list(options.all_columns),
         "tokenizer": {"name": model.name, "sha256": fingerprint(model)},
         "bos": edges.bos,
         "eot": edges.eot,
@@ -273,16 +284,30 @@ def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> di
         "length": options.length,
         "way": options.way if asked else None,
         "pad": asked.pad if asked else None,
+        **_further_settings(options, conversations),
     }
+
+
+def _further_settings(options: PrepareOptions, conversations: Conversations | None) -> dict[str, Any]:
+    """Return the settings that are only there when they are used."""
+    settings: dict[str, Any] = {}
+    if "position_ids" in options.columns and options.length and options.way in ("concatenate", "best-fit"):
+        settings["positions"] = options.positions
+    if conversations is not None:
+        settings["chat"] = conversations.described()
+        settings["mask"] = options.mask
+    if options.val is not None:
+        settings["val"] = options.val
+    if options.shuffle is not None:
+        settings["shuffle"] = {"what": options.shuffle, "seed": options.seed}
+    return settings
 
 
 # -- the parts ----------------------------------------------------------------------------------------
 
 
 def _begin(job: PartJob) -> Tokenizer:
-    from bpe_cli.jobs.tokenizers import load_tokenizer
-
-    return load_tokenizer(job.tokenizer)
+    return job.load()
 
 
 def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:

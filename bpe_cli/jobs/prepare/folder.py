@@ -44,19 +44,24 @@ def check_folder(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
+def folder_of_run(folder: str, sides: Sequence[str], *, alone: bool) -> Iterator[None]:
     """Make the folder of a data set, if there is none; a run that fails and has made no part leaves no trace of it.
 
     Args:
         folder: The folder.
+        sides: The folders in it for the files of several sets; an empty name for itself.
         alone: Whether no other run shares the parts. The plan is removed only then: others may work by it.
     """
     from bpe_cli.sinks.atomic import made_folder
     from bpe_cli.sinks.draft import remove_leftovers
 
-    with made_folder(folder):
-        remove_leftovers(folder)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(made_folder(folder))
         is_new = not os.listdir(folder)
+        for name in sides:
+            stack.enter_context(made_folder(os.path.join(folder, name)))
+            remove_leftovers(os.path.join(folder, name))
+        remove_leftovers(folder)
         try:
             yield
         except BaseException:

@@ -16,6 +16,8 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, reason_of, show_path
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from bpe_cli.jobs.prepare.plan import Part
 
 PLAN = "plan.json"
@@ -31,6 +33,38 @@ class PartFile:
     name: str
     size: int
     sha256: str
+
+
+SIDES = ("train", "val")
+"""The folders in which the files of a data set with a validation set lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The numbers of one of the sets of a part: see ``Record``; its name is empty if there is but one."""
+
+    name: str
+    documents: int
+    tokens: int
+    divided: int = 0
+    sequences: int | None = None
+    left_out: int = 0
+    padding: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its numbers as JSON values."""
+        names = ("documents", "tokens", "divided", "sequences", "left_out", "padding")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class SidePart:
+    """What the index of one of two sets needs of a part."""
+
+    rows: int
+    tokens: int
+    dtype: str
+    files: tuple[PartFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +83,7 @@ class Record:
         sequences: How many sequences the documents became; None if they were left as they are.
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
+        sides: The numbers of the training set and of the validation set, if there are both.
     """
 
     part: int
@@ -62,6 +97,32 @@ class Record:
     sequences: int | None = None
     left_out: int = 0
     padding: int = 0
+    sides: tuple[Side, ...] = ()
+
+    @classmethod
+    def of_sides(
+        cls, part: int, plan: str, dtype: str, inputs: list[dict[str, Any]], files: tuple[PartFile, ...],
+        sides: Sequence[Side],
+    ) -> Self:  # fmt: skip
+        """Make the record of a part of what each of its sets has."""
+        rows = [side.sequences for side in sides if side.sequences is not None]
+        return cls(
+            part, plan, sum(side.documents for side in sides), sum(side.tokens for side in sides),
+            sum(side.divided for side in sides), dtype, inputs, files, sum(rows) if rows else None,
+            sum(side.left_out for side in sides), sum(side.padding for side in sides),
+            tuple(side for side in sides if side.name),
+        )  # fmt: skip
+
+    def side(self, name: str) -> SidePart:
+        """Return what the index of one of two sets needs."""
+        numbers = next(side for side in self.sides if side.name == name)
+        files = tuple(
+            PartFile(file.name.removeprefix(f"{name}/"), file.size, file.sha256)
+            for file in self.files
+            if file.name.startswith(f"{name}/")
+        )
+        rows = numbers.documents if numbers.sequences is None else numbers.sequences
+        return SidePart(rows, numbers.tokens, self.dtype, files)
 
     @property
     def rows(self) -> int:
@@ -70,7 +131,8 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
+        sides = {"sides": {side.name: side.to_json() for side in self.sides}} if self.sides else {}
+        return sides | {
             "schema": _PART_SCHEMA,
             "part": self.part,
             "plan": self.plan,
@@ -103,8 +165,12 @@ class Plan:
         return {"schema": _PLAN_SCHEMA, "settings": self.settings, "parts": self.parts}
 
     def fingerprint(self) -> str:
-        """Return the hash of its settings: parts that were made by other ones do not belong to it."""
-        return hashlib.sha256(dumped(self.settings)).hexdigest()
+        """Return the hash of its settings: parts that were made by other ones do not belong to it.
+
+        Where documents change places between parts, each part depends on all inputs: then they are hashed too.
+        """
+        depends_on = self.to_json() if "shuffle" in self.settings else self.settings
+        return hashlib.sha256(dumped(depends_on)).hexdigest()
 
 
 def plan_of(settings: dict[str, Any], parts: Iterable[Part]) -> Plan:
@@ -116,8 +182,16 @@ def index_of(plan: Plan, records: Sequence[Record]) -> dict[str, bytes]:
     """Make the files that cover all parts, where the format has such, of the records of all parts, in order."""
     from bpe_cli.sinks.dataset import DATASETS
 
-    kind = DATASETS.get(plan.settings.get("format", ""))
-    return {} if kind is None else kind.index(records)
+    kind, columns = DATASETS.get(plan.settings.get("format", "")), plan.settings.get("columns", [])
+    if kind is None:
+        return {}
+    if "val" not in plan.settings:
+        return kind.index(records, columns)
+    files = kind.index_of_sides(SIDES)
+    for name in SIDES:
+        made = kind.index([record.side(name) for record in records], columns)
+        files |= {f"{name}/{file}": content for file, content in made.items()}
+    return files
 
 
 def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes]) -> dict[str, Any]:
@@ -212,7 +286,7 @@ def remove_files(folder: str, name: str, record: Record | None, *, but: Collecti
         OutputError: if one cannot be removed.
     """
     for file in () if record is None else record.files:
-        if file.name.startswith(f"{name}.") and file.name not in but:
+        if file.name.rpartition("/")[2].startswith(f"{name}.") and file.name not in but:
             remove_file(os.path.join(folder, file.name))
 
 
@@ -242,14 +316,41 @@ def record_in(content: dict[str, Any]) -> Record | None:
     made = tuple(PartFile(each.get("name", ""), each.get("bytes", -1), each.get("sha256", "")) for each in files)
     if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
         return None
-    if any(type(each.size) is not int or os.path.basename(each.name) != each.name for each in made):
+    if any(type(each.size) is not int or not _is_inside(each.name) for each in made):
         return None
     sequences = content.get("sequences")
     if sequences is not None and type(sequences) is not int:
         return None
     part, documents, tokens, divided, left_out, padding = (number or 0 for number in numbers)
     plan, dtype = (text or "" for text in texts)
-    return Record(part, plan, documents, tokens, divided, dtype, inputs, made, sequences, left_out, padding)
+    sides = _sides_in(content.get("sides", {}))
+    if sides is None:
+        return None
+    return Record(part, plan, documents, tokens, divided, dtype, inputs, made, sequences, left_out, padding, sides)
+
+
+def _is_inside(name: str) -> bool:
+    """Return whether a file lies in the folder of its data set, or in that of one of two sets."""
+    folder, _, base = name.rpartition("/")
+    return os.path.basename(base) == base and folder in ("", *SIDES)
+
+
+def _sides_in(content: object) -> tuple[Side, ...] | None:
+    """Return the numbers of both sets, or none, that JSON holds; None if it holds something else."""
+    if content == {}:
+        return ()
+    if not isinstance(content, dict) or content.keys() != set(SIDES):
+        return None
+    sides = []
+    for name in SIDES:
+        numbers = content[name]
+        if not isinstance(numbers, dict) or numbers.keys() != Side(name, 0, 0).to_json().keys():
+            return None
+        rows = numbers["sequences"]
+        if any(type(each) is not int or each < 0 for each in numbers.values() if each is not rows or rows is not None):
+            return None
+        sides.append(Side(name, **numbers))
+    return tuple(sides)
 
 
 def _list_of(value: object, kind: type) -> list[Any] | None:

@@ -76,6 +76,7 @@ class DataSetFormat:
         indexes: The files that cover all parts: made of the records at the end.
         columns: What a row may have beside its ids, as its sink writes it.
         side_files: What it may have in files of their own.
+        names_sides: The file that names the folders of a training and a validation set; empty if there is none.
     """
 
     endings: tuple[str, ...]
@@ -84,6 +85,7 @@ class DataSetFormat:
     indexes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     side_files: tuple[SideFiles, ...] = ()
+    names_sides: str = ""
 
     @property
     def all_columns(self) -> tuple[str, ...]:
@@ -119,6 +121,14 @@ class DataSetFormat:
         """Make the files that cover all parts: of the records of all parts, in order, and of their columns."""
         files: dict[str, bytes] = self._module().index_of(records, columns) if self.indexes else {}
         return files
+
+    def index_of_sides(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Make the files that name the folders of several sets of the same format."""
+        if not self.names_sides:
+            return {}
+        from bpe_cli.support.safe_orjson import orjson
+
+        return {self.names_sides: orjson.dumps({"splits": list(names)})}
 
     def _module(self) -> Any:
         return import_module(f"bpe_cli.sinks.{self.place[0]}")
@@ -194,6 +204,7 @@ DATASETS: Mapping[str, DataSetFormat] = {
         "Hugging Face datasets, by load_from_disk",
         indexes=("dataset_info.json", "state.json"),
         columns=_COLUMNS,
+        names_sides="dataset_dict.json",
     ),
     "webdataset": DataSetFormat(
         (".tar",),
