@@ -120,14 +120,16 @@ class ChatEncoder:
             if token is not None and origins != frozenset(TEMPLATE):
                 yield Occurrence(start, end, token, origins)
 
-    def last_special(self, text: Traced, start: int, end: int) -> int | None:
-        """Return where the last special token ends that the template wrote between two characters; None for none."""
+    def specials_between(self, text: Traced, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the special tokens that the template wrote between two characters: the id, and where each ends."""
         whole = str.__str__(text)
         low, high = len(whole[:start].encode()), len(whole[:end].encode())
-        ends = [
-            each.end for each in self.occurrences(text) if each.is_templates and low <= each.start < each.end <= high
+        data = text.encode()
+        return [
+            (each.token.token_id, len(data[: each.end].decode()))
+            for each in sorted(self.occurrences(text), key=lambda occurrence: occurrence.start)
+            if each.is_templates and low <= each.start < each.end <= high
         ]
-        return len(text.encode()[: max(ends)].decode()) if ends else None
 
     def learnt(self, model: Tokenizer, prepared: bytes, mask: bytes) -> tuple[memoryview, memoryview]:
         """Encode one prepared conversation; return its ids (u32) and a byte for each, 1 if it is to be learnt.
@@ -135,12 +137,13 @@ class ChatEncoder:
         An id is learnt if a byte of what it stands for is; one that stands for nothing, as the space that is put before
         a word, if the byte behind it is.
         """
-        placed = model.engine.place(prepared, self.matcher)
+        # Not by the lengths of tokens: a mark is not as long as the token that it stands for.
+        ids, starts, ends = model.engine.spans(prepared, self.matcher)
         marks = bytes(
             any(mask[start:end]) if end > start else mask[start : start + 1] == b"\1"
-            for start, end in zip(placed.starts, placed.ends, strict=True)
+            for start, end in zip(starts, ends, strict=True)
         )
-        return memoryview(placed.ids), memoryview(marks)
+        return ids, memoryview(marks)
 
     def _stands_alone(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a token that is to be a word of its own is one."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bpe_cli.chat.messages import ASSISTANTS, Conversation, text_of
-from bpe_cli.chat.provenance import Traced, Writer
+from bpe_cli.chat.provenance import Traced
+from bpe_cli.chat.writer import Writer
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer, named_encodings

@@ -3,12 +3,14 @@
 A template that marks this (``{% generation %}``), and a built-in layout, say it themselves. Of other templates it is
 found by rendering the conversation up to each turn of the model. That, with the turn opened, is what the model would be
 given: where it ends the turn begins. The turn ends with what the template writes behind the last of the model's words
-when the conversation stops there, to the last special token of it: the line end behind ``<|im_end|>`` is nobody's.
-A template that writes the past otherwise once more follows is not guessed at.
+when the conversation stops there, to the last special token of it: the line end behind ``<|im_end|>`` is nobody's. Of
+several special tokens those behind the first count until one comes that opens turns: one that stands before all words
+of the conversation. A template that writes the past otherwise once more follows is not guessed at.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.chat.messages import ASSISTANTS
@@ -19,6 +21,9 @@ from bpe_cli.support.fast_dataclass import replace
 if TYPE_CHECKING:
     from bpe_cli.chat.encoding import ChatEncoder
     from bpe_cli.chat.messages import Conversation
+
+
+_WORDS = re.compile(rb"[ma]")
 
 
 class Renders(Protocol):
@@ -53,7 +58,7 @@ def learnt_spans(
         _opened(renderer, conversation, number, text, f"{conversation.where}: messages[{number}]") for number in turns
     ]
     spans = []
-    for number, start, stop in zip(turns, starts, [*starts[1:], len(text)], strict=True):
+    for number, start, stop in zip(turns, starts, [*starts[1:], len(text)][: len(turns)], strict=True):
         alone = _rendered(renderer, conversation, number + 1, opened=False)
         closing = _closing(alone, start)
         first = _behind_words(text, start, stop)
@@ -99,9 +104,13 @@ def _end_of_turn(encoder: ChatEncoder, text: Traced, first: int, closing: str) -
     """Return where a turn ends whose words have ended; None if the text does not go on as it was to."""
     follows = str.__str__(text)[first : first + len(closing)]
     same = next((at for at, (a, b) in enumerate(zip(follows, closing, strict=False)) if a != b), len(follows))
-    last = encoder.last_special(text, first, first + same)
-    if last is not None:
-        return last
+    words = _WORDS.search(plain_origins(text.origins))
+    opening = {token for token, _ in encoder.specials_between(text, 0, words.start() if words else len(text))}
+    found = encoder.specials_between(text, first, first + same)
+    if found:
+        ends = [end for _, end in found]
+        count = next((at for at, (token, _) in enumerate(found) if at and token in opening), len(found))
+        return ends[count - 1]
     return first + same if same == len(closing) else None
 
 

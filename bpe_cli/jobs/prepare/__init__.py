@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.encoding import Conversations, conversation_source, conversations_of
+from bpe_cli.jobs.prepare.conversations import Conversations, conversation_source, conversations_of
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
     damaged_set,
     folder_of_run,
     index_damage,
+    make_inner,
     plan_in,
     records_of,
     remove_parts_from,
@@ -26,7 +27,8 @@ from bpe_cli.jobs.prepare.folder import (
     withdraw_manifest,
     write_manifest,
 )
-from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
+from bpe_cli.jobs.prepare.making import run_part
+from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
@@ -133,7 +135,7 @@ def prepare(
     """
     from bpe_cli.engines.base import Work
     from bpe_cli.engines.local import Local
-    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.files import Streams, find_documents, find_inputs
     from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
     from bpe_cli.sinks.atomic import write_file
     from bpe_cli.support.ordered_threads import usable_threads
@@ -149,7 +151,8 @@ def prepare(
         model, source = conversations.template.fit(model), conversation_source(source)
     settings = settings_of(given, model, options, conversations)
     note_oddities(model, options.specials, listener)
-    inputs = find_documents(source, listener=listener, streams=streams)
+    find = find_documents if options.chat is None else find_inputs
+    inputs = find(source, listener=listener, streams=streams)
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
     plan = plan_of(settings, parts)
@@ -159,13 +162,14 @@ def prepare(
     )  # fmt: skip
     work = Work(job, _begin, _run, job.plan, _name_of, _size_of)
     engine = Local(usable_threads() if processes is None else processes)
-    with folder_of_run(folder, options.sides, alone=share is None):
+    with folder_of_run(folder, alone=share is None):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
         if plan_in(folder) != plan:
             withdraw_manifest(folder)
             remove_parts_from(folder, len(parts))
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        make_inner(folder, [name for name in options.sides if name])
         mine = [part for part in waiting if share is None or share.takes(part)]
         records = dict(kept)
         with listener.task("preparing", sum(part.size for part in mine)) as advance:
@@ -185,11 +189,12 @@ def plan(
     Raises:
         UsageError, InputError: as ``prepare``.
     """
-    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.files import Streams, find_documents, find_inputs
 
     _check_source(source)
     source = source if options.chat is None else conversation_source(source)
-    inputs = find_documents(source, listener=listener, streams=streams or Streams())
+    find = find_documents if options.chat is None else find_inputs
+    inputs = find(source, listener=listener, streams=streams or Streams())
     return [
         (part.name, part.size, [_shown(item) for item in part.inputs])
         for part in divide(inputs, source, options.part_bytes)

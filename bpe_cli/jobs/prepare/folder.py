@@ -13,6 +13,7 @@ from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
+    SIDES,
     Plan,
     Record,
     dumped,
@@ -44,31 +45,44 @@ def check_folder(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def folder_of_run(folder: str, sides: Sequence[str], *, alone: bool) -> Iterator[None]:
+def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
     """Make the folder of a data set, if there is none; a run that fails and has made no part leaves no trace of it.
 
     Args:
         folder: The folder.
-        sides: The folders in it for the files of several sets; an empty name for itself.
         alone: Whether no other run shares the parts. The plan is removed only then: others may work by it.
     """
     from bpe_cli.sinks.atomic import made_folder
     from bpe_cli.sinks.draft import remove_leftovers
 
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(made_folder(folder))
-        is_new = not os.listdir(folder)
-        for name in sides:
-            stack.enter_context(made_folder(os.path.join(folder, name)))
-            remove_leftovers(os.path.join(folder, name))
+    with made_folder(folder):
         remove_leftovers(folder)
+        is_new = not os.listdir(folder)
         try:
             yield
         except BaseException:
-            if alone and is_new and os.listdir(folder) == [PLAN]:
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, PLAN))
+            if alone and is_new:
+                for name in _INNER:
+                    with contextlib.suppress(OSError):  # it is not there, or not empty
+                        os.rmdir(os.path.join(folder, name))
+                if os.listdir(folder) == [PLAN]:
+                    with contextlib.suppress(OSError):
+                        os.unlink(os.path.join(folder, PLAN))
             raise
+
+
+_INNER = SIDES
+"""The folders within that of a data set."""
+
+
+def make_inner(folder: str, names: Sequence[str]) -> None:
+    """Make folders within that of a data set, which has a plan already; drafts of the dead in them are removed."""
+    from bpe_cli.sinks.atomic import made_folder
+    from bpe_cli.sinks.draft import remove_leftovers
+
+    for name in names:
+        with made_folder(os.path.join(folder, name)):
+            remove_leftovers(os.path.join(folder, name))
 
 
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:

@@ -1,12 +1,8 @@
-"""What is written in each part of a data set, and how one is made: its files appear together, and its record last.
-
-Whatever happens before, a lost machine or ``kill -9``, leaves no record, and so a part that is to be made again.
-"""
+"""What is written in each part of a data set, and what all parts have in common."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
@@ -19,7 +15,7 @@ from bpe_cli.tokenizer.usage import Edges
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.encode_chat import ChatOptions
-    from bpe_cli.jobs.prepare.encoding import Conversations
+    from bpe_cli.jobs.prepare.conversations import Conversations
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.base import Dtype, Positions
     from bpe_cli.tokenizer import Specials, Tokenizer
@@ -78,9 +74,9 @@ class PrepareOptions:
         if self.length is None and self.shuffle == "sequences":
             raise UsageError("there are no sequences to shuffle", hint='use `length`, or `shuffle="documents"`')
         if self.length is None and "spans" in self.columns:
-            raise UsageError("`spans` are the documents in sequences, and there are no sequences", hint="use `length`")
+            raise UsageError("spans are the documents in sequences, and there are no sequences", hint="use `length`")
         if "loss_mask" in self.columns:
-            raise UsageError("`loss_mask` is written with `mask`, and not asked for by name", hint="leave it out")
+            raise UsageError("loss_mask is written with `mask`, and not asked for by name", hint="leave it out")
         if self.mask is not None and self.chat is None:
             raise UsageError("`mask` says what of conversations is to be learnt", hint="`chat` reads conversations")
         if self.val is not None and not 0 < self.val < 1:
@@ -182,32 +178,6 @@ class PartJob:
     def record_path(self, part: Part) -> str:
         """Return where the record of a part lies."""
         return os.path.join(self.folder, f"{part.name}.json")
-
-
-def run_part(
-    job: PartJob, part: Part, model: Tokenizer, threads: int = 1, advance: Callable[[int], None] | None = None
-) -> Record:
-    """Encode the inputs of a part, write its files, and then its record.
-
-    Args:
-        job: What every part has in common.
-        part: The part.
-        model: The tokenizer of the job, loaded.
-        threads: How many threads work; they change no result.
-        advance: Called with the number of bytes read since the last call.
-
-    Raises:
-        InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
-        OutputError: if a file cannot be written.
-    """
-    from bpe_cli.jobs.prepare.documents import divided_by_hash
-    from bpe_cli.jobs.prepare.encoding import encode_part
-    from bpe_cli.jobs.prepare.output import PartOutput
-
-    with PartOutput(job, part, model) as output:
-        taker = divided_by_hash(output.takers(), job.options.val, masked=job.options.mask is not None)
-        done = encode_part(job, part, model, taker, threads, advance)
-        return output.publish(done.inputs, divided=done.divided)
 
 
 def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:

@@ -65,7 +65,7 @@ class ColumnValues:
                     values.extend(array("i", [number]) * length)
                 values.frombytes(bytes(4 * filled))
             elif name == "seq_lengths":
-                values.extend(lengths)
+                values.extend(list(lengths))
             else:
                 values.frombytes(bytes(row.length) if row.mask is None else row.mask)
             self._counts[name].append(len(values) - before)

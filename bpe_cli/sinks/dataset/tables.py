@@ -44,6 +44,8 @@ class _Stream:
         self._place = 0
 
     def write(self, data: bytes) -> int:
+        if self._output.closed:  # the writer of a part that failed ends its file when it is collected
+            return len(data)
         self._output.write(data)
         self._place += len(data)
         return len(data)
