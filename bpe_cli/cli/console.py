@@ -43,12 +43,12 @@ _ARGUMENTS = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out", "date",
-            "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map", "ids", "inference",
-            "initial_alphabet", "mask", "max_memory", "merge", "min_frequency", "normalizer", "overlap", "overwrite", "pad",
-            "pairs", "parallel",
-            "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "split_special", "steps", "text",
-            "to", "val", "vocab_size", "vocabulary", "write_vocabulary",
+            "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out",
+            "date", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map", "ids",
+            "inference", "initial_alphabet", "mask", "max_memory", "merge", "min_frequency", "normalizer", "overlap",
+            "overwrite", "pad", "pairs", "parallel", "pattern", "plain", "pre_tokenizer", "prefix_space", "sample",
+            "scores", "seed", "shuffle", "split_special", "steps", "text", "to", "val", "vocab_size", "vocabulary",
+            "write_vocabulary",
         )
     },
 }  # fmt: skip

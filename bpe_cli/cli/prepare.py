@@ -298,6 +298,12 @@ def _show(done: "Prepared", parts: Parts) -> None:
     counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
     where = f"{counted} -> {done.folder}"
     note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=parts.quiet)
+    if done.scattered is not None and not done.is_whole:
+        note(
+            f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "
+            "run it again when all have ended",
+            quiet=parts.quiet,
+        )
     if done.left_out or done.padding:
         note(
             f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",

@@ -11,9 +11,11 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.engines.base import Work
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.conversations import Conversations, conversation_source, conversations_of
 from bpe_cli.jobs.prepare.folder import (
+    SCRATCH,
     check_folder,
     check_plan,
     damaged_set,
@@ -23,6 +25,7 @@ from bpe_cli.jobs.prepare.folder import (
     plan_in,
     records_of,
     remove_parts_from,
+    remove_scratch,
     what_is_left,
     withdraw_manifest,
     write_manifest,
@@ -40,11 +43,13 @@ from bpe_cli.jobs.prepare.records import (
     plan_of,
     read_json,
 )
+from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
+    from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Tokenizer
@@ -69,6 +74,7 @@ class Prepared:
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
+        scattered: Of how many parts the first pass of a shuffle is done; None if this run had no need of it.
     """
 
     folder: str
@@ -83,6 +89,7 @@ class Prepared:
     left_out: int
     padding: int
     is_whole: bool
+    scattered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,6 @@ def prepare(
         InputError: if an input cannot be read, or holds what cannot be encoded.
         OutputError: if the folder cannot be written to.
     """
-    from bpe_cli.engines.base import Work
     from bpe_cli.engines.local import Local
     from bpe_cli.jobs.files import Streams, find_documents, find_inputs
     from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
@@ -168,8 +174,15 @@ def prepare(
         if plan_in(folder) != plan:
             withdraw_manifest(folder)
             remove_parts_from(folder, len(parts))
+            remove_scratch(folder)
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
         make_inner(folder, [name for name in options.sides if name])
+        scattered = None
+        if waiting and options.shuffle is not None:
+            scattered = _scatter(engine, job, parts, share, listener)
+            if scattered < len(parts):
+                waiting = []
+            work = replace(work, run=_gather)
         mine = [part for part in waiting if share is None or share.takes(part)]
         records = dict(kept)
         with listener.task("preparing", sum(part.size for part in mine)) as advance:
@@ -178,7 +191,21 @@ def prepare(
         whole = len(records) == len(parts)
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])
-    return _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
+            remove_scratch(folder)
+    return _prepared(folder, parts, records.values(), made=len(mine), whole=whole, scattered=scattered)
+
+
+def _scatter(engine: Engine, job: PartJob, parts: Sequence[Part], share: Share | None, listener: Listener) -> int:
+    """Do the first pass of a shuffle; return of how many parts it is done."""
+    first = first_pass(job)
+    make_inner(job.folder, [SCRATCH])
+    waiting, _ = what_is_left(first, parts, overwrite=True)
+    mine = [part for part in waiting if share is None or share.takes(part)]
+    work = Work(first, _begin, _scatter_part, f"{job.plan} first", _name_of, _size_of)
+    with listener.task("shuffling", sum(part.size for part in mine)) as advance:
+        for _ in engine.run(work, mine, advance, listener.note):
+            pass
+    return len(what_is_left(first, parts, overwrite=True)[1])
 
 
 def plan(
@@ -215,6 +242,7 @@ def finish(folder: str | os.PathLike[str]) -> Prepared:
     folder = os.fspath(folder)
     plan, records = records_of(folder)
     write_manifest(folder, plan, records)
+    remove_scratch(folder)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
 
 
@@ -319,6 +347,14 @@ def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], No
     return run_part(job, part, model, 1, advance)
 
 
+def _scatter_part(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
+    return scatter_part(job, part, model, 1, advance)
+
+
+def _gather(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
+    return gather_part(job, part, model, advance)
+
+
 def _name_of(part: Part) -> str:
     return part.name
 
@@ -346,7 +382,15 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 
-def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, made: int, whole: bool) -> Prepared:
+def _prepared(
+    folder: str,
+    parts: Sequence[Any],
+    records: Iterable[Record],
+    *,
+    made: int,
+    whole: bool,
+    scattered: int | None = None,
+) -> Prepared:
     there = list(records)
     return Prepared(
         folder,
@@ -363,4 +407,5 @@ def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, m
         left_out=sum(record.left_out for record in there),
         padding=sum(record.padding for record in there),
         is_whole=whole,
+        scattered=scattered,
     )

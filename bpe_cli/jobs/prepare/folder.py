@@ -71,7 +71,10 @@ def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
             raise
 
 
-_INNER = SIDES
+SCRATCH = "shuffle"
+"""Where the files of the first pass of a shuffle lie."""
+
+_INNER = (*SIDES, SCRATCH)
 """The folders within that of a data set."""
 
 
@@ -83,6 +86,13 @@ def make_inner(folder: str, names: Sequence[str]) -> None:
     for name in names:
         with made_folder(os.path.join(folder, name)):
             remove_leftovers(os.path.join(folder, name))
+
+
+def remove_scratch(folder: str) -> None:
+    """Remove the files of the first pass of a shuffle, if there are any."""
+    import shutil
+
+    shutil.rmtree(os.path.join(folder, SCRATCH), ignore_errors=True)
 
 
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
