@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.prepare import Prepared
+    from bpe_cli.jobs.prepare.broken import OnError
     from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
@@ -54,6 +55,7 @@ def encode_files(
     to: str | None = None,
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     specials: Specials = (),
     add_special_tokens: bool = False,
     bos: str | int | None = None,
@@ -79,6 +81,8 @@ def encode_files(
             the output if None, else ids.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         specials: Which special tokens are looked for in the texts.
         add_special_tokens: Whether to put around each document what the tokenizer's post-processor puts there.
         bos: What begins each document, as for ``Tokenizer.encode``.
@@ -131,7 +135,7 @@ def encode_files(
         sampling=sampling_of(sampling), threads=_threads(threads),
     )  # fmt: skip
     conversations = _conversations(chat, add_generation_prompt, tools, date)
-    source = _documents(documents, field, paths=_paths(files))
+    source = _documents(documents, field, member=member, paths=_paths(files))
     if conversations is None:
         return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
     from bpe_cli.jobs.encode_chat import encode_chat
@@ -167,6 +171,7 @@ def segment_files(
     *,
     documents: Documents = "lines",
     field: str = "text",
+    member: str | None = None,
     separator: str = "@@",
     glossaries: Iterable[str] = (),
     vocabulary: str | os.PathLike[str] | None = None,
@@ -185,6 +190,8 @@ def segment_files(
         output: The file to write, which appears when all of it is there; or a binary stream.
         documents: What a document of a file is: ``lines``, each line; ``whole``, the file; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         separator: What stands after a subword that does not end its word.
         glossaries: Expressions; what they match is left whole.
         vocabulary: A file of subwords and counts: all others are taken apart again.
@@ -226,7 +233,7 @@ def segment_files(
         separator, tuple(several), _path("vocabulary", vocabulary), whole_number("threshold", threshold),
         _path("write_vocabulary", write_vocabulary), sampling_of(sampling), _threads(threads),
     )  # fmt: skip
-    source = _documents(documents, field, paths=_paths(files))
+    source = _documents(documents, field, member=member, paths=_paths(files))
     return segment(source, tokenizer, options, output=_output(output), listener=heard(listener))
 
 
@@ -291,6 +298,7 @@ def prepare(
     to: str = "bin",
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     specials: Specials = (),
     bos: str | int | None = None,
     eot: str | int | None = None,
@@ -309,6 +317,8 @@ def prepare(
     tools: str | os.PathLike[str] | None = None,
     date: datetime.date | None = None,
     part_bytes: int = 256 << 20,
+    keep: Iterable[str] = (),
+    on_error: OnError = "fail",
     share: tuple[int, int] | None = None,
     overwrite: bool = False,
     processes: int | None = None,
@@ -323,6 +333,8 @@ def prepare(
         to: The format, by its name: ``bin``, ``npy``, ``megatron`` and the others of the page about data sets.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         specials: Which special tokens are looked for in the texts.
         bos: What begins each document, as for ``Tokenizer.encode``.
         eot: What ends each document, likewise.
@@ -343,6 +355,9 @@ def prepare(
         tools: As for ``encode_files``.
         date: The date that templates write; those that write one need it.
         part_bytes: How many bytes of input a part has.
+        keep: Fields of the source that a row of a table has too: ``id``, or with a type ``id:int64``.
+        on_error: What becomes of a broken row, as a line that is not JSON: ``fail``, ``skip``, which leaves it out, or
+            ``quarantine``, which keeps it in a file besides.
         share: (K, N) to make each N-th part only, beginning with the K-th, where N machines share them; None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
         processes: How many processes work at a time, all processors if None; changes no result. With more than one, a
@@ -370,6 +385,7 @@ def prepare(
     from bpe_cli.jobs.prepare import PrepareOptions, Share
     from bpe_cli.jobs.prepare import prepare as prepare_job
 
+    one_of("on_error", on_error, ("fail", "skip", "quarantine"))
     one_of("way", way, ("truncate", "split", "concatenate", "best-fit"))
     one_of("positions", positions, ("document", "sequence"))
     if shuffle is not None:
@@ -379,15 +395,18 @@ def prepare(
     if dtype is not None:
         one_of("dtype", dtype, ("u16", "u32"))
     several = [columns] if isinstance(columns, str) else list_of("columns", columns, "names")
+    kept = [keep] if isinstance(keep, str) else list_of("keep", keep, "names")
     options = PrepareOptions(
         to=_name("to", to) or "", dtype=dtype, columns=tuple(_name("columns", each) or "" for each in several),
         specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes, 1),
         length=None if length is None else whole_number("length", length, 1), way=way, pad=pad,
         positions=positions, chat=_conversations(chat, add_generation_prompt, tools, date), mask=mask,
         val=None if val is None else _share(val), shuffle=shuffle, seed=whole_number("seed", seed),
+        on_error=on_error, keep=tuple(_name("keep", each) or "" for each in kept),
     )  # fmt: skip
     return prepare_job(
-        _documents(documents, field, paths=_paths(files)), tokenizer, options, folder=_path("folder", folder) or "",
+        _documents(documents, field, member=member, paths=_paths(files)), tokenizer, options,
+        folder=_path("folder", folder) or "",
         share=None if share is None else Share(*_pair("share", share)),
         overwrite=bool(overwrite), processes=_threads(processes, "processes"), listener=heard(listener),
     )  # fmt: skip
@@ -409,6 +428,7 @@ def inspect(
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     listener: Listener = SILENCE,
 ) -> TextReport | TokenizerReport:
     """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
@@ -419,6 +439,8 @@ def inspect(
         specials: Which special tokens are looked for in them.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         listener: Who hears how it goes on.
 
     >>> report = inspect("gpt2", "hello world")
@@ -434,7 +456,7 @@ def inspect(
     from bpe_cli.results import TextReport, TokenizerReport
 
     options = InspectOptions(specials=specials_of(specials))
-    source = None if texts is None else _source(texts, documents, field)
+    source = None if texts is None else _source(texts, documents, field, member)
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
     if isinstance(done, InspectedTexts):
         return TextReport(tuple(done.documents))
@@ -448,6 +470,7 @@ def compare(
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
+    member: str | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> ComparisonReport:
@@ -459,6 +482,8 @@ def compare(
         specials: Which special tokens are looked for in them.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
         threads: How many to use, all processors if None; changes no result.
         listener: Who hears how it goes on.
 
@@ -478,7 +503,9 @@ def compare(
     if not models:
         raise UsageError("tokenizers is empty, and there is nothing to compare")
     options = CompareOptions(specials=specials_of(specials), threads=_threads(threads))
-    return ComparisonReport(compare_job(models, _source(texts, documents, field), options, listener=heard(listener)))
+    return ComparisonReport(
+        compare_job(models, _source(texts, documents, field, member), options, listener=heard(listener))
+    )
 
 
 # -- changes ----------------------------------------------------------------------------------------------
@@ -678,23 +705,26 @@ def _documents(documents: Documents, field: str, **where: Any) -> Source:
     one_of("documents", documents, ("whole", "lines", "jsonl"))
     if not isinstance(field, str):
         raise wrong_type("field", "a str", field)
+    _name("member", where.get("member"))
     return Source(**where, documents=documents, field=field)
 
 
-def _source(texts: Texts, documents: Documents, field: str) -> Source:
+def _source(texts: Texts, documents: Documents, field: str, member: str | None = None) -> Source:
     """Return where texts come from: themselves, or files."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
-        return _documents(documents, field, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape"))
+        return _documents(
+            documents, field, member=member, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape")
+        )
     if isinstance(texts, os.PathLike):
-        return _documents(documents, field, paths=(os.fsdecode(texts),))
+        return _documents(documents, field, member=member, paths=(os.fsdecode(texts),))
     if not isinstance(texts, Iterable):
         raise wrong_type("texts", "a text, several, or paths", texts)
     several = list(texts)
     if several and all(isinstance(each, os.PathLike) for each in several):
-        return _documents(documents, field, paths=tuple(os.fsdecode(each) for each in several))
+        return _documents(documents, field, member=member, paths=tuple(os.fsdecode(each) for each in several))
     from bpe_cli.support.safe_orjson import orjson
 
-    _documents(documents, field)  # they are checked, though each text is a document by itself
+    _documents(documents, field, member=member)  # they are checked, though each text is a document by itself
     try:
         decoded = [bytes_of(each, f"texts[{place}]").decode() for place, each in enumerate(several)]
     except UnicodeDecodeError as error:

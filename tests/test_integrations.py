@@ -140,6 +140,19 @@ def test_datasets(tmp_path: Path, name: str) -> None:
     assert module.load_from_disk(str(tmp_path / "copy"))["input_ids"][:] == documents_of(name)
 
 
+def test_datasets_has_the_columns_that_are_kept(tmp_path: Path) -> None:
+    module = needs("datasets")
+    rows = [{"text": text, "id": number, "tags": [number]} for number, text in enumerate(TEXTS)]
+    module.Dataset.from_list(rows).save_to_disk(str(tmp_path / "in"))
+    options = PrepareOptions(to="datasets", part_bytes=500, keep=("id", "tags"))
+    prepare(Source((str(tmp_path / "in"),)), "gpt2", options, folder=tmp_path / "out", processes=1)
+    dataset = module.load_from_disk(str(tmp_path / "out"))
+    tokenizer = bpe_cli.load("gpt2")
+    expected = [{"input_ids": tokenizer.encode(row["text"]), "id": row["id"], "tags": row["tags"]} for row in rows]
+    assert dataset.to_list() == expected
+    assert dataset.features["id"].dtype == "int64"
+
+
 @pytest.mark.parametrize("to", ["arrow", "parquet"])
 def test_datasets_reads_tables(tmp_path: Path, to: str, name: str) -> None:
     module = needs("datasets")

@@ -233,6 +233,7 @@ def _check_alone(shown: Shown, documents: options.Documents, special: list[str] 
         "--jsonl": documents.jsonl,
         "--plain": documents.plain,
         "--field": documents.field != FIELD,
+        "--member": documents.member,
         "--special": special,
     }
     idle = shown.of_a_text or (None if shown.corpus else next((name for name, given in reading.items() if given), None))

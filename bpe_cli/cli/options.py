@@ -123,7 +123,8 @@ output_option = partial(Option, rich_help_panel="Output")
 Color = Literal["auto", "always", "never"]
 
 Inputs = Annotated[
-    list[str] | None, Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default).")
+    list[str] | None,
+    Argument(metavar="INPUT", help="Files, folders, glob patterns, @LIST of them, or - for stdin (the default)."),
 ]
 Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="Take the text from here.")]
 Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]
@@ -131,7 +132,14 @@ Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object
 Plain = Annotated[
     bool, input_option("--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.")
 ]
-Field = Annotated[str, input_option("--field", metavar="A.B", help="The field that holds the text.")]
+Field = Annotated[str, input_option("--field", metavar="A.B", help="The field or column that holds the text.")]
+Member = Annotated[
+    str | None,
+    input_option(
+        "--member", metavar="EXT", show_default="txt",
+        help="Members of tar archives that end so are documents: txt and the like, or json with --field.",
+    ),
+]  # fmt: skip
 BlockSize = Annotated[
     int, running_option("--block-size", metavar="BYTES", min=1, help="Bytes read at a time; changes no result.")
 ]
@@ -230,6 +238,7 @@ class Documents:
     jsonl: Jsonl = False
     plain: Plain = False
     field: Field = "text"
+    member: Member = None
 
     def source(self, block_size: int = BLOCK_BYTES, *, lines: bool = False) -> "Source":
         """Build the description of a corpus; ``lines`` says what a document is where no option does.
@@ -253,6 +262,7 @@ class Documents:
             field=self.field,
             block_bytes=block_size,
             plain=self.plain,
+            member=self.member,
         )
         if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
             raise UsageError(

@@ -1,5 +1,6 @@
 """``bpe prepare``: encode files into a data set, part by part."""
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -27,7 +28,8 @@ _sequences_option = partial(Option, rich_help_panel="Sequences")
 Files = Annotated[
     list[str] | None,
     options.Argument(
-        metavar="INPUT", help="Files, folders, glob patterns; with --finish and --check, the folder of the data set."
+        metavar="INPUT",
+        help="Files, folders, glob patterns, @LIST of them; with --finish and --check, the folder of the data set.",
     ),
 ]
 
@@ -76,6 +78,14 @@ class Written:
             "--val", metavar="SHARE", help="Put this share of the documents, by the hash of their text, into val/."
         ),
     ] = None
+    keep: Annotated[
+        str | None,
+        options.output_option(
+            "--keep", metavar="NAME,...",
+            help="Keep these fields of the source beside input_ids (arrow, parquet, datasets): NAME, or NAME:TYPE with "
+            "string, int64, double or bool.",
+        ),
+    ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
         options.output_option("--overwrite", help="Make again what is damaged, or was made otherwise."),
@@ -146,6 +156,14 @@ class Parts:
             help="How much input a part has. Plain files of lines are cut at lines; others only share a part.",
         ),
     ] = None  # fmt: skip
+    on_error: Annotated[
+        Literal["fail", "skip", "quarantine"],
+        options.input_option(
+            "--on-error",
+            help="What becomes of a broken row, as a line that is not JSON: an error; left out and counted; or left "
+            "out and kept in a file beside the part.",
+        ),
+    ] = "fail"  # fmt: skip
     part: Annotated[
         str | None,
         _parts_option(
@@ -196,6 +214,7 @@ def run(
     jsonl: options.Jsonl = False,
     plain: options.Plain = False,
     field: options.Field = "text",
+    member: options.Member = None,
 ) -> None:
     """Encode files into a data set that trainers read: part by part, and never twice.
 
@@ -225,7 +244,7 @@ def run(
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
-    source = options.Documents(inputs, None, lines, jsonl, plain, field).source()
+    source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
     choice = applied.choice()
     if parts.dry_run:
         _show_plan(
@@ -265,6 +284,8 @@ def _job_options(
         to=written.to or "bin",
         dtype=written.dtype,
         columns=tuple(filter(None, (written.columns or "").split(","))),
+        keep=() if written.keep is None else tuple(written.keep.split(",")),
+        on_error=parts.on_error,
         specials=specials,
         refuse_specials=refuse,
         add_special_tokens=applied.add_special_tokens,
@@ -304,6 +325,14 @@ def _show(done: "Prepared", parts: Parts) -> None:
             "run it again when all have ended",
             quiet=parts.quiet,
         )
+    if done.broken:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(done.broken.items()))
+        left = f"note: {count(sum(done.broken.values()), 'broken row')} left out: {kinds}"
+        where = f"; see {os.path.join(done.folder, 'part-*.quarantine.jsonl')}" if done.quarantined else ""
+        note(left + where, quiet=parts.quiet)
+    rows = done.documents if done.sequences is None else done.sequences
+    if empty := [name for name, nulls in (done.nulls or {}).items() if rows and nulls == rows]:
+        note(f"note: no row has a value of {', '.join(empty)}, which --keep names", quiet=parts.quiet)
     if done.left_out or done.padding:
         note(
             f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.documents import Packer
+from bpe_cli.corpus.rows import ALL_WHOLE, KeptField, Place, RowFault, Rows, TableRow
 from bpe_cli.errors import InputError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import cannot_read, show_path
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus.inputs import Input
 
 ROWS = 1024
 """As many rows are made into documents at a time."""
@@ -38,47 +41,40 @@ def damaged(path: str, kind: str, error: Exception) -> InputError:
 
 
 class Column:
-    """A column of strings or binaries, which may lie inside structs (``a.b``).
+    """A column, which may lie inside structs (``a.b``).
 
     Attributes:
         keys: Its name, and the names on the way to it.
+        type: What it holds.
     """
 
-    def __init__(self, path: str, schema: Any, field: str, arrow: ModuleType) -> None:
+    def __init__(self, path: str, schema: Any, field: str, arrow: Any) -> None:
         """Find the column in a schema.
 
         Raises:
-            InputError: if there is no such column, or it does not hold text.
+            InputError: if there is no such column.
         """
         self.keys = [field] if field in schema.names else field.split(".")
-        self._name, self._field, self._row = show_path(path), field, 0
-        _check(self._name, schema, self.keys, field, arrow)
+        kind: Any = arrow.struct(list(schema))
+        for key in self.keys:
+            names = [kind.field(place).name for place in range(kind.num_fields)] if arrow.types.is_struct(kind) else []
+            if key not in names:
+                raise InputError(
+                    f"{show_path(path)}: there is no column {field!r}",
+                    hint=f"`field` names it; there is {', '.join(map(repr, names[:10]))}" if names else None,
+                )
+            kind = kind.field(key).type
+        self.type = kind
 
-    def texts(self, column: Any) -> Iterator[bytes]:
-        """Yield the text of each row, given the outermost column of some rows.
-
-        Raises:
-            InputError: if a row is null; the message says which, from 1.
-        """
+    def of(self, batch: Any) -> Any:
+        """Return the array of the column in some rows."""
+        array = batch.column(batch.schema.names.index(self.keys[0]))
         for key in self.keys[1:]:
-            column = column.field(key)
-        for value in column.to_pylist():
-            self._row += 1
-            if value is None:
-                raise InputError(f"{self._name}: row {self._row} of the column {self._field!r} is null")
-            yield value.encode() if isinstance(value, str) else value
+            array = array.flatten()[array.type.get_field_index(key)]  # null where what it lies in is
+        return array
 
 
-def _check(name: str, schema: Any, keys: list[str], field: str, arrow: Any) -> None:
-    kind: Any = arrow.struct(list(schema))
-    for key in keys:
-        names = [kind.field(place).name for place in range(kind.num_fields)] if arrow.types.is_struct(kind) else []
-        if key not in names:
-            raise InputError(
-                f"{name}: there is no column {field!r}",
-                hint=f"`field` names it; there is {', '.join(map(repr, names[:10]))}" if names else None,
-            )
-        kind = kind.field(key).type
+def _check_text(path: str, field: str, kind: Any, arrow: Any) -> None:
     if arrow.types.is_dictionary(kind):
         kind = kind.value_type
     test = arrow.types
@@ -92,7 +88,110 @@ def _check(name: str, schema: Any, keys: list[str], field: str, arrow: Any) -> N
         *filter(None, views),
     )
     if not any(each(kind) for each in tests):
-        raise InputError(f"{name}: the column {field!r} holds {kind}, not strings")
+        raise InputError(f"{show_path(path)}: the column {field!r} holds {kind}, not strings")
+
+
+class _Documents:
+    """Make documents of the rows of a table, and keep values of other columns.
+
+    Attributes:
+        names: The outermost columns that are read.
+        paths: The columns that are read, as Parquet names those inside of others.
+    """
+
+    def __init__(self, path: str, schema: Any, field: str, arrow: Any, packer: Packer, rows: Rows) -> None:
+        self._path, self._field, self._arrow, self._packer, self._rows = path, field, arrow, packer, rows
+        self._text = Column(path, schema, field, arrow)
+        _check_text(path, field, self._text.type, arrow)
+        self._kept = [(each, Column(path, schema, each.name, arrow)) for each in rows.keep]
+        self._types = [each.arrow_type(arrow) for each in rows.keep]
+        for (each, column), kind in zip(self._kept, self._types, strict=True):
+            if each.schema is not None and _plain(column.type, arrow) != kind:
+                raise InputError(
+                    f"{show_path(path)}: the column {each.name!r} holds {column.type}, in the first input {each.type}",
+                    hint=f"`keep={each.name}:string` makes strings of all",
+                )
+        columns = [self._text, *(column for _, column in self._kept)]
+        self.names = list(dict.fromkeys(column.keys[0] for column in columns))
+        self.paths = list(dict.fromkeys(".".join(column.keys) for column in columns))
+        self._row = 0
+
+    def of(self, batch: Any) -> Iterator[Block]:
+        """Make a document of each row of some."""
+        faults: dict[int, RowFault] = {}
+        kept = [
+            self._cast(column.of(batch), kind, each, faults)
+            for (each, column), kind in zip(self._kept, self._types, strict=True)
+        ]
+        for at, value in enumerate(self._text.of(batch).to_pylist()):
+            self._row += 1
+            fault = faults.get(at)
+            if value is None:
+                fault = RowFault("type", f"the column {self._field!r} is null")
+            if fault is not None:
+                self._rows.meet(fault, Place(show_path(self._path), self._path, row=self._row))
+                continue
+            if self._rows.on_kept is not None:
+                self._rows.on_kept(TableRow(kept, at))
+            yield from self._packer.document(value.encode() if isinstance(value, str) else value)
+
+    def _cast(self, array: Any, kind: Any, field: KeptField, faults: dict[int, RowFault]) -> Any:
+        """Return values as those of another type; what that cannot hold is null, and its row has a fault."""
+        arrow = self._arrow
+        if array.type == kind:
+            return array
+        try:
+            return array.cast(kind)
+        except arrow.ArrowNotImplementedError as error:
+            what = f"the column {field.name!r} holds {array.type}, which cannot be {field.type}"
+            raise InputError(f"{show_path(self._path)}: {what}") from error
+        except arrow.ArrowInvalid:
+            values = []
+            for at in range(len(array)):
+                try:
+                    values.append(array.slice(at, 1).cast(kind))
+                except arrow.ArrowInvalid:
+                    reason = f"the field {field.name!r}, which is kept, is not of the type {field.type}"
+                    faults[at] = RowFault("type", reason)
+                    values.append(arrow.nulls(1, kind))
+            return arrow.concat_arrays(values)
+
+
+def _plain(kind: Any, arrow: Any) -> Any:
+    """Return the type of the values of a column: batches of a file cannot each have a dictionary of their own."""
+    return kind.value_type if arrow.types.is_dictionary(kind) else kind
+
+
+def _has_dictionary(kind: Any, arrow: Any) -> bool:
+    inner = [kind.field(place).type for place in range(kind.num_fields)]
+    return arrow.types.is_dictionary(kind) or any(_has_dictionary(each, arrow) for each in inner)
+
+
+def field_of(item: Input, name: str) -> KeptField:
+    """Return a column of a table as a field to keep, of the type that it has there.
+
+    Raises:
+        InputError: if there is no such column, it cannot be kept, or the table cannot be read.
+    """
+    from bpe_cli.corpus.kinds import ARROW
+
+    is_arrow = item.kind == ARROW
+    kind, module = ("Arrow", "pyarrow.ipc") if is_arrow else ("Parquet", "pyarrow.parquet")
+    arrow, reader = library(item.path, kind, module)
+    try:
+        if is_arrow:
+            with arrow.OSFile(item.path) as file:
+                schema = _schema(file, reader)
+        else:
+            schema = reader.read_schema(item.path)
+    except (OSError, ValueError, arrow.ArrowException) as error:
+        raise damaged(item.path, kind, error) from error
+    type_ = _plain(Column(item.path, schema, name, arrow).type, arrow)
+    if _has_dictionary(type_, arrow):
+        raise InputError(
+            f"{item.name}: the column {name!r} holds {type_}, and dictionaries inside of others are not kept"
+        )
+    return KeptField(name, str(type_), arrow.schema([(name, type_)]).serialize().to_pybytes())
 
 
 # --------------------------------------------------------------------------------------------------
@@ -104,7 +203,9 @@ def _check(name: str, schema: Any, keys: list[str], field: str, arrow: Any) -> N
 _FILE = b"ARROW1"
 
 
-def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+def pack_arrow(
+    path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None, rows: Rows = ALL_WHOLE
+) -> Iterator[Block]:
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
@@ -115,11 +216,10 @@ def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], 
     reported, size = 0, os.path.getsize(path)
     try:
         with arrow.OSFile(path) as file:
-            column = Column(path, _schema(file, ipc), field, arrow)
-            for batch in _batches(file, ipc, column.keys[0]):
+            documents = _Documents(path, _schema(file, ipc), field, arrow, packer, rows)
+            for batch in _batches(file, ipc, documents.names):
                 for start in range(0, batch.num_rows, ROWS):
-                    for text in column.texts(batch.column(0).slice(start, ROWS)):
-                        yield from packer.document(text)
+                    yield from documents.of(batch.slice(start, ROWS))
                 if on_bytes is not None:
                     reached = min(file.tell(), size)
                     on_bytes(max(reached - reported, 0))
@@ -141,10 +241,10 @@ def _schema(file: Any, ipc: Any) -> Any:
     return (ipc.open_file if _is_file(file) else ipc.open_stream)(file).schema
 
 
-def _batches(file: Any, ipc: Any, name: str) -> Iterator[Any]:
-    """Yield the record batches of a table, reading one column of each."""
-    place = _schema(file, ipc).names.index(name)
-    options = ipc.IpcReadOptions(included_fields=[place])
+def _batches(file: Any, ipc: Any, names: list[str]) -> Iterator[Any]:
+    """Yield the record batches of a table, reading some columns of each."""
+    there = _schema(file, ipc).names
+    options = ipc.IpcReadOptions(included_fields=sorted(there.index(name) for name in names))
     if _is_file(file):
         reader = ipc.open_file(file, options=options)
         yield from map(reader.get_batch, range(reader.num_record_batches))
@@ -156,7 +256,9 @@ def _batches(file: Any, ipc: Any, name: str) -> Iterator[Any]:
 # Take a column of a Parquet file as documents, a row each. Needs pyarrow.
 
 
-def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+def pack_parquet(
+    path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None, rows: Rows = ALL_WHOLE
+) -> Iterator[Block]:
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
@@ -169,17 +271,16 @@ def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int]
     except (OSError, ValueError, arrow.ArrowException) as error:
         raise damaged(path, "Parquet", error) from error
     with file:
-        rows, size, reported = max(file.metadata.num_rows, 1), os.path.getsize(path), 0
+        there, size, reported = max(file.metadata.num_rows, 1), os.path.getsize(path), 0
         row = 0
-        column = Column(path, file.schema_arrow, field, arrow)
+        documents = _Documents(path, file.schema_arrow, field, arrow, packer, rows)
         try:
-            for batch in file.iter_batches(batch_size=ROWS, columns=[".".join(column.keys)]):
-                for text in column.texts(batch.column(0)):
-                    yield from packer.document(text)
+            for batch in file.iter_batches(batch_size=ROWS, columns=documents.paths):
+                yield from documents.of(batch)
                 row += batch.num_rows
                 if on_bytes is not None:
-                    on_bytes(size * row // rows - reported)
-                    reported = size * row // rows
+                    on_bytes(size * row // there - reported)
+                    reported = size * row // there
         except (OSError, ValueError, arrow.ArrowException) as error:
             raise damaged(path, "Parquet", error) from error
     if on_bytes is not None:

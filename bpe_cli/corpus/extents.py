@@ -31,7 +31,12 @@ def extents_of(item: Input, most: int) -> Iterator[Input]:
 
 
 def read_lines_in(
-    path: str, start: int, end: int, *, on_raw: Callable[[bytes], None] | None = None
+    path: str,
+    start: int,
+    end: int,
+    *,
+    on_raw: Callable[[bytes], None] | None = None,
+    on_begin: Callable[[int], None] | None = None,
 ) -> Generator[bytes, None, None]:
     """Stream the lines of a plain file whose first byte lies at ``start`` or after it, and before ``end``.
 
@@ -40,6 +45,7 @@ def read_lines_in(
         start: The first offset.
         end: The last offset (exclusive).
         on_raw: Called with every chunk that is yielded.
+        on_begin: Called with the offset of the first line.
 
     Raises:
         InputError: if the file cannot be opened or read, or ends before ``end``.
@@ -51,6 +57,8 @@ def read_lines_in(
             if start:
                 file.seek(start - 1)
                 file.readline()  # the rest of a line that begins before, or the end of the last one
+            if on_begin is not None:
+                on_begin(file.tell())
             while (place := file.tell()) < end:
                 chunk = file.read(min(CHUNK_BYTES, end - place))
                 if place + len(chunk) >= end and not chunk.endswith(b"\n"):

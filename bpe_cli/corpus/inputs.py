@@ -1,4 +1,4 @@
-"""Find the files that the arguments of a command name: paths, ``-``, folders, glob patterns.
+"""Find the files that the arguments of a command name: paths, ``-``, folders, glob patterns, lists of them.
 
 Of a folder that the library ``datasets`` has saved it is known which files hold the rows, and in which order.
 """
@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bpe_cli.corpus.opening import SNIFF_BYTES, head_of
+from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, head_of, read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_path
@@ -72,13 +72,14 @@ class Inputs:
         on_skip: Callable[[str], None] | None = None,
         otherwise: str | None = None,
         examined: bool = False,
+        archives: bool = False,
     ) -> Inputs:
         """Find the files that paths mean; no paths mean stdin.
 
         A folder means all text files in it, at any depth, in order of their names; hidden ones, binary
         ones and links to folders are left out. A pattern with ``*``, ``?``, ``[...]`` or ``**`` means
         the files that match, sorted, unless a file has that very name. Of neither are pipes, sockets and
-        links that lead nowhere.
+        links that lead nowhere. ``@list`` means what the lines of that file mean: see ``listed_in``.
 
         Args:
             paths: Files, folders, patterns, ``-``.
@@ -86,6 +87,7 @@ class Inputs:
             on_skip: Called with a sentence for each file of a folder that is left out.
             otherwise: The hint for a file that is missing while no other has a name like it; None for the usual one.
             examined: Whether to tell the kind of each plain file. A folder then means its tables too.
+            archives: Whether a folder means its tar archives too.
 
         Raises:
             InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
@@ -94,14 +96,14 @@ class Inputs:
         """
         items: list[Input] = []
         skip = on_skip or _ignore
-        names = tuple(paths) or ("-",)
+        names = _with_lists(tuple(paths)) or ("-",)
         if names.count("-") > 1:
             raise UsageError("- is given twice, but stdin can be read only once")
         for path in names:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))
             elif os.path.isdir(path):
-                files = list(_walk(path, skip, examined))
+                files = list(_walk(path, skip, examined, archives))
                 if not files:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
                 items.extend(files)
@@ -120,6 +122,46 @@ class Inputs:
 
 def _ignore(_: str) -> None:
     pass
+
+
+def _with_lists(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Put what a list holds in its place; a file whose very name begins with ``@`` is no list."""
+    if not any(path.startswith("@") for path in paths):
+        return paths
+    names: list[str] = []
+    for path in paths:
+        names.extend(listed_in(path[1:]) if path.startswith("@") and not os.path.lexists(path) else (path,))
+    return tuple(names)
+
+
+_LARGEST_LIST = 1 << 28
+
+
+def listed_in(path: str) -> list[str]:
+    """Read a list of inputs: one a line, as they would be named themselves, relative to the current folder.
+
+    Blank lines and those that begin with ``#`` are left out; ``./#name`` names such a file.
+
+    Raises:
+        InputError: if the list cannot be read, names another list, or names nothing.
+    """
+    name = show_path(path)
+    if path in ("", "-"):
+        raise InputError("@ is followed by the name of a file that lists inputs", hint="as in @shards.txt")
+    data = read_whole(path, stdin=NO_STDIN, most=_LARGEST_LIST).removeprefix(b"\xef\xbb\xbf")
+    lines = (line.removesuffix(b"\r") for line in data.split(b"\n"))
+    listed = [(number, os.fsdecode(line)) for number, line in enumerate(lines, 1) if line.strip()]
+    names = [(number, each) for number, each in listed if not each.startswith("#")]
+    for number, each in names:
+        if each.startswith("@") and not os.path.lexists(each):
+            raise InputError(f"{name}:{number}: a list names no other lists", hint="name them beside this one")
+        if each == "-":
+            raise InputError(f"{name}:{number}: a list names no stdin", hint="name - beside the list")
+        if "\0" in each:
+            raise InputError(f"{name}:{number}: no file has such a name")
+    if not names:
+        raise InputError(f"{name} names no inputs")
+    return [each for _, each in names]
 
 
 def _file(path: str, otherwise: str | None, examined: bool) -> Input:
@@ -192,7 +234,7 @@ def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     yield from (path for path in files if path not in reasons)
 
 
-def _walk(folder: str, on_skip: Callable[[str], None], examined: bool) -> Iterator[Input]:
+def _walk(folder: str, on_skip: Callable[[str], None], examined: bool, archives: bool) -> Iterator[Input]:
     """Yield the text files of a folder, and its tables if they are looked for, depth first, in order of their names."""
     waiting = [folder]
     while waiting:
@@ -206,7 +248,7 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool) -> Iterat
         else:
             size = _status(path).st_size
             kind, head = _examine(path) if examined else (None, head_of(path))
-            if reason := _left_out(kind, head):
+            if reason := _left_out(kind, head, archives):
                 on_skip(f"{show_path(path)} skipped: {reason}")
             else:
                 yield Input(path, size, kind, folder)
@@ -223,10 +265,12 @@ def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> li
     return names
 
 
-def _left_out(kind: Kind | None, head: bytes) -> str | None:
+def _left_out(kind: Kind | None, head: bytes, archives: bool) -> str | None:
     """Explain why a file of a folder is left out, if it is."""
-    from bpe_cli.corpus.kinds import IDS_RECORD, OBJECT, TEXT
+    from bpe_cli.corpus.kinds import IDS_RECORD, OBJECT, TAR, TEXT
 
+    if kind == TAR and not archives:
+        return f"it is {kind.title}; `member` takes the texts in it"
     if kind is not None and (kind.advice or kind == IDS_RECORD):
         return f"it is {kind.title}"
     zero = head.find(b"\0", 0, SNIFF_BYTES) if kind in (None, TEXT, OBJECT) else -1

@@ -5,30 +5,32 @@ Nobody wants their keys and quotes as text, so text is looked at before it is ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from bpe_cli.corpus.documents import Packer
-from bpe_cli.errors import InputError
+from bpe_cli.corpus.json_paths import invalid_json, select
+from bpe_cli.corpus.kept import kept_of
+from bpe_cli.corpus.rows import ALL_WHOLE, Place, RowFault, Rows
 from bpe_cli.support.blocks import Block
-
-if TYPE_CHECKING:
-    from bpe_cli.support.safe_orjson import orjson
-
+from bpe_cli.support.fast_dataclass import replace
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
 
 
-def pack_jsonl(chunks: Iterable[bytes], packer: Packer, name: str, field: str) -> Iterator[Block]:
+def pack_jsonl(
+    chunks: Iterable[bytes], packer: Packer, begin: Callable[[], Place], field: str, rows: Rows = ALL_WHOLE
+) -> Iterator[Block]:
     """Make a document of a field of each line; blank lines are skipped.
 
     Args:
         chunks: The bytes of the file.
         packer: Where the documents go.
-        name: What messages call the file.
+        begin: Returns where the first line stands, once it is there; asked for when a line is broken.
         field: The key, or a path as ``a.b`` or ``a.0.b`` (a number is a place in a list). A key of the
             object that is spelt so, with its dots, goes first.
+        rows: What becomes of broken lines, and what is kept beside the text.
 
     Raises:
         InputError: if a line is not JSON, or has no such field, or that is not a string; the message
@@ -36,24 +38,37 @@ def pack_jsonl(chunks: Iterable[bytes], packer: Packer, name: str, field: str) -
     """
     from bpe_cli.support.safe_orjson import orjson
 
-    path = field.split(".")
+    path, keep, kept = field.split("."), rows.keep, rows.on_kept
     number = 0
+    passed = 0  # the bytes before the lines that are looked at
     for lines in _lines(chunks):
         texts: list[bytes] = []
-        for line in lines:
-            number += 1
-            if number == 1 and line.startswith(_BOM):
+        for at, line in enumerate(lines):
+            if not number + at and line.startswith(_BOM) and not begin().offset:
                 line = line[len(_BOM) :]
             if not line.strip(_SPACE):
                 continue
             try:
-                value = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise _invalid(line, error, f"{name}:{number}") from error
-            text = value.get(field) if isinstance(value, dict) else None
-            if not isinstance(text, str):
-                text = _select(value, field, path, f"{name}:{number}")
+                try:
+                    value = orjson.loads(line)
+                except orjson.JSONDecodeError as error:
+                    raise invalid_json(line, error) from error
+                text = value.get(field) if isinstance(value, dict) else None
+                if not isinstance(text, str):
+                    text = select(value, field, path)
+                if kept is not None:
+                    values = kept_of(value, keep, line)
+            except RowFault as fault:
+                first = begin()
+                offset = (first.offset or 0) + passed + sum(map(len, lines[:at])) + at
+                count = None if first.line is None else first.line + number + at
+                rows.meet(fault, replace(first, line=count, offset=offset), lines[at])
+                continue
+            if kept is not None:
+                kept(values)
             texts.append(text.encode())
+        number += len(lines)
+        passed += sum(map(len, lines)) + len(lines)
         if sum(map(len, texts)) <= packer.block_bytes:
             yield from packer.add((*texts, b""))
         else:
@@ -74,52 +89,6 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         held = [lines.pop()]
         yield lines
     yield [b"".join(held)]
-
-
-def _select(value: Any, field: str, path: list[str], where: str) -> str:
-    """Follow a field path into a JSON value."""
-    if isinstance(value, dict) and field in value:
-        path = [field]
-    for depth, key in enumerate(path):
-        inside = f" in {'.'.join(path[:depth])!r}" if depth else ""
-        if isinstance(value, dict):
-            if key not in value:
-                keys = ", ".join(map(repr, list(value)[:10])) + (", ..." if len(value) > 10 else "")
-                raise InputError(
-                    f"{where}: there is no field {key!r}{inside}",
-                    hint=f"`field` names it; the keys{inside} are {keys}" if value else "the object is empty",
-                )
-            value = value[key]
-        elif isinstance(value, list) and key.isascii() and key.isdigit():
-            number = key.lstrip("0") or "0"
-            if len(number) > 20 or int(number) >= len(value):
-                raise InputError(f"{where}: there is no element {key}{inside}, a list of {len(value)}")
-            value = value[int(number)]
-        else:
-            what = f"the field {'.'.join(path[:depth])!r}" if depth else "the line"
-            raise InputError(f"{where}: {what} is {_kind(value)}, which has no field {key!r}")
-    if not isinstance(value, str):
-        raise InputError(f"{where}: the field {field!r} is {_kind(value)}, not a string")
-    return str(value)
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict):
-        return "an object"
-    return "a list" if isinstance(value, list) else "a string" if isinstance(value, str) else "a number"
-
-
-def _invalid(line: bytes, error: orjson.JSONDecodeError, where: str) -> InputError:
-    """Describe what is wrong with a line of JSON, and at which byte of it (from 1)."""
-    try:
-        text = line.decode()
-    except UnicodeDecodeError as bad:
-        return InputError(f"{where}:{bad.start + 1}: invalid JSON: not UTF-8 ({bad.reason})")
-    return InputError(f"{where}:{len(text[: error.pos].encode()) + 1}: invalid JSON: {error.msg}")
 
 
 MOST_LINES = 8

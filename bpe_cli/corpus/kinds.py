@@ -21,11 +21,13 @@ class Kind:
         title: What messages call it.
         advice: How to get at the text of what is not read; None for what is.
         is_table: Whether its rows are documents.
+        is_stream: Whether a table is read from its beginning to its end, so that it may be compressed.
     """
 
     title: str
     advice: str | None = None
     is_table: bool = False
+    is_stream: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -40,12 +42,15 @@ OBJECT = Kind("a JSON object")
 JSONL = Kind("JSON lines")
 PARQUET = Kind("Parquet", is_table=True)
 ARROW = Kind("Arrow", is_table=True)
+CSV = Kind("CSV", is_table=True, is_stream=True)
+TSV = Kind("TSV", is_table=True, is_stream=True)
+TAR = Kind("a tar archive", is_table=True, is_stream=True)
+"""Its members are documents."""
 IDS = Kind("token ids that bpe encode wrote", "bpe decode --from bin gives back their text")
 IDS_RECORD = Kind("the record of token ids")
 _NUMPY = Kind("a NumPy array", "bpe decode --from npy gives back the text of ids")
 _ARRAYS = Kind("a file of NumPy arrays")
 _ZIP = Kind("a zip archive", "unpack it, as in: unzip -p FILE | bpe ...")
-_TAR = Kind("a tar archive", "unpack it, as in: tar -xOf FILE | bpe ...")
 _SEVEN = Kind("a 7z archive", "unpack it, as in: 7z x -so FILE | bpe ...")
 _RAR = Kind("a RAR archive", "unpack it, as in: unrar p -inul FILE | bpe ...")
 _LZ4 = Kind("lz4 data", "decompress it, as in: lz4 -dc FILE | bpe ...")
@@ -90,6 +95,8 @@ MAGIC_ENOUGH = _TAR_PLACE + len(_TAR_MAGIC)
 _NAMES = {
     ".jsonl": JSONL,
     ".ndjson": JSONL,
+    ".csv": CSV,
+    ".tsv": TSV,
     ".parquet": PARQUET,
     ".pq": PARQUET,
     ".arrow": ARROW,
@@ -98,8 +105,8 @@ _NAMES = {
     ".npy": _NUMPY,
     ".npz": _ARRAYS,
     ".zip": _ZIP,
-    ".tar": _TAR,
-    ".tgz": _TAR,
+    ".tar": TAR,
+    ".tgz": TAR,
     ".7z": _SEVEN,
     ".rar": _RAR,
     ".lz4": _LZ4,
@@ -127,7 +134,7 @@ def kind_of_head(head: bytes) -> Kind | None:
         if head.startswith((b"%PDF-1.", b"%PDF-2.")) and head[8:9] in (b"\r", b"\n"):
             return _PDF
     # The fields before it are filled up with NULs.
-    return _TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
+    return TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
 
 
 def _is_arrow_stream(head: bytes) -> bool:
@@ -174,7 +181,8 @@ def kind_of_file(path: str) -> tuple[Kind, bytes]:
     try:
         head = first_bytes(chunks)
         kind = kind_of_head(head) or _kind_of_ends(path, head) or kind_of_name(path)
-        if kind is not None and kind.is_table and raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]:
+        is_packed = raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]
+        if kind is not None and kind.is_table and not kind.is_stream and is_packed:
             kind = Kind(f"compressed {kind.title}", "decompress it: such files are read as they are on disk")
         return kind or _kind_of_text(path, head, chunks), head
     finally:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks
+from bpe_cli.corpus.rows import ALL_WHOLE, Place, Rows
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -34,11 +35,13 @@ class Source:
     Attributes:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
         text: The text itself, in place of paths.
-        documents: What a document is. A row of a Parquet or Arrow file is one in any case.
-        field: The field of a JSON line, or the column of a Parquet or Arrow file, that holds the text.
+        documents: What a document is. A row of a CSV, TSV, Parquet or Arrow file is one in any case.
+        field: The field of a JSON line, or the column of a table, that holds the text.
         block_bytes: The most bytes a block holds, at least 1. It changes no document.
         decompress: False to take the bytes of compressed files as they are; all is taken as ``plain`` then.
         plain: True to take all inputs for text, whatever they hold: JSON lines, tables, archives.
+        member: How the members of tar archives end that are documents, as ``txt``; None for that, and to leave archives
+            of a folder out.
         json: True if a whole input, or a line, is JSON by itself, as a conversation is: JSON lines are right then.
 
     Raises:
@@ -53,12 +56,22 @@ class Source:
     decompress: bool = True
     plain: bool = False
     json: bool = False
+    member: str | None = None
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
             raise UsageError("a text and files exclude each other", hint="drop `text`, or the names of the files")
         if self.block_bytes < 1:
             raise UsageError("a block holds at least 1 byte")
+        if self.member is not None and (not self.ending or "/" in self.ending):
+            raise UsageError(f"no member of an archive ends in {self.member!r}", hint="as in txt or json")
+        if self.ending in ("jsonl", "ndjson"):
+            raise UsageError("JSON lines in an archive are not read", hint="unpack it, as in: tar -xf FILE")
+
+    @property
+    def ending(self) -> str:
+        """How the members of archives end that are documents, without a dot."""
+        return "txt" if self.member is None else self.member.lower().lstrip(".")
 
     def inputs(
         self,
@@ -77,7 +90,10 @@ class Source:
         """
         if self.text is not None:
             return Inputs(())
-        inputs = Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged)
+        inputs = Inputs.resolve(
+            self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged,
+            archives=self.member is not None,
+        )  # fmt: skip
         if not self.is_judged or all(item.kind is None or item.kind.is_text for item in inputs.items):
             return inputs
         from bpe_cli.corpus.judging import judge
@@ -116,6 +132,7 @@ def read_blocks(
     on_input: Callable[[str, int], None] | None = None,
     hashes: list[InputHash] | None = None,
     on_wait: Callable[[], None] | None = None,
+    rows: Rows = ALL_WHOLE,
 ) -> Iterator[Block]:
     r"""Read a corpus as blocks of documents, in bounded memory, one file open at a time.
 
@@ -139,13 +156,14 @@ def read_blocks(
         hashes: Is given the hash of each input, once that was read to its end.
         on_wait: Called before each read that may wait for somebody to write: of what is not a regular file. Whoever
             holds back what it made of earlier blocks gives it out then.
+        rows: What becomes of broken rows, and what is kept beside the texts.
 
     Raises:
         InputError: if an input cannot be read; the message says which, where and why.
         UsageError: if ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
     """
     files = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
-    return _read(source, files, stdin, on_note, on_bytes, on_input, hashes, on_wait)
+    return _read(source, files, stdin, on_note, on_bytes, on_input, hashes, on_wait, rows)
 
 
 @contextmanager
@@ -218,6 +236,7 @@ def _read(
     on_input: Callable[[str, int], None] | None,
     hashes: list[InputHash] | None,
     on_wait: Callable[[], None] | None,
+    rows: Rows,
 ) -> Iterator[Block]:
     packer = Packer(source.block_bytes)
     if source.text is not None:
@@ -226,24 +245,25 @@ def _read(
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
             hashes.append(("--text", _sha256(data).hexdigest(), len(data)))
-        yield from _pack(source, iter((data,)), packer, "--text")
+        yield from _pack(source, Input("--text"), iter((data,)), packer, [], rows)
     noted: set[str] = set()
     for item in inputs.items:
         if on_input is not None:
             on_input(item.name, packer.closed)
         meter = _Meter(None if hashes is None else _sha256(), on_bytes)
-        if item.kind is not None and item.kind.is_table:
-            yield from _pack_table(item, packer, source.field, on_bytes)
+        if item.kind is not None and item.kind.is_table and not item.kind.is_stream:
+            yield from _pack_table(item, packer, source.field, on_bytes, rows)
             if hashes is not None:
                 meter.on_bytes = None  # told already
                 for _ in read_chunks(item.path, stdin=stdin, decompressed=False, on_raw=meter):
                     pass
         else:
             chunks: Iterator[bytes]
+            begun: list[int] = []  # where the first line of an extent begins
             if item.extent is not None:
                 from bpe_cli.corpus.extents import read_lines_in
 
-                chunks = read_lines_in(item.path, *item.extent, on_raw=meter)
+                chunks = read_lines_in(item.path, *item.extent, on_raw=meter, on_begin=begun.append)
             else:
                 chunks = read_chunks(
                     item.path,
@@ -256,11 +276,12 @@ def _read(
                 from bpe_cli.corpus.judging import watched
 
                 chunks = watched(chunks, item.name, json=source.takes_json)
-            if on_note is not None and source.documents != "jsonl" and item.path not in noted:
+            is_stream = item.kind is not None and item.kind.is_stream
+            if on_note is not None and source.documents != "jsonl" and not is_stream and item.path not in noted:
                 noted.add(item.path)
                 chunks = _watched(chunks, item, on_note)
             packer.is_idle = _idleness(item, stdin)
-            yield from _pack(source, chunks, packer, item.name)
+            yield from _pack(source, item, chunks, packer, begun, rows)
             packer.is_idle = None
             if on_note is not None and item.size is not None and not item.extent and _has_grown(item, meter.size):
                 on_note(f"{item.name} has grown; what came after its first {meter.size:,} bytes is not read")
@@ -269,16 +290,18 @@ def _read(
     yield from packer.flush()
 
 
-def _pack_table(item: Input, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+def _pack_table(
+    item: Input, packer: Packer, field: str, on_bytes: Callable[[int], None] | None, rows: Rows
+) -> Iterator[Block]:
     from bpe_cli.corpus.kinds import ARROW
 
     if item.kind == ARROW:
         from bpe_cli.corpus.columns import pack_arrow
 
-        return pack_arrow(item.path, packer, field, on_bytes)
+        return pack_arrow(item.path, packer, field, on_bytes, rows)
     from bpe_cli.corpus.columns import pack_parquet
 
-    return pack_parquet(item.path, packer, field, on_bytes)
+    return pack_parquet(item.path, packer, field, on_bytes, rows)
 
 
 def _has_grown(item: Input, size: int) -> bool:
@@ -289,13 +312,28 @@ def _has_grown(item: Input, size: int) -> bool:
         return False
 
 
-def _pack(source: Source, chunks: Iterator[bytes], packer: Packer, name: str) -> Iterator[Block]:
+def _pack(
+    source: Source, item: Input, chunks: Iterator[bytes], packer: Packer, begun: list[int], rows: Rows
+) -> Iterator[Block]:
+    if item.kind is not None and item.kind.is_stream:
+        from bpe_cli.corpus.delimited import DELIMITERS, pack_delimited
+
+        begin = Place(item.name, item.plain_name, 1, 0)
+        if item.kind not in DELIMITERS:
+            from bpe_cli.corpus.archive import pack_archive
+
+            return pack_archive(chunks, packer, begin, source.ending, source.field, rows)
+        return pack_delimited(chunks, packer, begin, DELIMITERS[item.kind], source.field, rows)
     if source.documents == "lines":
         return pack_lines(chunks, packer)
     if source.documents == "jsonl":
         from bpe_cli.corpus.jsonl import pack_jsonl
 
-        return pack_jsonl(chunks, packer, name, source.field)
+        def begin_of() -> Place:
+            offset = begun[0] if begun else 0
+            return Place(item.name, item.plain_name, None if offset else 1, offset)
+
+        return pack_jsonl(chunks, packer, begin_of, source.field, rows)
     return pack_whole(chunks, packer)
 
 

@@ -143,16 +143,21 @@ def find_documents(
 
     Raises:
         InputError: as there.
-        UsageError: as there; or if a field is named, and no input has fields.
+        UsageError: as there; or if a field is named, and no input has fields, or members, and none is an archive.
     """
     inputs = find_inputs(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
+    from bpe_cli.corpus.kinds import TAR
+
+    kinds = {each.kind for each in inputs.items if each.kind is not None}
+    if source.member is not None and TAR not in kinds:
+        raise UsageError("`member` names the texts in tar archives, and there are none")
     if (
         source.field != FIELD
         and source.documents != "jsonl"
-        and not any(each.kind is not None and each.kind.is_table for each in inputs.items)
+        and not any(kind.is_table and (kind != TAR or source.ending == "json") for kind in kinds)
     ):
         raise UsageError(
-            "`field` names a field of JSON lines or a column of Parquet or Arrow files, and there are none",
+            "`field` names a field of JSON or a column of a table, and there are none",
             hint='`documents="jsonl"` reads each line as a JSON object',
         )
     return inputs

@@ -179,6 +179,7 @@ def train(
     *,
     documents: Documents | None = None,
     field: str = "text",
+    member: str | None = None,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
     listener: Listener = SILENCE,
@@ -200,6 +201,7 @@ def train(
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of
             each line of JSON. None for lines where the algorithm learns from those, else whole.
         field: The field of a JSON line, or the column of a table.
+        member: How members of tar archives end that are documents; None for ``txt``, and none of a folder's archives.
         max_memory: Bytes that counts may take.
         threads: How many to use; the result is the same for any number.
         listener: Who hears how it goes on.
@@ -212,12 +214,11 @@ def train(
         TrainingError: if there is no text, or the vocabulary has no room for what it begins with.
         InputError: if a file cannot be read.
     """
-    if not isinstance(algorithm, str):
-        raise wrong_type("algorithm", "a str", algorithm)
+    for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):
+        if not isinstance(value, str):
+            raise wrong_type(name, "a str", value)
     if documents is not None:
         one_of("documents", documents, ("whole", "lines", "jsonl"))
-    if not isinstance(field, str):
-        raise wrong_type("field", "a str", field)
     threads = usable_threads(whole_number("threads", threads, 1))
     max_memory, listener = whole_number("max_memory", max_memory, 1), heard(listener)
     made = options_for(algorithm, options)
@@ -226,8 +227,7 @@ def train(
     if isinstance(first, os.PathLike):
         from bpe_cli.corpus import Source
 
-        paths = tuple(_path(item) for item in items)
-        source = Source(paths, documents=documents or "whole", field=field)
+        source = Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
         counts = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
     else:
         counts = new_counts(max_memory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import NO_EDGES, Edges
@@ -33,6 +33,16 @@ Positions = Literal["document", "sequence"]
 """What the column ``position_ids`` counts the ids of."""
 
 
+class HasColumns(Protocol):
+    """The interface of what has values for each row, in order."""
+
+    def schema(self, arrow: Any) -> list[tuple[str, Any]]:
+        """Return the names of the columns, and their Arrow types; ``arrow`` is pyarrow."""
+
+    def columns(self, count: int, arrow: Any) -> list[Any]:
+        """Return the values of the next rows as Arrow arrays."""
+
+
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
     """Options for what a sink writes beside ids.
@@ -46,6 +56,8 @@ class SinkOptions:
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
         columns: What a row of a data set has beside its ids: see ``sinks.dataset.columns``.
         positions: What ``position_ids`` counts the ids of.
+        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
+        kept: The values of the source that each row of a table has too.
     """
 
     tokens: bool = False
@@ -55,6 +67,7 @@ class SinkOptions:
     dtype: Dtype | None = None
     columns: tuple[str, ...] = ()
     positions: Positions = "document"
+    kept: HasColumns | None = None
 
 
 class TakesIds(Protocol):

@@ -8,7 +8,7 @@ from tests.cli_runner import call, error
 
 NO_TEXT = "is about a text, and there is none"
 NO_FIELD = error(
-    "--field names a field of JSON lines or a column of Parquet or Arrow files, and there are none",
+    "--field names a field of JSON or a column of a table, and there are none",
     "--jsonl reads each line as a JSON object",
 )
 

@@ -10,6 +10,7 @@ import pytest
 import bpe_cli
 from tests.cli.test_killed_between import MOST_STEPS, NO_SUCH_STEP, interrupted
 from tests.cli_runner import call, error
+from tests.needs import needs
 
 TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 4) for number in range(30)]
 TOKENS = sum(len(bpe_cli.load("gpt2").encode(text)) + 1 for text in TEXTS)
@@ -69,6 +70,11 @@ def test_a_dry_run_makes_nothing(folder):
         (("a.jsonl", *ONE, "-o", "out", "--date", "2025-01-01"), "are about conversations"),
         (("a.jsonl", *ONE, "-o", "out", "--columns", "spans"), "spans are the documents in sequences"),
         (("a.jsonl", *ONE, "-o", "out", "--val", "1.5"), "--val is a share of the documents"),
+        (("a.jsonl", *ONE, "-o", "out", "--keep", "id"), "the format megatron has no columns"),
+        (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--pack", "8", "--keep", "id"), "--keep puts one value"),
+        (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--keep", "id,id"), "--keep names 'id' twice"),
+        (("a.jsonl", *ONE, "-o", "out", "--member", "txt"), "--member names the texts in tar archives, and there are"),
+        (("@b", *ONE, "-o", "out"), "cannot read b: no such file"),
         (("--check", "nowhere"), "there is no data set in nowhere"),
         (("--check",), "--check takes the folder"),
         (("--check", "--finish", "out"), "exclude each other"),
@@ -107,10 +113,16 @@ def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how):
 
 @pytest.mark.parametrize("how", ["kill", "kill after", "no room"])
 @pytest.mark.parametrize("before", ["nothing", "older"])
-@pytest.mark.parametrize("to", ["megatron", "mds"])  # the second has an index of all parts
+@pytest.mark.parametrize(
+    "to", ["megatron", "mds", "bin"]
+)  # the second has an index of all parts, the third one file more
 def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before, to):
     """What is taken for whole is whole; and going on gives the same bytes as one undisturbed run."""
     work = ("prepare", "a.jsonl", "b.jsonl", *ONE, "--to", to, "-o", "out", "--pack", "16", "--overwrite")
+    if to == "bin":
+        work = (*work, "--on-error", "quarantine")
+        with open(folder / "b.jsonl", "a") as file:
+            file.write("broken\n")
     assert call(*work, cwd=folder).status == 0
     whole = contents(folder / "out")
     seen = set()
@@ -132,3 +144,28 @@ def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before, to):
     else:
         pytest.fail(f"more than {MOST_STEPS} steps")
     assert {"none", "new"} <= seen
+
+
+def test_broken_rows_are_told_of(folder):
+    with open(folder / "b.jsonl", "a") as file:
+        file.write('broken\n{"text": 5}\n{"text": "\\ud800"}\n')
+    work = ("prepare", "a.jsonl", "b.jsonl", *ONE)
+    assert "b.jsonl:11:1: invalid JSON" in error(call(*work, "-o", "no", cwd=folder))
+    counted = f"1 part, 30 documents, {TOKENS} tokens"
+    left = "note: 3 broken rows left out: 2 json, 1 type"
+    skipped = call(*work, "-o", "out", "--on-error", "skip", cwd=folder)
+    assert (skipped.status, skipped.err) == (0, f"{counted} -> out\n{left}\n")
+    kept = call(*work, "-o", "kept", "--on-error", "quarantine", cwd=folder)
+    assert kept.err == f"{counted} -> kept\n{left}; see kept/part-*.quarantine.jsonl\n"
+    checked = call("prepare", "--check", "kept", cwd=folder)
+    assert checked.err == f"kept is whole: {counted}\n{left}; see kept/part-*.quarantine.jsonl\n"
+    rows = [json.loads(line) for line in (folder / "kept/part-00000.quarantine.jsonl").read_bytes().splitlines()]
+    assert [(row["line"], row["raw"]) for row in rows] == [
+        (11, "broken"), (12, '{"text": 5}'), (13, '{"text": "\\ud800"}'),
+    ]  # fmt: skip
+
+
+def test_a_field_that_nothing_has_is_told_of(folder):
+    needs("pyarrow")
+    done = call("prepare", "a.jsonl", *ONE, "--to", "arrow", "-o", "out", "--keep", "text,ulr", cwd=folder)
+    assert done.err.endswith("note: no row has a value of ulr, which --keep names\n")

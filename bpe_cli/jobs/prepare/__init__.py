@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.engines.base import Work
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.conversations import Conversations, conversation_source, conversations_of
+from bpe_cli.jobs.prepare.conversations import conversation_source, conversations_of
 from bpe_cli.jobs.prepare.folder import (
     SCRATCH,
     check_folder,
@@ -30,6 +30,7 @@ from bpe_cli.jobs.prepare.folder import (
     withdraw_manifest,
     write_manifest,
 )
+from bpe_cli.jobs.prepare.keeping import settled
 from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions
 from bpe_cli.jobs.prepare.plan import Part, divide
@@ -42,7 +43,9 @@ from bpe_cli.jobs.prepare.records import (
     manifest_of,
     plan_of,
     read_json,
+    total_of,
 )
+from bpe_cli.jobs.prepare.settings import settings_of
 from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
@@ -75,6 +78,9 @@ class Prepared:
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
         scattered: Of how many parts the first pass of a shuffle is done; None if this run had no need of it.
+        broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
+        quarantined: How many files hold rows that were left out.
+        nulls: In how many rows each column that is kept is null; None if none is kept.
     """
 
     folder: str
@@ -90,6 +96,9 @@ class Prepared:
     padding: int
     is_whole: bool
     scattered: int | None = None
+    broken: dict[str, int] | None = None
+    quarantined: int = 0
+    nulls: dict[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +170,12 @@ def prepare(
     inputs = find(source, listener=listener, streams=streams)
     _check_inputs(inputs.items, folder)
     parts = divide(inputs, source, options.part_bytes)
+    keep = settled(options.keep, source, inputs)
+    if keep:
+        settings["keep"] = [[field.name, field.type] for field in keep]
     plan = plan_of(settings, parts)
     job = PartJob(
-        tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"],
+        tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"], keep,
         conversations, len(parts),
     )  # fmt: skip
     work = Work(job, _begin, _run, job.plan, _name_of, _size_of)
@@ -258,8 +270,8 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     folder = os.fspath(folder)
     plan, records = records_of(folder)
     damaged: list[str] = []
-    with listener.task("checking", sum(file.size for record in records for file in record.files)) as advance:
-        for file in (file for record in records for file in record.files):
+    with listener.task("checking", sum(file.size for record in records for file in record.all_files)) as advance:
+        for file in (file for record in records for file in record.all_files):
             with open(os.path.join(folder, file.name), "rb") as stream:
                 if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
                     damaged.append(f"{file.name} has other bytes than its record says")
@@ -274,66 +286,6 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     if damaged:
         raise damaged_set(folder, damaged)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
-
-
-def settings_of(
-    source: Source, model: Tokenizer, options: PrepareOptions, conversations: Conversations | None = None
-) -> dict[str, Any]:
-    """Return all that changes what is written, as JSON values: the same for the same data set.
-
-    Raises:
-        UsageError: if there is no such format, or the options contradict the tokenizer.
-    """
-    from bpe_cli.sinks.base import SinkOptions
-    from bpe_cli.sinks.dataset import DATASETS
-    from bpe_cli.tokenizer import fingerprint
-
-    if options.to not in DATASETS:
-        raise UsageError(f"there is no data set format {options.to!r}", hint=f"there are {', '.join(DATASETS)}")
-    edges = options.edges(model)
-    asked = options.sequences(model)
-    kind = DATASETS[options.to]
-    if unknown := [name for name in options.all_columns if name not in kind.all_columns]:
-        may_have = [name for name in kind.all_columns if name != "loss_mask"]
-        has = f"it may have {', '.join(may_have)}" if may_have else "it holds nothing but ids; tables have columns"
-        raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
-    dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
-    return {
-        "format": options.to,
-        "dtype": dtype,
-        "columns": list(options.all_columns),
-        "tokenizer": {"name": model.name, "sha256": fingerprint(model)},
-        "bos": edges.bos,
-        "eot": edges.eot,
-        "before": list(edges.before),
-        "after": list(edges.after),
-        "specials": "all" if options.specials == "all" else list(options.specials),
-        "refuse_specials": options.refuse_specials,
-        "documents": source.documents,
-        "field": source.field,
-        "decompress": source.decompress,
-        "plain": source.plain,
-        "part_bytes": options.part_bytes,
-        "length": options.length,
-        "way": options.way if asked else None,
-        "pad": asked.pad if asked else None,
-        **_further_settings(options, conversations),
-    }
-
-
-def _further_settings(options: PrepareOptions, conversations: Conversations | None) -> dict[str, Any]:
-    """Return the settings that are only there when they are used."""
-    settings: dict[str, Any] = {}
-    if "position_ids" in options.columns and options.length and options.way in ("concatenate", "best-fit"):
-        settings["positions"] = options.positions
-    if conversations is not None:
-        settings["chat"] = conversations.described()
-        settings["mask"] = options.mask
-    if options.val is not None:
-        settings["val"] = options.val
-    if options.shuffle is not None:
-        settings["shuffle"] = {"what": options.shuffle, "seed": options.seed}
-    return settings
 
 
 # -- the parts ----------------------------------------------------------------------------------------
@@ -378,6 +330,8 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
     for item in items:
         if item.size is None:
             raise UsageError(f"{item.name} is not a plain file, and a data set is made of those")
+        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
+            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
         if os.path.realpath(item.path).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
@@ -408,4 +362,7 @@ def _prepared(
         padding=sum(record.padding for record in there),
         is_whole=whole,
         scattered=scattered,
+        broken=total_of(there, "broken"),
+        quarantined=sum(record.quarantine is not None for record in there),
+        nulls=total_of(there, "nulls"),
     )

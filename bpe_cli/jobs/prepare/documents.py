@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from bpe_cli.jobs.prepare.keeping import KeptValues
 from bpe_cli.sinks.beside import Beside, Strip
 from bpe_cli.support.blocks import Block
 
@@ -96,21 +97,41 @@ class _ByHash:
 
     is_binary = True
 
-    def __init__(self, takers: Mapping[str, TakesRows], share: float, *, masked: bool) -> None:
+    def __init__(
+        self, takers: Mapping[str, TakesRows], share: float, kept: Mapping[str, KeptValues], *, masked: bool
+    ) -> None:
+        self.kept = KeptValues(next(iter(kept.values())).fields, in_sequences=False) if kept else None
+        self._kept = [*kept.values()]
         self._documents = Documents(masked=masked)
         self._share = share
         self._sets = [Batches(taker, masked=masked) for taker in takers.values()]
 
     def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
         for digest, strip in self._documents.of(block, ids, ends, beside):
-            self._sets[is_validation(digest, self._share)].add(strip)
+            side = is_validation(digest, self._share)
+            if self.kept is not None:
+                self.kept.pass_on(self._kept[side])
+            self._sets[side].add(strip)
         for each in self._sets:
             each.flush()
 
 
-def divided_by_hash(takers: Mapping[str, TakesRows], share: float | None, *, masked: bool) -> TakesRows:
-    """Return what takes documents and hands them to one of two sets; or the only taker, without a share."""
+def divided_by_hash(
+    takers: Mapping[str, TakesRows], share: float | None, *, masked: bool, kept: Mapping[str, KeptValues]
+) -> tuple[TakesRows, KeptValues | None]:
+    """Return what takes documents and hands them to one of two sets; or the only taker, without a share.
+
+    Args:
+        takers: Who takes the documents of each set.
+        share: The share of the validation set, or None.
+        masked: Whether a mask runs beside the ids.
+        kept: Who takes the values that are kept of the documents of each set; none if none are.
+
+    Returns:
+        Who takes documents, and who takes what is kept of them, before.
+    """
     if share is None:
         (taker,) = takers.values()
-        return taker
-    return _ByHash(takers, share, masked=masked)
+        return taker, next(iter(kept.values()), None)
+    made = _ByHash(takers, share, kept, masked=masked)
+    return made, made.kept

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bpe_cli.chat import ChatEncoder, Conversation
     from bpe_cli.chat.learning import Renders
     from bpe_cli.corpus import InputHash
+    from bpe_cli.corpus.rows import Rows
     from bpe_cli.jobs.documents import Origins
     from bpe_cli.jobs.prepare.conversations import Conversations
     from bpe_cli.jobs.prepare.part import PartJob
@@ -38,8 +39,9 @@ class EncodedPart:
 
 
 def encode_part(
-    job: PartJob, part: Part, model: Tokenizer, taker: TakesRows, threads: int, advance: Callable[[int], None] | None
-) -> EncodedPart:
+    job: PartJob, part: Part, model: Tokenizer, taker: TakesRows, threads: int,
+    advance: Callable[[int], None] | None, rows: Rows | None = None,
+) -> EncodedPart:  # fmt: skip
     """Encode the inputs of a part.
 
     Args:
@@ -49,6 +51,7 @@ def encode_part(
         taker: Who takes the ids of documents, with the tokens around them but for what its sink writes itself.
         threads: How many threads work; they change no result.
         advance: Called with the number of bytes read since the last call.
+        rows: What becomes of broken rows, and of other fields; None for an error, and nothing.
 
     Raises:
         InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
@@ -59,7 +62,7 @@ def encode_part(
     origins = Origins(whole=job.source.documents == "whole")
     divided = 0
     if job.conversations is None:
-        _encode_texts(job, part, model, taker, threads, advance, hashes, origins)
+        _encode_texts(job, part, model, taker, threads, advance, hashes, origins, rows)
     else:
         divided = _encode_conversations(job, part, model, taker, advance, hashes, origins)
     described = zip(part.described(), hashes, strict=True)
@@ -67,19 +70,22 @@ def encode_part(
 
 
 def _blocks(
-    job: PartJob, part: Part, advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins
-) -> Iterator[Block]:
+    job: PartJob, part: Part, advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins,
+    rows: Rows | None = None,
+) -> Iterator[Block]:  # fmt: skip
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
+    from bpe_cli.corpus.rows import ALL_WHOLE
 
     return read_blocks(
-        job.source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance, on_input=origins.begin, hashes=hashes
-    )
+        job.source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance, on_input=origins.begin, hashes=hashes,
+        rows=rows or ALL_WHOLE,
+    )  # fmt: skip
 
 
 def _encode_texts(
     job: PartJob, part: Part, model: Tokenizer, taker: TakesRows, threads: int,
-    advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins,
+    advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins, rows: Rows | None,
 ) -> None:  # fmt: skip
     from bpe_cli.jobs.documents import BlockEncoding, Budget, Places, refusing
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
@@ -89,7 +95,7 @@ def _encode_texts(
     way, places = BlockEncoding(model, matcher, None, job.edges_of_sink(model), takes, Budget(None, origins)), Places()
     keep_freed_memory()
     with Ordered(way.encode, way.write, threads) as ordered:
-        settled = model.settle(_blocks(job, part, advance, hashes, origins), matcher)
+        settled = model.settle(_blocks(job, part, advance, hashes, origins, rows), matcher)
         for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
             ordered.put((block, places.of(block)))
 

@@ -113,7 +113,8 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
         return
     if there == plan or overwrite:
         return
-    other = [key for key in plan.settings if plan.settings[key] != there.settings.get(key)]
+    keys = dict.fromkeys((*plan.settings, *there.settings))  # not all have all of them
+    other = [key for key in keys if plan.settings.get(key) != there.settings.get(key)]
     what = f"with other settings: {', '.join(other)}" if other else "of other inputs"
     raise UsageError(
         f"the data set in {show_path(folder)} was made {what}", hint="name another folder, or use `overwrite`"
@@ -162,7 +163,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
             damaged.append(f"{name} was made otherwise")
-        damaged.extend(f"{file.name} {reason}" for file in record.files if (reason := _size_damage(folder, file)))
+        damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(folder, file)))
         records.append(record)
     if damaged:
         raise damaged_set(folder, damaged)

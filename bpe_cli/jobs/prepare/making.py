@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from bpe_cli.corpus.rows import Rows
 from bpe_cli.jobs.prepare.documents import divided_by_hash
 from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.output import PartOutput
@@ -36,6 +37,12 @@ def run_part(
         OutputError: if a file cannot be written.
     """
     with PartOutput(job, part, model) as output:
-        taker = divided_by_hash(output.takers(), job.options.val, masked=job.options.mask is not None)
-        done = encode_part(job, part, model, taker, threads, advance)
+        masked = job.options.mask is not None
+        taker, kept = divided_by_hash(output.takers(), job.options.val, masked=masked, kept=output.kept)
+        broken = output.broken
+        rows = Rows(
+            None if broken is None or broken.counts is None else broken.take, job.keep,
+            None if kept is None else kept.add,
+        )  # fmt: skip
+        done = encode_part(job, part, model, taker, threads, advance, rows)
         return output.publish(done.inputs, divided=done.divided)

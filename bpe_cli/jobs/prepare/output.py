@@ -9,6 +9,8 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.jobs.prepare.broken import ENDING, BrokenRows
+from bpe_cli.jobs.prepare.keeping import KeptValues
 from bpe_cli.jobs.prepare.records import PartFile, Record, Side, dumped, read_record, remove_files
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -68,10 +70,18 @@ class PartOutput:
         self._drafts: list[Draft] = []
         self._outputs: list[HashedOutput] = []
         self.written: dict[str, Written] = {}
+        self.broken: BrokenRows | None = None
+        self.kept: dict[str, KeptValues] = {}
 
     def __enter__(self) -> Self:
+        job = self._job
         with ExitStack() as stack:
-            for name in self._job.options.sides:
+            if not self._packed:
+                path = os.path.join(job.folder, self._part.name + ENDING)
+                self.broken = BrokenRows(job.options.on_error, path, stack)
+            for name in job.options.sides:
+                if job.keep:
+                    self.kept[name] = KeptValues(job.keep, in_sequences=job.options.length is not None)
                 self.written[name] = self._open(name, stack)
             self._stack = stack.pop_all()
         return self
@@ -99,25 +109,30 @@ class PartOutput:
         outputs = [HashedOutput(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
         sink_options = SinkOptions(
             specials=job.specials_written, edges=job.edges_of_sink(model), dtype=job.dtype, columns=columns,
-            positions=options.positions,
+            positions=options.positions, kept=self.kept.get(name),
         )  # fmt: skip
         sink = kind.open(outputs, model, sink_options)
         asked = options.sequences(model)
         pieces = options.needs_pieces
         made = asked is not None and not self._packed
-        taker = sequences(sink, asked, masked=options.mask is not None, pieces=pieces) if made and asked else sink
+        kept, masked = self.kept.get(name), options.mask is not None
+        taker = sequences(sink, asked, kept, masked=masked, pieces=pieces) if made and asked else sink
         self._names += names
         self._drafts += drafts
         self._outputs += outputs
         return Written(name, sink, taker)
 
-    def publish(self, inputs: list[dict[str, Any]], sides: list[Side] | None = None, divided: int = 0) -> Record:
+    def publish(
+        self, inputs: list[dict[str, Any]], sides: list[Side] | None = None, divided: int = 0,
+        broken: dict[str, int] | None = None,
+    ) -> Record:  # fmt: skip
         """Complete the files, write the record, and let all of them appear, the record last.
 
         Args:
             inputs: What the record says of the inputs.
             sides: The numbers of each set, where they are not those of its sink.
             divided: How often the token that ends documents stands in them too, beside what sinks have counted.
+            broken: How many broken rows were left out, where they were read by another pass.
 
         Raises:
             OutputError: if a file cannot be written.
@@ -129,12 +144,21 @@ class PartOutput:
             PartFile(name, *each.size_and_hash()) for name, each in zip(self._names, self._outputs, strict=True)
         )
         record = Record.of_sides(self._part.number, self._job.plan, self._job.dtype, inputs, files, sides)
-        record = replace(record, divided=record.divided + divided)
-        publish(self._job, self._part, record, self._drafts, self._stack)
+        nulls = [each.nulls for each in self.kept.values()]
+        added = {name: sum(each[name] for each in nulls) for name in nulls[0]} if nulls else None
+        counts, quarantine = broken, None
+        if self.broken is not None and broken is None:
+            counts, quarantine = self.broken.counts, self.broken.file()
+        record = replace(
+            record, divided=record.divided + divided, nulls=added, broken=counts, quarantine=quarantine
+        )  # fmt: skip
+        publish(self._job, self._part, record, self._drafts, self._stack, self.broken)
         return record
 
 
-def publish(job: PartJob, part: Part, record: Record, drafts: list[Draft], stack: ExitStack) -> None:
+def publish(
+    job: PartJob, part: Part, record: Record, drafts: list[Draft], stack: ExitStack, broken: BrokenRows | None = None
+) -> None:
     """Let the files of a part appear, and its record last."""
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.draft import Draft
@@ -143,10 +167,13 @@ def publish(job: PartJob, part: Part, record: Record, drafts: list[Draft], stack
     place = job.record_path(part)
     last = stack.enter_context(Draft(place))
     Output(last.stream, place, place).write(dumped(record.to_json()))
-    for draft in (*drafts, last):
+    drafts = [*drafts, *(() if broken is None else broken.drafts()), last]
+    for draft in drafts:
         draft.prepare()
     with UNFINISHED:
         remove_files(job.folder, part.name, read_record(place), but=[file.name for file in record.files])
         last.withdraw()
-        for draft in (*drafts, last):
+        if broken is not None:
+            broken.withdraw()
+        for draft in drafts:
             draft.publish()

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.prepare.broken import OnError, check_on_error
 from bpe_cli.jobs.prepare.plan import Part
 from bpe_cli.jobs.prepare.records import SIDES, Record
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Way
@@ -14,6 +15,7 @@ from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
+    from bpe_cli.corpus.rows import KeptField
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.prepare.conversations import Conversations
     from bpe_cli.jobs.tokenizers import AnyTokenizer
@@ -44,9 +46,11 @@ class PrepareOptions:
         val: Which share of the documents is the validation set, by the hash of their text; None for no such set.
         shuffle: What is put into a random order: ``documents``, or the ``sequences`` made of them.
         seed: What the order depends on.
+        on_error: What becomes of a broken row: see ``OnError``.
+        keep: Fields of the source that a row of a table has too, each as ``NAME`` or ``NAME:TYPE``.
 
     Raises:
-        UsageError: if something is said of what is not asked for.
+        UsageError: if something is said of what is not asked for, or contradicts something else.
     """
 
     to: str = "bin"
@@ -67,8 +71,11 @@ class PrepareOptions:
     val: float | None = None
     shuffle: Literal["documents", "sequences"] | None = None
     seed: int = 0
+    on_error: OnError = "fail"
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_on_error(self.on_error)
         if self.length is None and self.pad is not None:
             raise UsageError("`pad` fills sequences, and documents are not made into sequences", hint="use `length`")
         if self.length is None and self.shuffle == "sequences":
@@ -77,6 +84,13 @@ class PrepareOptions:
             raise UsageError("spans are the documents in sequences, and there are no sequences", hint="use `length`")
         if "loss_mask" in self.columns:
             raise UsageError("loss_mask is written with `mask`, and not asked for by name", hint="leave it out")
+        if self.keep and (self.shuffle is not None or self.chat is not None):
+            other = "`shuffle`" if self.shuffle is not None else "`chat`"
+            raise UsageError(f"`keep` does not go together with {other}", hint="leave one of them out")
+        if self.on_error == "quarantine" and self.shuffle is not None:
+            raise UsageError("broken rows are not kept in a shuffle", hint='`on_error="skip"` leaves them out')
+        if self.on_error != "fail" and self.chat is not None:
+            raise UsageError("`on_error` is about texts, and a conversation that is broken is an error")
         if self.mask is not None and self.chat is None:
             raise UsageError("`mask` says what of conversations is to be learnt", hint="`chat` reads conversations")
         if self.val is not None and not 0 < self.val < 1:
@@ -143,6 +157,7 @@ class PartJob:
         dtype: How an id is stored.
         conversations: How conversations become text; None if documents are texts.
         parts: How many parts there are.
+        keep: The fields whose values are kept.
     """
 
     tokenizer: AnyTokenizer
@@ -151,6 +166,7 @@ class PartJob:
     folder: str
     plan: str
     dtype: Dtype
+    keep: tuple[KeptField, ...] = ()
     conversations: Conversations | None = None
     parts: int = 1
 
@@ -192,7 +208,7 @@ def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
     described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
     if record.part != part.number or described != part.described():
         return "it was made of other inputs"
-    for file in record.files:
+    for file in record.all_files:
         try:
             size = os.stat(os.path.join(job.folder, file.name)).st_size
         except OSError:

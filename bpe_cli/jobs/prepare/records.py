@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.errors import InputError, OutputError
 from bpe_cli.support.fast_dataclass import dataclass
@@ -33,6 +33,10 @@ class PartFile:
     name: str
     size: int
     sha256: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"name": self.name, "bytes": self.size, "sha256": self.sha256}
 
 
 SIDES = ("train", "val")
@@ -84,6 +88,9 @@ class Record:
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
         sides: The numbers of the training set and of the validation set, if there are both.
+        broken: How many rows of each kind of fault were left out; None if the first would have been an error.
+        quarantine: The file that holds them; None if there is none.
+        nulls: In how many rows each column that is kept is null; None if none is kept.
     """
 
     part: int
@@ -98,6 +105,9 @@ class Record:
     left_out: int = 0
     padding: int = 0
     sides: tuple[Side, ...] = ()
+    broken: dict[str, int] | None = None
+    quarantine: PartFile | None = None
+    nulls: dict[str, int] | None = None
 
     @classmethod
     def of_sides(
@@ -125,6 +135,11 @@ class Record:
         return SidePart(rows, numbers.tokens, self.dtype, files)
 
     @property
+    def all_files(self) -> tuple[PartFile, ...]:
+        """Its files, and the one that holds broken rows."""
+        return self.files if self.quarantine is None else (*self.files, self.quarantine)
+
+    @property
     def rows(self) -> int:
         """How many rows its files have: sequences, or else documents."""
         return self.documents if self.sequences is None else self.sequences
@@ -132,20 +147,29 @@ class Record:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         sides = {"sides": {side.name: side.to_json() for side in self.sides}} if self.sides else {}
-        return sides | {
-            "schema": _PART_SCHEMA,
-            "part": self.part,
-            "plan": self.plan,
-            "documents": self.documents,
-            "tokens": self.tokens,
-            "divided": self.divided,
-            "sequences": self.sequences,
-            "left_out": self.left_out,
-            "padding": self.padding,
-            "dtype": self.dtype,
-            "inputs": self.inputs,
-            "files": [{"name": each.name, "bytes": each.size, "sha256": each.sha256} for each in self.files],
-        }
+        return (
+            sides
+            | {
+                "schema": _PART_SCHEMA,
+                "part": self.part,
+                "plan": self.plan,
+                "documents": self.documents,
+                "tokens": self.tokens,
+                "divided": self.divided,
+                "sequences": self.sequences,
+                "left_out": self.left_out,
+                "padding": self.padding,
+                "dtype": self.dtype,
+                "inputs": self.inputs,
+                "files": [each.to_json() for each in self.files],
+            }
+            | self._optional()
+        )
+
+    def _optional(self) -> dict[str, Any]:
+        optional = {"broken": self.broken, "nulls": self.nulls}
+        described = {key: value for key, value in optional.items() if value is not None}
+        return described if self.quarantine is None else described | {"quarantine": self.quarantine.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +229,7 @@ def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes
         "sequences": None if plan.settings.get("length") is None else sum(each.sequences or 0 for each in records),
         "left_out": sum(record.left_out for record in records),
         "padding": sum(record.padding for record in records),
+        **{key: total for key in ("broken", "nulls") if (total := total_of(records, key)) is not None},
         "bytes": sum(file.size for record in records for file in record.files),
         "parts": [
             {key: value for key, value in record.to_json().items() if key not in ("schema", "plan")}
@@ -215,6 +240,12 @@ def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes
             for name, content in index.items()
         ],
     }
+
+
+def total_of(records: Iterable[Record], what: Literal["broken", "nulls"]) -> dict[str, int] | None:
+    """Add up counts that records have by name; None if none has any."""
+    each = [counts for record in records if (counts := getattr(record, what)) is not None]
+    return {name: sum(counts.get(name, 0) for counts in each) for name in set().union(*each)} if each else None
 
 
 def dumped(content: dict[str, Any]) -> bytes:
@@ -313,7 +344,14 @@ def record_in(content: dict[str, Any]) -> Record | None:
         return None
     if any(type(number) is not int or number < 0 for number in numbers):
         return None
-    made = tuple(PartFile(each.get("name", ""), each.get("bytes", -1), each.get("sha256", "")) for each in files)
+    quarantine = content.get("quarantine")
+    made = tuple(
+        PartFile(each.get("name", ""), each.get("bytes", -1), each.get("sha256", ""))
+        for each in (*files, *([quarantine] if isinstance(quarantine, dict) else []))
+    )
+    optional = [content.get(key) for key in ("broken", "nulls")]
+    if any(each is not None and not _are_counts(each) for each in optional):
+        return None
     if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
         return None
     if any(type(each.size) is not int or not _is_inside(each.name) for each in made):
@@ -326,7 +364,11 @@ def record_in(content: dict[str, Any]) -> Record | None:
     sides = _sides_in(content.get("sides", {}))
     if sides is None:
         return None
-    return Record(part, plan, documents, tokens, divided, dtype, inputs, made, sequences, left_out, padding, sides)
+    broken, nulls = optional
+    return Record(
+        part, plan, documents, tokens, divided, dtype, inputs, made[: len(files)], sequences, left_out, padding,
+        sides, broken, made[len(files)] if len(made) > len(files) else None, nulls,
+    )  # fmt: skip
 
 
 def _is_inside(name: str) -> bool:
@@ -351,6 +393,10 @@ def _sides_in(content: object) -> tuple[Side, ...] | None:
             return None
         sides.append(Side(name, **numbers))
     return tuple(sides)
+
+
+def _are_counts(value: object) -> bool:
+    return isinstance(value, dict) and all(type(count) is int and count >= 0 for count in value.values())
 
 
 def _list_of(value: object, kind: type) -> list[Any] | None:

@@ -22,6 +22,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.prepare.keeping import KeptValues
     from bpe_cli.sinks.base import TakesRows
 
 Way = Literal["truncate", "split", "concatenate", "best-fit"]
@@ -62,6 +63,7 @@ class Sequences(ABC):
         documents: How many documents are complete.
         left_out: How many ids are in no sequence, because documents were truncated.
         padding: How many ids only fill sequences.
+        kept: Told of which document each sequence is, where each is of one; None if no values are kept.
     """
 
     is_binary = True
@@ -72,6 +74,7 @@ class Sequences(ABC):
     ) -> None:
         """Hand sequences to ``sink``, with the mask of their ids, and with the pieces that they are made of."""
         self.options = options
+        self.kept: KeptValues | None = None
         self.documents = 0
         self.left_out = 0
         self.padding = 0
@@ -108,6 +111,8 @@ class Sequences(ABC):
 
     def _add(self, *pieces: Strip) -> None:
         """Add a sequence: the pieces of documents that it is made of."""
+        if self.kept is not None:
+            self.kept.begin_row()
         start = len(self._rows)
         for piece in pieces:
             self._rows.extend(piece)
@@ -153,6 +158,8 @@ class _Cut(Sequences):
             if done and not self._open and not self._cut and end - start <= length:
                 if end > start:
                     yield 0, strip.cut(start, end)
+                if self.kept is not None:
+                    self.kept.end_document()
                 start = end
                 continue
             self._open.extend(strip.cut(start, end))
@@ -164,6 +171,8 @@ class _Cut(Sequences):
             if done:
                 if self._open:
                     yield self._cut, self._open
+                if self.kept is not None:
+                    self.kept.end_document()
                 self._open, self._cut = self._nothing(), 0
 
 
@@ -297,13 +306,23 @@ _WAYS: dict[Way, type[Sequences]] = {
 }
 
 
-def sequences(sink: TakesRows, options: SequenceOptions, *, masked: bool = False, pieces: bool = False) -> Sequences:
+def sequences(
+    sink: TakesRows,
+    options: SequenceOptions,
+    kept: KeptValues | None = None,
+    *,
+    masked: bool = False,
+    pieces: bool = False,
+) -> Sequences:
     """Return what makes sequences and hands them to a sink.
 
     Args:
         sink: Who takes them.
         options: How they are made.
+        kept: Told of which document each sequence is; None if no values are kept.
         masked: Whether a mask runs beside the ids.
         pieces: Whether the sink is to know which pieces of documents a sequence is made of.
     """
-    return _WAYS[options.way](sink, options, masked=masked, pieces=pieces)
+    made = _WAYS[options.way](sink, options, masked=masked, pieces=pieces)
+    made.kept = kept
+    return made

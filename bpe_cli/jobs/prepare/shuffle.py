@@ -18,7 +18,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from bpe_cli.corpus.rows import Rows
 from bpe_cli.errors import InputError
+from bpe_cli.jobs.prepare.broken import BrokenRows
 from bpe_cli.jobs.prepare.documents import Documents, is_validation
 from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.folder import SCRATCH
@@ -130,10 +132,13 @@ def scatter_part(
         if options.shuffle == "sequences" and asked is not None:
             masked = options.mask is not None
             made = [sequences(each, asked, masked=masked, pieces=True) for each in sets]
-            taker = divided_by_hash(dict(zip(options.sides, made, strict=True)), options.val, masked=masked)
+            takers = dict(zip(options.sides, made, strict=True))
+            taker, _ = divided_by_hash(takers, options.val, masked=masked, kept={})
         else:
             taker = _WholeDocuments(job, sets)
-        done = encode_part(job, part, model, taker, threads, advance)
+        broken = BrokenRows(options.on_error, path, stack)
+        rows = Rows(None if broken.counts is None else broken.take)
+        done = encode_part(job, part, model, taker, threads, advance, rows)
         for each in made:
             each.finish()
         writer.finish()
@@ -145,7 +150,7 @@ def scatter_part(
         ]
         files = (PartFile(part.name + ENDING, *output.size_and_hash()),)
         record = Record.of_sides(part.number, job.plan, job.dtype, done.inputs, files, sides)
-        record = replace(record, divided=record.divided + done.divided)
+        record = replace(record, divided=record.divided + done.divided, broken=broken.counts)
         publish(job, part, record, [draft], stack)
     return record
 
@@ -181,7 +186,7 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
         if advance is not None:
             advance(part.size)
         if not in_sequences:
-            return output.publish(first.inputs, divided=first.divided)
+            return output.publish(first.inputs, divided=first.divided, broken=first.broken)
         made: dict[str, Side | Record] = {"": first, **{each.name: each for each in first.sides}}
         sides = [
             Side(
@@ -190,7 +195,7 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
             )
             for (name, each), batch in zip(output.written.items(), batches, strict=True)
         ]  # fmt: skip
-        return output.publish(first.inputs, sides, divided=first.divided)
+        return output.publish(first.inputs, sides, divided=first.divided, broken=first.broken)
 
 
 class _Batch:

@@ -88,6 +88,11 @@ class DataSetFormat:
     names_sides: str = ""
 
     @property
+    def is_table(self) -> bool:
+        """Whether its rows are those of a table, which may have columns of any type."""
+        return self.place[0] == "dataset.tables"
+
+    @property
     def all_columns(self) -> tuple[str, ...]:
         """What a row may have beside its ids, in one way or the other."""
         return (*self.columns, *(each.column for each in self.side_files))

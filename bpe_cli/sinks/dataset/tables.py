@@ -64,7 +64,8 @@ class TableSink(RowsSink):
     """Write rows in batches.
 
     Raises:
-        UsageError: if pyarrow is not installed, or an id does not fit into int32.
+        UsageError: if pyarrow is not installed, an id does not fit into int32, or the format lacks the type of a column
+            that is kept.
         InputError: if a document has more ids than an int32 can count.
     """
 
@@ -76,8 +77,17 @@ class TableSink(RowsSink):
         self._values = bytearray()
         self._columns = ColumnValues(options.columns, options.positions)
         columns = [("input_ids", ids), *((name, getattr(self._arrow, TYPES[name])()) for name in options.columns)]
-        self._schema = self._arrow.schema([(name, self._arrow.list_(kind)) for name, kind in columns])
-        self._writer = self._open(_Stream(output))
+        self._lists = [(name, self._arrow.list_(kind)) for name, kind in columns]
+        kept = [] if options.kept is None else options.kept.schema(self._arrow)
+        self._schema = self._arrow.schema([*self._lists, *kept])
+        try:
+            self._writer = self._open(_Stream(output))
+        except self._arrow.ArrowNotImplementedError as error:
+            reason = str(error).splitlines()[0]
+            raise UsageError(
+                f"the format cannot hold a column that `keep` names: {reason}",
+                hint="NAME:string keeps what can be written as a string",
+            ) from error
 
     @staticmethod
     def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
@@ -112,14 +122,16 @@ class TableSink(RowsSink):
             return
         arrow = self._arrow
         columns = []
-        for field in self._schema:
-            is_ids = field.name == "input_ids"
-            counts = self._lengths if is_ids else self._columns.counts(field.name)
-            values = arrow.py_buffer(self._values if is_ids else self._columns.of(field.name))
+        for name, kind in self._lists:
+            is_ids = name == "input_ids"
+            counts = self._lengths if is_ids else self._columns.counts(name)
+            values = arrow.py_buffer(self._values if is_ids else self._columns.of(name))
             numbers = array("i", accumulate(counts, initial=0))
             offsets = arrow.Array.from_buffers(arrow.int32(), len(numbers), [None, arrow.py_buffer(numbers)])
-            items = arrow.Array.from_buffers(field.type.value_type, numbers[-1], [None, values])
+            items = arrow.Array.from_buffers(kind.value_type, numbers[-1], [None, values])
             columns.append(arrow.ListArray.from_arrays(offsets, items))
+        if self.options.kept is not None:
+            columns += self.options.kept.columns(len(self._lengths), arrow)
         self._writer.write_batch(arrow.record_batch(columns, schema=self._schema))
         self._lengths, self._values = array("i"), bytearray()
         self._columns = ColumnValues(self.options.columns, self.options.positions)

@@ -68,7 +68,7 @@ def test_binaries_dictionaries_and_structs(tmp_path, way):
 @pytest.mark.parametrize(
     ("rows", "field", "message"),
     [
-        (["a", "b", None], "text", "row 3 of the column 'text' is null"),
+        (["a", "b", None], "text", "row 3: the column 'text' is null"),
         (["a"], "body", "there is no column 'body'"),
         (["a"], "text.b", "there is no column 'text.b'"),
         ([1], "text", "the column 'text' holds int64, not strings"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.corpus.documents import Packer, limited, pack_lines, pack_whole
 from bpe_cli.corpus.jsonl import pack_jsonl
+from bpe_cli.corpus.rows import Place
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 
@@ -71,7 +72,7 @@ def test_jsonl_documents_do_not_depend_on_blocks_or_chunks(texts, block_bytes, c
     data = "".join(json.dumps({"text": text}) + "\n" for text in texts).encode()
 
     def pack(chunks, packer):
-        return pack_jsonl(chunks, packer, "x", "text")
+        return pack_jsonl(chunks, packer, lambda: Place("x", "x", 1, 0), "text")
 
     blocks = packed(pack, [data], block_bytes, chunk_bytes)
     assert joined(blocks) == [text.encode() for text in texts]

@@ -174,3 +174,41 @@ def test_open_stream_reads_files_and_leaves_stdin_open(folder):
     with open_stream("-", stdin=stdin) as stream:
         assert stream.read() == b"in"
     assert not stdin.closed
+
+
+def test_lists_name_inputs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b c.txt", "#d.txt", "@e.txt", "@literal"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f/g.txt").write_text("g")
+    (tmp_path / "list").write_bytes(
+        b"\xef\xbb\xbfa.txt\r\n\n# b c.txt\n  \nb c.txt\n./#d.txt\n@e.txt\nf\n*.nothing\na.txt"
+    )
+    with pytest.raises(InputError, match=r"no file matches \*\.nothing"):
+        Inputs.resolve(["@list"])
+    (tmp_path / "list").write_bytes((tmp_path / "list").read_bytes().replace(b"*.nothing", b"[a].txt"))
+    names = ["a.txt", "b c.txt", "./#d.txt", "@e.txt", "f/g.txt", "a.txt", "a.txt"]
+    assert [item.path for item in Inputs.resolve(["@list"]).items] == names
+    assert [item.path for item in Inputs.resolve(["a.txt", "@list", "-"]).items] == ["a.txt", *names, "-"]
+    assert [item.path for item in Inputs.resolve(["@literal"]).items] == ["@literal"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a\n@list\n", "list:2: a list names no other lists"),
+        (b"-\n", "list:1: a list names no stdin"),
+        (b"a\0b\n", "list:1: no file has such a name"),
+        (b"# nothing\n", "list names no inputs"),
+        (b"missing.txt\n", "cannot read missing.txt: no such file"),
+        (None, "cannot read list: no such file"),
+    ],
+)
+def test_lists_say_what_is_wrong(content, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / "list").write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        Inputs.resolve(["@list"])
+    assert caught.value.message == message

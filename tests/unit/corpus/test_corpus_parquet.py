@@ -51,7 +51,7 @@ def test_binaries_dictionaries_and_structs(write):
 @pytest.mark.parametrize(
     ("rows", "field", "message"),
     [
-        (["a", None], "text", "row 2 of the column 'text' is null"),
+        (["a", None], "text", "row 2: the column 'text' is null"),
         (["a"], "body", "there is no column 'body'"),
         (["a"], "text.b", "there is no column 'text.b'"),
         ([1], "text", "the column 'text' holds int64, not strings"),

@@ -1,0 +1,104 @@
+"""Count the broken rows of a part, and write them beside it if they are to be kept: ``on_error``.
+
+A line of ``part-00017.quarantine.jsonl`` is an object: ``input``, ``line`` (or ``row``, or ``member``) and
+``offset``, where the row stands; ``kind`` and ``reason``; and its bytes, as ``raw`` if they are UTF-8, else as
+``base64``; neither for what has no bytes of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.prepare.records import PartFile
+from bpe_cli.support.messages import cannot_write
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from bpe_cli.corpus.rows import BrokenRow
+    from bpe_cli.sinks.draft import Draft
+
+OnError = Literal["fail", "skip", "quarantine"]
+"""What becomes of a broken row."""
+
+ENDING = ".quarantine.jsonl"
+
+
+def check_on_error(on_error: str) -> None:
+    """Check the word that says what becomes of broken rows.
+
+    Raises:
+        UsageError: if there is no such word.
+    """
+    if on_error not in get_args(OnError):
+        raise UsageError(f"`on_error` cannot be {on_error!r}", hint=f"it is {', '.join(get_args(OnError))}")
+
+
+class BrokenRows:
+    """The broken rows of a part.
+
+    Attributes:
+        path: Where they are written.
+        counts: How many there are of each kind; None if the first is an error.
+    """
+
+    def __init__(self, on_error: OnError, path: str, stack: ExitStack) -> None:
+        """Begin with none."""
+        from bpe_cli.sinks.atomic import HashedOutput
+        from bpe_cli.sinks.draft import Draft
+
+        self.path = path
+        self.counts: dict[str, int] | None = None if on_error == "fail" else {}
+        self._draft: Draft | None = stack.enter_context(Draft(path)) if on_error == "quarantine" else None
+        self._output = None if self._draft is None else HashedOutput(self._draft.stream, path, path)
+
+    def take(self, row: BrokenRow) -> None:
+        """Count a row, and write it."""
+        if self.counts is None:
+            raise ValueError("broken rows are errors")
+        self.counts[row.kind] = self.counts.get(row.kind, 0) + 1
+        if self._output is not None:
+            self._output.write(_line(row))
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """Return what is to be published: the file, if a row is in it."""
+        return (self._draft,) if self._draft is not None and self.counts else ()
+
+    def file(self) -> PartFile | None:
+        """Describe the file, if a row is in it."""
+        if self._output is None or not self.counts:
+            return None
+        return PartFile(os.path.basename(self.path), *self._output.size_and_hash())
+
+    def withdraw(self) -> None:
+        """Remove the file of an older run.
+
+        Raises:
+            OutputError: if it cannot be removed.
+        """
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+
+def _line(row: BrokenRow) -> bytes:
+    from bpe_cli.support.safe_orjson import orjson
+
+    place = row.place
+    described: dict[str, Any] = {"input": place.path}
+    where = {"line": place.line, "row": place.row, "member": place.member, "offset": place.offset}
+    described |= {key: value for key, value in where.items() if value is not None}
+    described |= {"kind": row.kind, "reason": row.reason}
+    if row.data is not None:
+        try:
+            described["raw"] = row.data.decode()
+        except UnicodeDecodeError:
+            import base64
+
+            described["base64"] = base64.b64encode(row.data).decode()
+    return orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE)
