@@ -41,7 +41,7 @@ test-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
 
 test-integrations: $(INTEGRATIONS)/.made $(VENV)/.built ## Read data sets back with the software that they are for (7 GB)
-	$(INTEGRATIONS)/bin/python -m pytest tests/test_integrations.py $(PYTEST_ARGS)
+	$(INTEGRATIONS)/bin/python -m pytest tests/test_integrations.py tests/integrations $(PYTEST_ARGS)
 
 wheel-test: $(VENV)/.dev $(VENV)/.built ## Build the wheel, install it elsewhere and run it from there
 	$(BIN)/python -m pytest tests/test_wheel.py

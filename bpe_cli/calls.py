@@ -362,7 +362,8 @@ def prepare(
         overwrite: Whether what is damaged, or was made otherwise, is made again.
         processes: How many processes work at a time, all processors if None; changes no result. With more than one, a
             program needs the usual ``if __name__ == "__main__"``.
-        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
+        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``; and of the plan, of each
+            part that is done, and of the end, if it has ``event(what, facts)``.
 
     Returns:
         What stands in the folder: how many ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.

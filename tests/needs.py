@@ -29,7 +29,15 @@ ALLOWED = {
     **dict.fromkeys(
         (
             f"needs {name}, which make test-integrations installs"
-            for name in ("datatrove", "litdata", "megatron-core", "mosaicml-streaming", "torch", "webdataset")
+            for name in (
+                "datatrove",
+                "litdata",
+                "megatron-core",
+                "mosaicml-streaming",
+                "torch",
+                "torchdata",
+                "webdataset",
+            )
         ),
         "7 GB, and not installable beside the transformers of dev; every format has a reader of our own too",
     ),

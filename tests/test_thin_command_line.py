@@ -114,7 +114,7 @@ JOB_OF = {
     "convert": "convert.convert",
     "prepare": "prepare.prepare",
 }
-OTHER_WAYS = {"jobs.prepare.check", "jobs.prepare.finish", "jobs.prepare.plan"}
+OTHER_WAYS = {"jobs.prepare.check", "jobs.prepare.estimate", "jobs.prepare.finish", "jobs.prepare.plan"}
 """What a command runs in place of its job, by an option: nothing is prepared then."""
 
 

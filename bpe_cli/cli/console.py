@@ -207,6 +207,11 @@ def progress(
             _bar = None
 
 
+def shown_bar() -> Any:
+    """Return the bar that stands at the end of stderr, or None."""
+    return _bar
+
+
 class ConsoleListener:
     """Show how a job goes on: bars and notes on stderr.
 

@@ -1,13 +1,15 @@
 """``bpe prepare``: encode files into a data set, part by part."""
 
 import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.progress import How, WorkListener, duration
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
@@ -16,6 +18,7 @@ from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
+    from bpe_cli.jobs.prepare.estimating import Interval, Planned
     from bpe_cli.jobs.prepare.sequences import Way
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
@@ -177,7 +180,9 @@ class Parts:
     check: Annotated[
         bool, _parts_option("--check", help="Verify the data set in INPUT: every file against its record.")
     ] = False
-    dry_run: Annotated[bool, _parts_option("--dry-run", help="Print the parts, and make none.")] = False
+    dry_run: Annotated[
+        bool, _parts_option("--dry-run", help="Print the parts and about how many tokens they have; make none.")
+    ] = False
     processes: Annotated[
         int | None,
         _parts_option(
@@ -185,6 +190,14 @@ class Parts:
             help="How many parts are made at a time, each in a process; changes no result.",
         ),
     ] = None  # fmt: skip
+    progress: Annotated[
+        How,
+        options.running_option(
+            "--progress",
+            help="How to show progress on stderr. auto: a bar on a terminal, else plain. plain: a line every 30 s. "
+            "json: an object a line.",
+        ),
+    ] = "auto"  # fmt: skip
     quiet: options.Quiet = False
 
     def share(self) -> "Share | None":
@@ -230,11 +243,13 @@ def run(
 
         bpe prepare --check dataset/
     """
-    from bpe_cli.jobs.prepare import check, finish, plan, prepare
+    from bpe_cli.jobs.prepare import check, estimate, finish, prepare
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
-    listener = ConsoleListener(quiet=parts.quiet, printing=False)
+    if parts.quiet and parts.progress != "auto":
+        raise UsageError("--quiet and --progress exclude each other")
+    listener = WorkListener(parts.progress, quiet=parts.quiet)
     if parts.check or parts.finish:
         word = "--check" if parts.check else "--finish"
         if len(inputs or ()) != 1:
@@ -247,14 +262,12 @@ def run(
     source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
     choice = applied.choice()
     if parts.dry_run:
-        _show_plan(
-            plan(
-                source,
-                _job_options(applied, written, in_sequences, conversations, parts),
-                streams=process_streams(),
-                listener=listener,
-            )
-        )
+        job = _job_options(applied, written, in_sequences, conversations, parts)
+        planned = estimate(
+            source, choice, job, folder=written.output, processes=parts.processes, listener=listener,
+            streams=process_streams(),
+        )  # fmt: skip
+        _show_plan(planned, parts.quiet)
         return
     done = prepare(
         source,
@@ -304,10 +317,49 @@ def _job_options(
     )
 
 
-def _show_plan(parts: "list[tuple[str, int, list[str]]]") -> None:
-    """Print a line for each part: its name, its bytes, its inputs; and a total."""
-    for name, size, inputs in parts:
-        print(name, size, *inputs, sep="\t")
+def _show_plan(planned: "Planned", quiet: bool) -> None:
+    """Print a line for each part and one for all of them: a table on a terminal, tab-separated elsewhere."""
+    total = ("total", planned.bytes, planned.tokens.value)
+    if not sys.stdout.isatty():
+        print("part", "bytes", "tokens", "inputs", sep="\t")
+        for part in planned.parts:
+            print(part.name, part.bytes, part.tokens, *part.inputs, sep="\t")
+        print(*total, sep="\t")
+    else:
+        from bpe_cli.cli.console import stdout_console
+        from bpe_cli.views.visible import harmless
+
+        rows = [(part.name, part.bytes, part.tokens, part.inputs) for part in planned.parts]
+        widths = [max(len(f"{row[at]:,}") for row in (*rows, total)) for at in (1, 2)]
+        console = stdout_console("auto")
+        line = f"{{:<10}}  {{:>{max(5, widths[0])}}}  {{:>{max(6, widths[1])}}}  {{}}"
+        console.print(line.format("part", "bytes", "tokens", "inputs"), style="bold", markup=False)
+        for name, size, tokens, inputs in rows:
+            console.print(line.format(name, f"{size:,}", f"{tokens:,}", harmless(" ".join(inputs))), markup=False)
+        console.print(line.format("total", f"{total[1]:,}", f"{total[2]:,}", ""), style="bold", markup=False)
+    share = planned.sampled / planned.bytes if planned.bytes else 1
+    free = "" if planned.free is None else f", {planned.free:,} are free"
+    sampled = f"{planned.sampled:,} bytes ({share:.1%}) at {count(planned.places, 'place')}"
+    for text in (
+        f"{_interval(planned.documents, 'document')}, {_interval(planned.tokens, 'token')}",
+        f"{_interval(planned.disk, 'byte', counted=False)} on disk{free}",
+        f"about {duration(planned.seconds)}, {count(planned.processes, 'part')} at a time",
+        f"from {sampled}; {_trust(planned.tokens)}",
+    ):
+        note(f"note: {text}", quiet=quiet)
+
+
+def _trust(number: "Interval") -> str:
+    if number.low is None:
+        return "one place says nothing of others, so there is no interval"
+    return "all was counted" if number.low == number.high else "the intervals hold 95 times of 100"
+
+
+def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
+    said = count(number.value, what)
+    if number.low == number.high == number.value:
+        return said if counted else f"about {said}"
+    return f"about {said}" + ("" if number.low is None else f" ({number.low:,} to {number.high:,})")
 
 
 def _show(done: "Prepared", parts: Parts) -> None:
@@ -317,8 +369,9 @@ def _show(done: "Prepared", parts: Parts) -> None:
     new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
     counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
+    quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
-    note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=parts.quiet)
+    note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=quiet)
     if done.scattered is not None and not done.is_whole:
         note(
             f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "
@@ -336,11 +389,11 @@ def _show(done: "Prepared", parts: Parts) -> None:
     if done.left_out or done.padding:
         note(
             f"note: {count(done.left_out, 'token')} left out, {count(done.padding, 'token')} of padding",
-            quiet=parts.quiet,
+            quiet=quiet,
         )
     if done.divided:
         note(
             f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
             "readers that divide by it find more documents",
-            quiet=parts.quiet,
+            quiet=quiet,
         )

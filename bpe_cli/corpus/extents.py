@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.opening import CHUNK_BYTES, codec_of, head_of
+from bpe_cli.corpus.opening import CHUNK_BYTES, MAGIC_BYTES, NO_STDIN, codec_of, read_chunks
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import cannot_read, show_path
@@ -19,7 +19,13 @@ def holds_lines(item: Input, *, decompressed: bool = True) -> bool:
     """Return whether the lines of an input are those of its bytes as they are on disk: no table, nor compressed."""
     if item.kind is not None and item.kind.is_table:
         return False
-    return not decompressed or codec_of(head_of(item.path), item.name) is None
+    if not decompressed:
+        return True
+    chunks = read_chunks(item.path, stdin=NO_STDIN, chunk_bytes=MAGIC_BYTES, decompressed=False)
+    try:
+        return codec_of(next(chunks, b""), item.name) is None
+    finally:
+        chunks.close()
 
 
 def extents_of(item: Input, most: int) -> Iterator[Input]:

@@ -28,6 +28,19 @@ class Listener(Protocol):
         ...
 
 
+def announce(listener: Listener, what: str, **facts: object) -> None:
+    """Let a listener know of an event, if it has the method ``event``, which listeners need not have.
+
+    Args:
+        listener: The listener.
+        what: Which event: ``plan``, ``part``, ``end``.
+        facts: What there is to know of it: values that JSON has.
+    """
+    event = getattr(listener, "event", None)
+    if event is not None:
+        event(what, facts)
+
+
 class Silence:
     """Ignore everything."""
 

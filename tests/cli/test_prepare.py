@@ -46,8 +46,24 @@ def test_a_data_set_is_made_once_and_checked(folder):
 def test_a_dry_run_makes_nothing(folder):
     done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--dry-run", cwd=folder)
     size = sum((folder / name).stat().st_size for name in ("a.jsonl", "b.jsonl"))
-    assert (done.status, done.text) == (0, f"part-00000\t{size}\ta.jsonl\tb.jsonl\n")
+    lines = f"part\tbytes\ttokens\tinputs\npart-00000\t{size}\t{TOKENS}\ta.jsonl\tb.jsonl\ntotal\t{size}\t{TOKENS}\n"
+    assert (done.status, done.text) == (0, lines)
+    assert f"note: 30 documents, {TOKENS} tokens\n" in done.err
+    assert "all was counted" in done.err
     assert not (folder / "out").exists()
+
+
+def test_machines_follow_it_as_json(folder):
+    done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--progress", "json", cwd=folder)
+    lines = [json.loads(line) for line in done.err.splitlines()]
+    assert [line["event"] for line in lines] == ["plan", "part", "end"]
+    assert {line["schema"] for line in lines} == {"bpe-progress/1"}
+    assert (lines[0]["parts"], lines[0]["to_do"], lines[0]["kept"]) == (1, 1, 0)
+    assert (lines[1]["part"], lines[1]["documents"], lines[1]["tokens"]) == (0, 30, TOKENS)
+    assert lines[1]["files"] == ["part-00000.bin", "part-00000.idx"]
+    assert (lines[2]["is_whole"], lines[2]["tokens"], lines[2]["folder"]) == (True, TOKENS, "out")
+    checked = call("prepare", "--check", "out", "--progress", "json", cwd=folder)
+    assert (checked.status, checked.err) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +93,7 @@ def test_a_dry_run_makes_nothing(folder):
         (("@b", *ONE, "-o", "out"), "cannot read b: no such file"),
         (("--check", "nowhere"), "there is no data set in nowhere"),
         (("--check",), "--check takes the folder"),
+        (("a.jsonl", *ONE, "-o", "out", "-q", "--progress", "json"), "--quiet and --progress exclude"),
         (("--check", "--finish", "out"), "exclude each other"),
         (("a.jsonl", "-t", "gpt2", "-o", "out"), "holds JSON lines"),
     ],

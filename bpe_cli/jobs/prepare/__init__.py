@@ -8,18 +8,17 @@ unless it may be overwritten. All of it is the same whatever ran the parts, byte
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.engines.base import Work
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.conversations import conversation_source, conversations_of
 from bpe_cli.jobs.prepare.folder import (
-    SCRATCH,
     check_folder,
     check_plan,
     damaged_set,
     folder_of_run,
+    free_bytes,
     index_damage,
     make_inner,
     plan_in,
@@ -31,7 +30,6 @@ from bpe_cli.jobs.prepare.folder import (
     write_manifest,
 )
 from bpe_cli.jobs.prepare.keeping import settled
-from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
@@ -46,18 +44,17 @@ from bpe_cli.jobs.prepare.records import (
     total_of,
 )
 from bpe_cli.jobs.prepare.settings import settings_of
-from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
+from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
-    from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-    from bpe_cli.tokenizer import Tokenizer
 
-__all__ = ["PrepareOptions", "Prepared", "Share", "check", "finish", "plan", "prepare"]
+__all__ = ["PrepareOptions", "Prepared", "Share", "check", "estimate", "finish", "plan", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +175,7 @@ def prepare(
         tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"], keep,
         conversations, len(parts),
     )  # fmt: skip
-    work = Work(job, _begin, _run, job.plan, _name_of, _size_of)
+    work = work_of(job)
     engine = Local(usable_threads() if processes is None else processes)
     with folder_of_run(folder, alone=share is None):
         check_plan(folder, plan, overwrite=overwrite)
@@ -191,33 +188,32 @@ def prepare(
         make_inner(folder, [name for name in options.sides if name])
         scattered = None
         if waiting and options.shuffle is not None:
-            scattered = _scatter(engine, job, parts, share, listener)
+            scattered = do_first_pass(engine, job, parts, share.takes if share else None, listener)
             if scattered < len(parts):
                 waiting = []
-            work = replace(work, run=_gather)
+            work = second_pass(work)
         mine = [part for part in waiting if share is None or share.takes(part)]
         records = dict(kept)
-        with listener.task("preparing", sum(part.size for part in mine)) as advance:
+        total = sum(part.size for part in mine)
+        announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
+        with listener.task("preparing", total) as advance:
             for record in engine.run(work, mine, advance, listener.note):
                 records[record.part] = record
+                size = parts[record.part].size
+                announce(
+                    listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
+                    sequences=record.sequences, files=[file.name for file in record.files],
+                )  # fmt: skip
         whole = len(records) == len(parts)
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])
             remove_scratch(folder)
-    return _prepared(folder, parts, records.values(), made=len(mine), whole=whole, scattered=scattered)
-
-
-def _scatter(engine: Engine, job: PartJob, parts: Sequence[Part], share: Share | None, listener: Listener) -> int:
-    """Do the first pass of a shuffle; return of how many parts it is done."""
-    first = first_pass(job)
-    make_inner(job.folder, [SCRATCH])
-    waiting, _ = what_is_left(first, parts, overwrite=True)
-    mine = [part for part in waiting if share is None or share.takes(part)]
-    work = Work(first, _begin, _scatter_part, f"{job.plan} first", _name_of, _size_of)
-    with listener.task("shuffling", sum(part.size for part in mine)) as advance:
-        for _ in engine.run(work, mine, advance, listener.note):
-            pass
-    return len(what_is_left(first, parts, overwrite=True)[1])
+    done = _prepared(folder, parts, records.values(), made=len(mine), whole=whole, scattered=scattered)
+    announce(
+        listener, "end", folder=folder, parts=done.parts, made=done.made, kept=done.kept, documents=done.documents,
+        tokens=done.tokens, bytes=done.bytes, is_whole=done.is_whole,
+    )  # fmt: skip
+    return done
 
 
 def plan(
@@ -238,6 +234,54 @@ def plan(
         (part.name, part.size, [_shown(item) for item in part.inputs])
         for part in divide(inputs, source, options.part_bytes)
     ]
+
+
+def estimate(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions | None = None,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    processes: int | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Planned:
+    """Return what a data set would have: its parts, and how many documents and tokens, estimated from a sample.
+
+    Args:
+        source: The texts, as for ``prepare``.
+        tokenizer: A tokenizer; or its file, or its name.
+        options: What would be written.
+        folder: Where; nothing is made there. None if that is not known yet.
+        processes: How many processes would work at a time; None for as many as there are processors.
+        listener: Who hears of what the caller might not expect.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError, InputError: as ``prepare``; the files of the sample are read.
+    """
+    from bpe_cli.jobs.files import Streams, find_documents, find_inputs
+    from bpe_cli.jobs.prepare.estimating import estimate as estimated
+    from bpe_cli.jobs.tokenizers import load_tokenizer
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    options = options or PrepareOptions()
+    _check_source(source)
+    model, streams = load_tokenizer(tokenizer), streams or Streams()
+    conversations = None
+    if options.chat is not None:
+        conversations = conversations_of(options.chat, tokenizer, model, streams)
+        model = conversations.template.fit(model)
+        listener.note("tokens are those of the JSON of conversations; what a template makes of it has others")
+    settings = settings_of(source, model, options, conversations)
+    source = source if conversations is None else conversation_source(source)
+    find = find_documents if conversations is None else find_inputs
+    inputs = find(source, listener=listener, streams=streams)
+    parts = divide(inputs, source, options.part_bytes)
+    count = usable_threads() if processes is None else processes
+    width = 2 if settings["dtype"] == "u16" else 4
+    free = None if folder is None else free_bytes(os.fspath(folder))
+    return estimated(parts, source, model, options, width=width, processes=count, free=free)
 
 
 def _shown(item: Input) -> str:
@@ -286,33 +330,6 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     if damaged:
         raise damaged_set(folder, damaged)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
-
-
-# -- the parts ----------------------------------------------------------------------------------------
-
-
-def _begin(job: PartJob) -> Tokenizer:
-    return job.load()
-
-
-def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
-    return run_part(job, part, model, 1, advance)
-
-
-def _scatter_part(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
-    return scatter_part(job, part, model, 1, advance)
-
-
-def _gather(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
-    return gather_part(job, part, model, advance)
-
-
-def _name_of(part: Part) -> str:
-    return part.name
-
-
-def _size_of(part: Part) -> int:
-    return part.size
 
 
 def _check_source(source: Source) -> None:

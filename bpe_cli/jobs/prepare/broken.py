@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.records import PartFile
+from bpe_cli.jobs.prepare.sides import PartFile
 from bpe_cli.support.messages import cannot_write
 
 if TYPE_CHECKING:

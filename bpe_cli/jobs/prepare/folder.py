@@ -13,23 +13,25 @@ from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
-    SIDES,
+    Manifest,
     Plan,
     Record,
     dumped,
     index_of,
     manifest_of,
+    read_manifest,
     read_plan,
     read_record,
     remove_file,
     remove_files,
 )
-from bpe_cli.support.messages import MOST_NAMED, show_path
+from bpe_cli.jobs.prepare.sides import SIDES
+from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.part import PartJob
     from bpe_cli.jobs.prepare.plan import Part
-    from bpe_cli.jobs.prepare.records import PartFile
+    from bpe_cli.jobs.prepare.sides import PartFile
 
 
 def check_folder(folder: str) -> None:
@@ -95,6 +97,19 @@ def remove_scratch(folder: str) -> None:
     shutil.rmtree(os.path.join(folder, SCRATCH), ignore_errors=True)
 
 
+def free_bytes(folder: str) -> int | None:
+    """Return how many bytes are free where a folder is, or would be made; None if the system does not say."""
+    import shutil
+
+    place = os.path.abspath(folder)
+    while not os.path.isdir(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    try:
+        return shutil.disk_usage(place).free
+    except OSError:
+        return None
+
+
 def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
     """Check that a folder holds nothing, or the same data set, or what may be overwritten."""
     try:
@@ -151,7 +166,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
     plan = read_plan(folder)
     if plan is None:
         raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
-    fingerprint = plan.fingerprint()
+    fingerprint, sizes = plan.fingerprint(), sizes_in(folder)
     records: list[Record] = []
     damaged: list[str] = []
     for number, inputs in enumerate(plan.parts):
@@ -163,19 +178,66 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
             damaged.append(f"{name} was made otherwise")
-        damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(folder, file)))
+        damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
     if damaged:
         raise damaged_set(folder, damaged)
     return plan, records
 
 
-def _size_damage(folder: str, file: PartFile) -> str | None:
-    try:
-        size = os.stat(os.path.join(folder, file.name)).st_size
-    except OSError:
+def _size_damage(sizes: Mapping[str, int], file: PartFile) -> str | None:
+    size = sizes.get(file.name)
+    if size is None:
         return "is missing"
     return None if size == file.size else f"has {size:,} bytes in place of {file.size:,}"
+
+
+def open_whole(folder: str) -> Manifest:
+    """Read the manifest of a data set that is whole, and check that its files are there and as long as it says.
+
+    Raises:
+        InputError: if there is no data set.
+        CheckFailed: if it is not whole, or files are missing or damaged; the message names the first ones.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        if read_plan(folder) is None:
+            raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
+        raise CheckFailed(
+            f"the data set in {show_path(folder)} is not whole: there is no {MANIFEST}",
+            hint="run `bpe prepare` again, or `bpe prepare --finish FOLDER` if all parts are there",
+        )
+    sizes = sizes_in(folder)
+    damaged = [
+        f"{file.name} {reason}"
+        for record in manifest.records
+        for file in record.all_files
+        if (reason := _size_damage(sizes, file))
+    ]
+    if damaged:
+        raise damaged_set(folder, damaged)
+    return manifest
+
+
+def sizes_in(folder: str) -> dict[str, int]:
+    """Return how many bytes each file of a data set has: a listing, in place of a look at each of many files.
+
+    Raises:
+        InputError: if the folder cannot be read.
+    """
+    sizes = {}
+    for inner in ("", *SIDES):
+        place = os.path.join(folder, inner)
+        if inner and not os.path.isdir(place):
+            continue
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    with contextlib.suppress(FileNotFoundError):  # it went away meanwhile, or is a link to nothing
+                        sizes[f"{inner}/{entry.name}" if inner else entry.name] = entry.stat().st_size
+        except OSError as error:
+            raise cannot_read(place, error) from error
+    return sizes
 
 
 def damaged_set(folder: str, reasons: Sequence[str]) -> CheckFailed:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.jobs.prepare.broken import ENDING, BrokenRows
 from bpe_cli.jobs.prepare.keeping import KeptValues
-from bpe_cli.jobs.prepare.records import PartFile, Record, Side, dumped, read_record, remove_files
+from bpe_cli.jobs.prepare.records import Record, dumped, read_record, remove_files
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
+from bpe_cli.jobs.prepare.sides import PartFile, Side
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:

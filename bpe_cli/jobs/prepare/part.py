@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.broken import OnError, check_on_error
 from bpe_cli.jobs.prepare.plan import Part
-from bpe_cli.jobs.prepare.records import SIDES, Record
+from bpe_cli.jobs.prepare.records import Record
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Way
+from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import Edges
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.errors import InputError, OutputError
+from bpe_cli.jobs.prepare.sides import SIDES, PartFile, Side, SidePart, is_inside, sides_in
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, reason_of, show_path
 
@@ -24,51 +25,6 @@ PLAN = "plan.json"
 MANIFEST = "manifest.json"
 _PLAN_SCHEMA, _PART_SCHEMA, _SCHEMA = "bpe-dataset-plan/1", "bpe-dataset-part/1", "bpe-dataset/1"
 _LARGEST = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class PartFile:
-    """A file of a part: its name in the folder, how many bytes it has, and their hash."""
-
-    name: str
-    size: int
-    sha256: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {"name": self.name, "bytes": self.size, "sha256": self.sha256}
-
-
-SIDES = ("train", "val")
-"""The folders in which the files of a data set with a validation set lie."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """The numbers of one of the sets of a part: see ``Record``; its name is empty if there is but one."""
-
-    name: str
-    documents: int
-    tokens: int
-    divided: int = 0
-    sequences: int | None = None
-    left_out: int = 0
-    padding: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return its numbers as JSON values."""
-        names = ("documents", "tokens", "divided", "sequences", "left_out", "padding")
-        return {name: getattr(self, name) for name in names}
-
-
-@dataclass(frozen=True, slots=True)
-class SidePart:
-    """What the index of one of two sets needs of a part."""
-
-    rows: int
-    tokens: int
-    dtype: str
-    files: tuple[PartFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +90,15 @@ class Record:
         rows = numbers.documents if numbers.sequences is None else numbers.sequences
         return SidePart(rows, numbers.tokens, self.dtype, files)
 
+    def only(self, name: str) -> Record:
+        """Return the record of one of two sets: its numbers, and its files where they lie."""
+        side = next(side for side in self.sides if side.name == name)
+        files = tuple(file for file in self.files if file.name.startswith(f"{name}/"))
+        numbers = side.documents, side.tokens, side.divided
+        return Record(
+            self.part, self.plan, *numbers, self.dtype, self.inputs, files, side.sequences, side.left_out, side.padding
+        )
+
     @property
     def all_files(self) -> tuple[PartFile, ...]:
         """Its files, and the one that holds broken rows."""
@@ -195,6 +160,21 @@ class Plan:
         """
         depends_on = self.to_json() if "shuffle" in self.settings else self.settings
         return hashlib.sha256(dumped(depends_on)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is there, as it lies in the folder.
+
+    Attributes:
+        settings: The options that changed what was written, and the tokenizer.
+        records: The records of all parts, in order.
+        sha256: The hash of the manifest.
+    """
+
+    settings: dict[str, Any]
+    records: list[Record]
+    sha256: str
 
 
 def plan_of(settings: dict[str, Any], parts: Iterable[Part]) -> Plan:
@@ -261,15 +241,26 @@ def read_json(path: str) -> dict[str, Any] | None:
     Raises:
         InputError: if the file cannot be read, or is not a JSON object.
     """
-    from bpe_cli.support.safe_orjson import orjson
-
     try:
         with open(path, "rb") as file:
-            content = orjson.loads(file.read(_LARGEST))
+            data = file.read(_LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise cannot_read(path, error) from error
+    return json_in(data, path)
+
+
+def json_in(data: bytes, path: str) -> dict[str, Any]:
+    """Parse the contents of one of the files.
+
+    Raises:
+        InputError: if they are not a JSON object.
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    try:
+        content = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{show_path(path)} is damaged: {error}") from error
     if not isinstance(content, dict):
@@ -306,6 +297,29 @@ def read_record(path: str) -> Record | None:
             raise
         return None
     return None if content is None else record_in(content)
+
+
+def read_manifest(folder: str) -> Manifest | None:
+    """Read the manifest of a data set; None if there is none.
+
+    Raises:
+        InputError: if it cannot be read, or is damaged.
+    """
+    path = os.path.join(folder, MANIFEST)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    content = json_in(data, path)
+    settings, plan, parts = content.get("settings"), content.get("plan"), _list_of(content.get("parts"), dict)
+    if content.get("schema") == _SCHEMA and isinstance(settings, dict) and parts is not None:
+        records = [record_in({**part, "schema": _PART_SCHEMA, "plan": plan}) for part in parts]
+        if None not in records:
+            return Manifest(settings, [each for each in records if each], hashlib.sha256(data).hexdigest())
+    raise InputError(f"{show_path(path)} is not the manifest of a data set of this version")
 
 
 def remove_files(folder: str, name: str, record: Record | None, *, but: Collection[str] = ()) -> None:
@@ -354,14 +368,14 @@ def record_in(content: dict[str, Any]) -> Record | None:
         return None
     if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
         return None
-    if any(type(each.size) is not int or not _is_inside(each.name) for each in made):
+    if any(type(each.size) is not int or not is_inside(each.name) for each in made):
         return None
     sequences = content.get("sequences")
     if sequences is not None and type(sequences) is not int:
         return None
     part, documents, tokens, divided, left_out, padding = (number or 0 for number in numbers)
     plan, dtype = (text or "" for text in texts)
-    sides = _sides_in(content.get("sides", {}))
+    sides = sides_in(content.get("sides", {}))
     if sides is None:
         return None
     broken, nulls = optional
@@ -369,30 +383,6 @@ def record_in(content: dict[str, Any]) -> Record | None:
         part, plan, documents, tokens, divided, dtype, inputs, made[: len(files)], sequences, left_out, padding,
         sides, broken, made[len(files)] if len(made) > len(files) else None, nulls,
     )  # fmt: skip
-
-
-def _is_inside(name: str) -> bool:
-    """Return whether a file lies in the folder of its data set, or in that of one of two sets."""
-    folder, _, base = name.rpartition("/")
-    return os.path.basename(base) == base and folder in ("", *SIDES)
-
-
-def _sides_in(content: object) -> tuple[Side, ...] | None:
-    """Return the numbers of both sets, or none, that JSON holds; None if it holds something else."""
-    if content == {}:
-        return ()
-    if not isinstance(content, dict) or content.keys() != set(SIDES):
-        return None
-    sides = []
-    for name in SIDES:
-        numbers = content[name]
-        if not isinstance(numbers, dict) or numbers.keys() != Side(name, 0, 0).to_json().keys():
-            return None
-        rows = numbers["sequences"]
-        if any(type(each) is not int or each < 0 for each in numbers.values() if each is not rows or rows is not None):
-            return None
-        sides.append(Side(name, **numbers))
-    return tuple(sides)
 
 
 def _are_counts(value: object) -> bool:

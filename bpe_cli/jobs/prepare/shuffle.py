@@ -25,9 +25,10 @@ from bpe_cli.jobs.prepare.documents import Documents, is_validation
 from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.folder import SCRATCH
 from bpe_cli.jobs.prepare.output import PartOutput, publish
-from bpe_cli.jobs.prepare.records import PartFile, Record, Side, read_record
+from bpe_cli.jobs.prepare.records import Record, read_record
 from bpe_cli.jobs.prepare.scratch import BucketWriter, Item, read_bucket
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
+from bpe_cli.jobs.prepare.sides import PartFile, Side
 from bpe_cli.sinks.beside import Beside, Pieces, Strip
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import replace

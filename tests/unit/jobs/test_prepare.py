@@ -84,6 +84,13 @@ def test_what_is_there_is_not_made_again(corpus: Source, tmp_path: Path) -> None
     assert contents(folder) == whole
 
 
+def test_a_compressed_file_is_never_cut(corpus: Source, tmp_path: Path) -> None:
+    whole = PrepareOptions(to="megatron", eot="auto", part_bytes=100)
+    assert (tmp_path / "in/b.jsonl.gz").stat().st_size > 100
+    assert prepare(corpus, "gpt2", whole, folder=tmp_path / "out", processes=1).documents == 40
+    assert [inputs for _, _, inputs in plan(corpus, whole)][-1] == [str(tmp_path / "in/b.jsonl.gz")]
+
+
 @pytest.mark.parametrize("to", sorted(DATASETS))
 def test_every_format_is_the_same_whatever_made_it(to: str, corpus: Source, tmp_path: Path) -> None:
     kind = DATASETS[to]

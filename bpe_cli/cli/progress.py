@@ -1,0 +1,139 @@
+"""How a long job goes on, on stderr: a bar on a terminal, a line now and then elsewhere, or JSON for machines."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from bpe_cli.cli import console
+from bpe_cli.support.messages import plural as count
+
+How = Literal["auto", "plain", "json"]
+
+SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_EVENTS = 10.0
+_SCHEMA = "bpe-progress/1"
+
+
+class WorkListener(console.ConsoleListener):
+    """Show how a job of many parts goes on: what is done, how fast, and how long the rest takes.
+
+    Attributes:
+        how: ``auto`` is a bar on a terminal, and ``plain`` elsewhere: a line now and then. ``json`` writes an object a
+            line: of the plan, of each part that is done, of the progress in between, of notes, and of the end.
+    """
+
+    def __init__(self, how: How = "auto", *, quiet: bool) -> None:
+        """Begin to listen."""
+        super().__init__(quiet=quiet)
+        self.how = how
+        self._parts = self._to_do = self._documents = self._tokens = 0
+        self._bar: Any = None
+
+    def note(self, message: str) -> None:
+        """Write a note."""
+        if self.how == "json" and not self.quiet:
+            self._write("note", {"message": message})
+        else:
+            super().note(message)
+
+    def event(self, what: str, facts: Mapping[str, Any]) -> None:
+        """Hear of the plan, of a part that is done, or of the end."""
+        if what == "plan":
+            self._to_do = facts["to_do"]
+        elif what == "part":
+            self._parts += 1
+            self._documents += facts["documents"]
+            self._tokens += facts["tokens"]
+            if self._bar is not None:
+                self._bar.set_postfix_str(self._counted(), refresh=False)
+        if self.how == "json" and not self.quiet:
+            self._write(what, facts)
+
+    @contextmanager
+    def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
+        """Follow a task; see ``Listener.task``."""
+        if self.quiet:
+            yield lambda _: None
+        elif self.how == "auto" and sys.stderr.isatty():
+            with console.progress(total, what, quiet=False, printing=False, unit=unit) as advance:
+                self._bar = console.shown_bar()
+                try:
+                    yield advance
+                finally:
+                    self._bar = None
+        else:
+            yield self._in_lines(what, total)
+
+    def _in_lines(self, what: str, total: int | None) -> Callable[[int], None]:
+        """Return what writes a line, or an object, when enough time has gone by."""
+        began = last = time.monotonic()
+        done = 0
+        pause = _SECONDS_BETWEEN_EVENTS if self.how == "json" else SECONDS_BETWEEN_LINES
+
+        def advance(amount: int) -> None:
+            nonlocal done, last
+            done += amount
+            now = time.monotonic()
+            if now - last < pause:
+                return
+            last = now
+            rate = done / (now - began)
+            left = None if total is None or not rate else max(0.0, total - done) / rate
+            if self.how == "json":
+                facts = {"task": what, "bytes": done, "bytes_of": total, "bytes_a_second": round(rate)}
+                self._write("progress", {**facts, "seconds_left": None if left is None else round(left)})
+            else:
+                console.note(f"{what}: {self._line(done, total, rate, left)}")
+
+        return advance
+
+    def _line(self, done: int, total: int | None, rate: float, left: float | None) -> str:
+        read = f"{_size(done)}" if not total else f"{_size(done)} of {_size(total)} ({done / total:.0%})"
+        counted = f", {self._counted()}" if self._to_do else ""
+        return f"{read}{counted}, {rate / 1e6:,.1f} MB/s" + ("" if left is None else f", {duration(left)} left")
+
+    def _counted(self) -> str:
+        return (
+            f"{self._parts:,} of {count(self._to_do, 'part')}, "
+            f"{count(self._documents, 'document')}, {count(self._tokens, 'token')}"
+        )
+
+    def _write(self, what: str, facts: Mapping[str, Any]) -> None:
+        from bpe_cli.support.safe_orjson import orjson
+
+        console.tell(orjson.dumps({"schema": _SCHEMA, "event": what, **facts}).decode() + "\n")
+
+
+def _size(number: int) -> str:
+    """Write a number of bytes with a prefix.
+
+    >>> [_size(number) for number in (999, 25_300, 4_000_000_000)]
+    ['999 B', '25.3 kB', '4.0 GB']
+    """
+    if number < 1000:
+        return f"{number} B"
+    size = number / 1000
+    for prefix in "kMGT":
+        if size < 1000:
+            return f"{size:.1f} {prefix}B"
+        size /= 1000
+    return f"{size:,.1f} PB"
+
+
+def duration(seconds: float) -> str:
+    """Write a time as somebody would say it.
+
+    >>> [duration(seconds) for seconds in (0.2, 59, 119, 7000, 500_000)]
+    ['1 s', '59 s', '2 min', '1 h 57 min', '5 d 18 h']
+    """
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"

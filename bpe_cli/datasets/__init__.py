@@ -1,0 +1,236 @@
+"""Data sets from Python: what ``bpe prepare`` has made, read back row by row."""
+
+from __future__ import annotations
+
+import operator
+import os
+import threading
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from bpe_cli.datasets.order import numpy
+from bpe_cli.datasets.parts import TABLES, Layout, PartRows, part_of_ids
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.prepare.sides import SIDES
+from bpe_cli.support.core_arguments import whole_number, wrong_type
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike
+
+    from bpe_cli.datasets.parts import Row
+    from bpe_cli.datasets.stream import TokenStream
+    from bpe_cli.jobs.prepare.records import Manifest, Record
+
+    Dtype = np.dtype[Any]
+
+_OPEN_PARTS = 256
+"""How many parts are open at a time: each takes one or two of the files that a process may have."""
+
+
+class TokenDataset:
+    """Read a data set back: its rows, which are its sequences, or else its documents.
+
+    A row is a NumPy array. Files are mapped into memory, and a row points into them, without copying, where the format
+    lets it; such a row cannot be written to. With ``dtype`` rows are copies, as PyTorch wants them: ``int64``.
+
+    It can be pickled, and then opens the files again, and threads may share it: so it is a map-style data set for a
+    ``DataLoader`` of PyTorch, with workers of any kind. ``stream`` is the iterable one.
+
+    >>> import os, tempfile
+    >>> from bpe_cli import prepare
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lines, out = os.path.join(folder, "lines.txt"), os.path.join(folder, "out")
+    ...     with open(lines, "w") as file:
+    ...         _ = file.write("one\\ntwo three\\n")
+    ...     _ = prepare("gpt2", lines, out, documents="lines", eot="auto", to="megatron")
+    ...     rows = TokenDataset(out)
+    ...     len(rows), rows[1].tolist(), rows.tokens
+    (2, [11545, 1115, 50256], 5)
+
+    Args:
+        folder: The folder.
+        length: Read rows of so many ids, cut out of all ids of each part without regard to what was written; what is
+            too short at the end of a part is left out. Not for tables, mds and webdataset.
+        dtype: The type of the numbers in rows, as ``int64``; None for that in which they are stored.
+        check: Whether every file is read and its hash compared, and not only its length.
+        side: Which of two sets is read, ``train`` or ``val``, where there are both.
+
+    Attributes:
+        folder: Where it lies.
+        documents: How many documents were encoded.
+        tokens: How many ids there are.
+        dtype: The type of the numbers, as NumPy has it.
+        settings: What it was made with: see the manifest.
+
+    Raises:
+        InputError: if there is no data set in the folder.
+        CheckFailed: if it is not whole, or files have another length than their records say.
+        UsageError: if nothing says where its rows lie, or NumPy, or what else reads the format, is not installed.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        length: int | None = None,
+        dtype: DTypeLike | None = None,
+        check: bool = False,
+        side: Literal["train", "val"] | None = None,
+    ) -> None:
+        """Open the data set in a folder; its parts are opened when they are first read."""
+        from bpe_cli.jobs.prepare import check as check_all
+        from bpe_cli.jobs.prepare.folder import open_whole
+
+        if not isinstance(folder, (str, os.PathLike)):
+            raise wrong_type("folder", "a str or a path", folder)
+        np = numpy()
+        self.folder = os.fspath(folder)
+        if check:
+            check_all(self.folder)
+        manifest = open_whole(self.folder)
+        self.settings: dict[str, Any] = manifest.settings
+        self._sha256, self._records = manifest.sha256, _records_of(self.folder, manifest, side)
+        self._arguments = {"length": length, "dtype": dtype, "side": side}
+        self._layout = _layout_of(self.settings, None if length is None else whole_number("length", length, 1))
+        self._layout.check(self.folder, divided=any(record.divided for record in self._records))
+        stored = np.dtype(self._layout.numbers)
+        self.dtype: Dtype = stored if dtype is None else np.dtype(dtype)
+        if not np.can_cast(stored, self.dtype, "safe") or self.dtype.kind not in "iu":
+            raise UsageError(f"`dtype` {self.dtype} does not hold every {stored}", hint="int64 does")
+        self._stored = stored == self.dtype
+        self.documents = sum(record.documents for record in self._records)
+        self.tokens = sum(record.tokens for record in self._records)
+        self._before = [0, *accumulate(map(self._layout.rows_of, self._records))]
+        self._open: OrderedDict[int, PartRows] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"folder": self.folder, "arguments": self._arguments, "sha256": self._sha256}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["folder"], **state["arguments"])  # type: ignore[misc]
+        if self._sha256 != state["sha256"]:
+            raise InputError(f"the data set in {self.folder} is no longer the one that was open")
+
+    def __len__(self) -> int:
+        return self._before[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        """Return a row, or several."""
+        if isinstance(index, slice):
+            return [self._row(at) for at in range(*index.indices(len(self)))]
+        given = operator.index(index)
+        at = given + len(self) if given < 0 else given
+        if not 0 <= at < len(self):
+            raise IndexError(f"there is no row {given} among {len(self)}")
+        return self._row(at)
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self._row, range(len(self)))
+
+    def stream(
+        self,
+        *,
+        rank: int = 0,
+        world_size: int = 1,
+        seed: int | None = None,
+        epoch: int = 0,
+        batch_size: int = 1,
+        block: int | None = None,
+        tail: Literal["keep", "drop", "repeat"] = "keep",
+    ) -> TokenStream:
+        """Return the rows as a stream: shuffled, shared by ranks and by the workers of a ``DataLoader``, resumable.
+
+        Args:
+            rank: Which of the processes that train together this is, from 0 on.
+            world_size: How many they are.
+            seed: Shuffles the rows, each epoch otherwise; None for the order in which they lie there.
+            epoch: The epoch; ``set_epoch`` says the next.
+            batch_size: That of the ``DataLoader``. Then its batches are the same however many workers it has.
+            block: Shuffle blocks of so many rows, and the rows of each, in place of all rows: then reading goes on in
+                one place for a while, as slow disks need it, and Parquet.
+            tail: What becomes of the rows that do not make a batch for every rank: ``keep`` gives each row once, and
+                some ranks more than others; ``drop`` leaves them out; ``repeat`` fills up with the first ones.
+
+        Returns:
+            The stream. Each pass over it has the rows of its epoch: ``set_epoch(epoch)`` says which. ``state_dict()``
+            says where a pass is, and ``load_state_dict(state)`` lets the next one go on there. PyTorch takes it for an
+            ``IterableDataset`` if it was imported before.
+
+        Raises:
+            UsageError: if there is no such rank.
+            TypeError: if a number is not one.
+
+        >>> import os, tempfile
+        >>> from bpe_cli import prepare
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     lines, out = os.path.join(folder, "lines.txt"), os.path.join(folder, "out")
+        ...     with open(lines, "w") as file:
+        ...         _ = file.write("one\\ntwo\\nthree\\n")
+        ...     _ = prepare("gpt2", lines, out, documents="lines", to="megatron")
+        ...     rows = TokenDataset(out)
+        ...     [[row.tolist() for row in rows.stream(rank=rank, world_size=2)] for rank in (0, 1)]
+        [[[505], [15542]], [[11545]]]
+        """
+        from bpe_cli.datasets.stream import StreamOptions, TokenStream
+
+        return TokenStream(self, StreamOptions(rank, world_size, seed, epoch, batch_size, block, tail))
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the manifest, which names the hashes of all files."""
+        return self._sha256
+
+    def _row(self, at: int) -> Row:
+        number = bisect_right(self._before, at) - 1
+        row = self._part(number).row(at - self._before[number])
+        return row if self._stored else row.astype(self.dtype)
+
+    def _part(self, number: int) -> PartRows:
+        with self._lock:
+            part = self._open.get(number)
+            if part is None:
+                part = self._open[number] = self._opened(number)
+                if len(self._open) > _OPEN_PARTS:
+                    self._open.popitem(last=False)
+            else:
+                self._open.move_to_end(number)
+        return part
+
+    def _opened(self, number: int) -> PartRows:
+        if self._layout.to in TABLES:
+            from bpe_cli.datasets.tables import part_of_rows
+
+            return part_of_rows(self._layout, self.folder, self._records[number])
+        return part_of_ids(self._layout, self.folder, self._records[number])
+
+
+def _records_of(folder: str, manifest: Manifest, side: str | None) -> list[Record]:
+    """Return the records of a data set, or of one of two sets."""
+    settings = manifest.settings
+    to, columns = settings["format"], settings["columns"]
+    if (to in ("mds", "webdataset") and columns) or (to == "megatron" and "spans" in columns):
+        raise UsageError(
+            f"{folder} has {', '.join(columns)} beside its ids, and is not read here",
+            hint="the library that it was made for reads it",
+        )
+    if "val" not in settings:
+        if side is not None:
+            raise UsageError(f"{folder} is one set: it was made without `val`")
+        return manifest.records
+    if side not in SIDES:
+        raise UsageError(f"{folder} holds two sets, and side names one of them", hint='side="train" or side="val"')
+    return [record.only(side) for record in manifest.records]
+
+
+def _layout_of(settings: dict[str, Any], block: int | None) -> Layout:
+    even = settings["length"] is not None and (settings["pad"] is not None or settings["way"] == "concatenate")
+    return Layout(settings["format"], settings["dtype"], settings["eot"], settings["length"], even, block)

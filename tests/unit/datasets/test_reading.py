@@ -1,0 +1,248 @@
+"""A data set is read back row by row: the documents, or the sequences, that were written."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from pathlib import Path
+
+import pytest
+
+import bpe_cli
+from bpe_cli import TokenDataset
+from bpe_cli import datasets as module
+from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.sinks.dataset import DATASETS
+from tests.needs import needs
+
+np = needs("numpy")
+needs("pyarrow")
+LINES = [f"line {number} " + "naïve 日本 " * (number % 5) for number in range(25)]
+FORMATS = list(DATASETS)
+FLAT = ["bin", "npy", "megatron", "datatrove", "npy-offsets", "litdata"]
+UNINDEXED = ["bin", "npy", "litdata"]
+INDEXED = [to for to in FORMATS if to not in UNINDEXED]
+SIGNED = ["megatron", "litdata", "mds", "arrow", "parquet", "datasets"]
+
+
+def encoded(lines: list[str], eot: bool = True) -> list[list[int]]:
+    tokenizer = bpe_cli.load("gpt2")
+    return [[*tokenizer.encode(line), *([50256] if eot else [])] for line in lines]
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    path = tmp_path / "lines.txt"
+    path.write_text("".join(line + "\n" for line in LINES))
+    return path
+
+
+def prepared(lines: Path, **options: object) -> Path:
+    folder = lines.parent / "out"
+    options = {"documents": "lines", "part_bytes": 200, "processes": 1, **options}
+    assert bpe_cli.prepare("gpt2", lines, folder, **options).parts > 2  # type: ignore[arg-type]
+    return folder
+
+
+@pytest.mark.parametrize("dtype", ["u16", "u32"])
+@pytest.mark.parametrize("to", FORMATS)
+def test_rows_are_documents(lines: Path, to: str, dtype: str) -> None:
+    rows = TokenDataset(prepared(lines, to=to, eot="auto", dtype=dtype), check=True)
+    expected = encoded(LINES)
+    assert [row.tolist() for row in rows] == expected
+    assert [rows[at].tolist() for at in np.arange(len(rows))] == expected
+    assert (rows[-1].tolist(), [row.tolist() for row in rows[3:20:4]]) == (expected[-1], expected[3:20:4])
+    stored = np.uint16 if dtype == "u16" else np.int32 if to in SIGNED else np.uint32
+    assert {row.dtype for row in rows} == {rows.dtype} == {np.dtype(stored)}
+    assert (rows.documents, rows.tokens) == (25, sum(map(len, expected)))
+    assert rows.settings["format"] == to
+    for out_of_range in (25, -26):
+        with pytest.raises(IndexError, match=f"there is no row {out_of_range} among 25"):
+            rows[out_of_range]
+
+
+@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("way", ["truncate", "split", "concatenate", "best-fit"])
+def test_rows_are_sequences(lines: Path, to: str, way: str) -> None:
+    rows = TokenDataset(prepared(lines, to=to, eot="auto", length=8, way=way, pad=0))
+    assert len(rows) > 10
+    assert {len(row) for row in rows} == {8}
+    ids = [id_ for row in rows for id_ in row.tolist() if id_]
+    expected = encoded(LINES)
+    if way == "truncate":
+        assert ids == [id_ for each in expected for id_ in each[:8]]
+    else:
+        assert sorted(ids) == sorted(id_ for each in expected for id_ in each)
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_the_last_sequence_of_a_part_may_be_shorter(lines: Path, to: str) -> None:
+    rows = TokenDataset(prepared(lines, to=to, eot="auto", length=7))
+    assert [id_ for row in rows for id_ in row.tolist()] == [id_ for each in encoded(LINES) for id_ in each]
+    assert {len(row) for row in rows} > {7}
+
+
+@pytest.mark.parametrize("to", INDEXED)
+def test_what_has_an_index_needs_no_eot_and_has_empty_documents(lines: Path, to: str) -> None:
+    lines.write_text("\n" + "".join(f"{line}\n\n" for line in LINES))
+    rows = TokenDataset(prepared(lines, to=to))
+    assert [row.tolist() for row in rows] == encoded(["", *(each for line in LINES for each in (line, ""))], eot=False)
+
+
+@pytest.mark.parametrize("to", FLAT)
+@pytest.mark.parametrize("written", [{}, {"eot": "auto"}, {"length": 8, "way": "best-fit"}])
+def test_rows_of_a_length_are_cut_out_of_all_ids(lines: Path, to: str, written: dict[str, object]) -> None:
+    folder = prepared(lines, to=to, **written)
+    rows = TokenDataset(folder, length=5)
+    whole = list(TokenDataset(folder, length=1))
+    parts = [part["tokens"] for part in json.loads((folder / "manifest.json").read_bytes())["parts"]]
+    ids = iter(np.concatenate(whole).tolist())
+    expected = []
+    for count in parts:
+        of_part = [next(ids) for _ in range(count)]
+        expected += [of_part[at : at + 5] for at in range(0, count - 4, 5)]
+    assert [row.tolist() for row in rows] == expected
+    assert len(rows) == len(expected) > 20
+
+
+@pytest.mark.parametrize("to", sorted(set(FORMATS) - set(FLAT)))
+def test_rows_that_are_apart_are_not_cut(lines: Path, to: str) -> None:
+    with pytest.raises(UsageError, match=f"holds {to}, whose rows are apart"):
+        TokenDataset(prepared(lines, to=to), length=8)
+
+
+@pytest.mark.parametrize("to", UNINDEXED)
+def test_what_cannot_be_divided_is_refused(lines: Path, to: str) -> None:
+    with pytest.raises(UsageError, match="nothing says where the documents") as caught:
+        TokenDataset(prepared(lines, to=to))
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("`length` reads")
+    with pytest.raises(UsageError, match="nothing says where the sequences"):
+        TokenDataset(prepared(lines, to=to, eot="auto", length=8, way="best-fit", overwrite=True))
+    lines.write_text("a<|endoftext|>b\n" * 50)
+    with pytest.raises(UsageError, match="nothing says where the documents"):
+        TokenDataset(prepared(lines, to=to, eot="auto", specials="all", overwrite=True))
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_numbers_are_mapped_or_converted(lines: Path, to: str) -> None:
+    folder = prepared(lines, to=to, eot="auto")
+    mapped, converted = TokenDataset(folder), TokenDataset(folder, dtype="int64")
+    assert [row.tolist() for row in converted] == [row.tolist() for row in mapped]
+    assert converted[3].dtype == converted.dtype == np.int64
+    assert converted[3].flags.writeable
+    if to not in ("mds", "parquet"):  # whose rows may lie at odd places, or are compressed
+        assert not mapped[3].flags.writeable
+        assert not mapped[3].flags.owndata
+    with pytest.raises(UsageError, match="`dtype` int16 does not hold every uint16"):
+        TokenDataset(folder, dtype="int16")
+    with pytest.raises(UsageError, match="`dtype` float64"):
+        TokenDataset(folder, dtype=float)
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_it_can_be_pickled(lines: Path, to: str) -> None:
+    folder = prepared(lines, to=to, eot="auto")
+    rows = TokenDataset(folder, dtype="int64")
+    rows[0]
+    data = pickle.dumps(rows)
+    copy = pickle.loads(data)
+    assert [row.tolist() for row in copy] == [row.tolist() for row in rows]
+    assert copy.dtype == np.int64
+    prepared(lines, to=to, eot="auto", length=8, way="concatenate", overwrite=True)
+    with pytest.raises(InputError, match="is no longer the one that was open"):
+        pickle.loads(data)
+
+
+@pytest.mark.parametrize("to", ["parquet", "megatron", "webdataset"])
+def test_threads_share_it_and_few_parts_are_open(lines: Path, to: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_OPEN_PARTS", 2)
+    rows = TokenDataset(prepared(lines, to=to, eot="auto"))
+    expected = encoded(LINES)
+    wrong: list[int] = []
+
+    def read(seed: int) -> None:
+        order = np.random.default_rng(seed).permutation(len(rows))
+        wrong.extend(at for at in order if rows[at].tolist() != expected[at])
+
+    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(rows._open) == 2
+
+
+def test_what_is_not_whole_is_refused(lines: Path) -> None:
+    folder = prepared(lines, to="megatron")
+    with pytest.raises(InputError, match="there is no data set"):
+        TokenDataset(lines.parent)
+    with pytest.raises(TypeError, match="folder"):
+        TokenDataset(5)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="length must be 1 or more"):
+        TokenDataset(folder, length=0)
+    path = folder / "part-00000.bin"
+    data = path.read_bytes()
+    path.write_bytes(data[:-2] + b"xx")
+    assert len(TokenDataset(folder)) == 25
+    with pytest.raises(CheckFailed, match=r"part-00000\.bin has other bytes"):
+        TokenDataset(folder, check=True)
+    path.write_bytes(b"")
+    with pytest.raises(CheckFailed, match=r"part-00000\.bin has 0 bytes"):
+        TokenDataset(folder)
+    path.unlink()
+    with pytest.raises(CheckFailed, match=r"part-00000\.bin is missing"):
+        TokenDataset(folder)
+    path.write_bytes(data)
+    manifest = (folder / "manifest.json").read_bytes()
+    (folder / "manifest.json").write_bytes(b'{"schema": "bpe-dataset/1", "settings": {}, "parts": [{}]}')
+    with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
+        TokenDataset(folder)
+    (folder / "manifest.json").write_bytes(manifest[:-9])
+    with pytest.raises(InputError, match=r"manifest\.json is damaged"):
+        TokenDataset(folder)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(CheckFailed, match=r"is not whole: there is no manifest\.json"):
+        TokenDataset(folder)
+
+
+@pytest.mark.parametrize("to", sorted(set(INDEXED) - {"arrow", "datasets", "parquet"}))
+def test_an_index_that_lies_is_noticed(lines: Path, to: str) -> None:
+    """Each byte of what says where rows lie may be damaged: rows are other ones, or refused, and no more happens."""
+    folder = prepared(lines, to=to, eot="auto")
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    path = folder / manifest["parts"][0]["files"][1 if len(DATASETS[to].endings) > 1 else 0]["name"]
+    whole = path.read_bytes()
+    refused = []
+    for at in range(0, min(len(whole), 2000), 7):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0xFF
+        path.write_bytes(bytes(damaged))
+        try:
+            for row in TokenDataset(folder)[:3]:
+                row.tolist()
+        except InputError as error:
+            refused.append(error.message)
+    assert len(refused) > 1
+    assert all(path.name.partition(".")[0] in message for message in refused)
+
+
+@pytest.mark.parametrize("to", ["arrow", "datasets", "parquet"])
+def test_another_table_is_refused(lines: Path, to: str) -> None:
+    """What pyarrow takes for a table, or not, of the same length as the one that was written."""
+    folder = prepared(lines, to=to, eot="auto")
+    path = folder / json.loads((folder / "manifest.json").read_bytes())["parts"][0]["files"][0]["name"]
+    whole = path.read_bytes()
+    for other in (whole.replace(b"input_ids", b"other_ids"), b"x" * len(whole)):
+        path.write_bytes(other)
+        with pytest.raises(InputError, match=path.name.replace(".", r"\.")):
+            TokenDataset(folder)[0]
+
+
+def test_columns_are_named_by_one_str_or_several(lines: Path) -> None:
+    with pytest.raises(UsageError, match="the format npy has no column position_ids"):
+        prepared(lines, to="npy", columns="position_ids")
+    with pytest.raises(UsageError, match="the format arrow has no column labels"):
+        prepared(lines, to="arrow", columns=["position_ids", "labels"])
