@@ -32,10 +32,6 @@ def corpus(tmp_path: Path) -> Source:
     return Source((str(tmp_path / "in.jsonl"),), documents="jsonl")
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def table(folder: Path) -> list[dict[str, list[int]]]:
     parquet = needs("pyarrow.parquet")
     return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]

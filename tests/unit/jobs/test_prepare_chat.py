@@ -20,15 +20,6 @@ from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
 
-EOT = 50256
-TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 5) for number in range(40)]
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Source:
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8")
-    return Source((str(tmp_path / "in.jsonl"),), documents="jsonl")
-
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -37,11 +28,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 def table(folder: Path) -> list[dict[str, list[int]]]:
     parquet = needs("pyarrow.parquet")
     return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
-
-
-def documents() -> list[list[int]]:
-    tokenizer = bpe_cli.load("gpt2")
-    return [[*tokenizer.encode(text), EOT] for text in TEXTS]
 
 
 # -- conversations ----------------------------------------------------------------------------------------

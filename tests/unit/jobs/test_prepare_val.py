@@ -37,11 +37,6 @@ def table(folder: Path) -> list[dict[str, list[int]]]:
     return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
 
 
-def documents() -> list[list[int]]:
-    tokenizer = bpe_cli.load("gpt2")
-    return [[*tokenizer.encode(text), EOT] for text in TEXTS]
-
-
 # -- a validation set ----------------------------------------------------------------------------------------
 
 
