@@ -321,6 +321,7 @@ def prepare(
     on_error: OnError = "fail",
     share: tuple[int, int] | None = None,
     overwrite: bool = False,
+    engine: str = "local",
     processes: int | None = None,
     listener: Listener = SILENCE,
 ) -> Prepared:
@@ -360,8 +361,10 @@ def prepare(
             ``quarantine``, which keeps it in a file besides.
         share: (K, N) to make each N-th part only, beginning with the K-th, where N machines share them; None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
-        processes: How many processes work at a time, all processors if None; changes no result. With more than one, a
-            program needs the usual ``if __name__ == "__main__"``.
+        engine: Who makes the parts: ``local``, processes of this machine; ``ray``, the Ray cluster that the program is
+            connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another one. Changes no result.
+        processes: How many parts are made at a time, as many as there are processors if None; changes no result. With
+            more than one process of this machine, a program needs the usual ``if __name__ == "__main__"``.
         listener: Who hears how it goes on: anything with the methods ``task`` and ``note``; and of the plan, of each
             part that is done, and of the end, if it has ``event(what, facts)``.
 
@@ -383,6 +386,7 @@ def prepare(
             the folder holds what was made otherwise.
         TypeError: if an argument is of a wrong type.
     """
+    from bpe_cli.engines import engine_named
     from bpe_cli.jobs.prepare import PrepareOptions, Share
     from bpe_cli.jobs.prepare import prepare as prepare_job
 
@@ -405,11 +409,13 @@ def prepare(
         val=None if val is None else _share(val), shuffle=shuffle, seed=whole_number("seed", seed),
         on_error=on_error, keep=tuple(_name("keep", each) or "" for each in kept),
     )  # fmt: skip
+    count = None if processes is None else whole_number("processes", processes, 1)
     return prepare_job(
         _documents(documents, field, member=member, paths=_paths(files)), tokenizer, options,
         folder=_path("folder", folder) or "",
         share=None if share is None else Share(*_pair("share", share)),
-        overwrite=bool(overwrite), processes=_threads(processes, "processes"), listener=heard(listener),
+        overwrite=bool(overwrite),
+        engine=engine_named(_name("engine", engine) or "", count), listener=heard(listener),
     )  # fmt: skip
 
 

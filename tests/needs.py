@@ -31,9 +31,12 @@ ALLOWED = {
             f"needs {name}, which make test-integrations installs"
             for name in (
                 "datatrove",
+                "grpcio",
                 "litdata",
                 "megatron-core",
                 "mosaicml-streaming",
+                "pyspark",
+                "ray",
                 "torch",
                 "torchdata",
                 "webdataset",

@@ -24,7 +24,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A number, and what becomes of it: ``well``, ``killed once``, ``killed``, ``exits``, ``raises`` something."""
+    """A number, and what becomes of the part: see ``run``."""
 
     number: int
     fate: str = "well"
@@ -48,6 +48,7 @@ def begin(job: Job) -> int:
         os.kill(os.getpid(), signal.SIGKILL)
     if job.beginning == "raises":
         raise InputError("there is no tokenizer", hint="name another")
+    Path(job.folder, f"{os.getpid()}.worker").touch(exist_ok=False)
     return os.getpid()
 
 
@@ -56,7 +57,8 @@ def run(job: Job, kept: int, part: Part, advance: Callable[[int], None]) -> tupl
     advance(4)
     mark = Path(job.folder, f"{part.number}.begun")
     is_again = mark.exists()
-    mark.touch()
+    with open(mark, "a") as file:
+        file.write(f"{os.getpid()}\n")
     if part.fate == "killed" or (part.fate == "killed once" and not is_again):
         os.kill(os.getpid(), signal.SIGKILL)
     if part.fate == "killed late":  # when others have nothing to do any more
@@ -66,7 +68,10 @@ def run(job: Job, kept: int, part: Part, advance: Callable[[int], None]) -> tupl
     if part.fate == "exits":
         os._exit(3)
     if part.fate == "sleeps":
-        time.sleep(60)
+        for _ in range(600):  # as blocks do: Ray's way to cancel waits for the end of one
+            time.sleep(0.1)
+    if part.fate == "naps":
+        time.sleep(1)
     errors: dict[str, BaseException] = {
         "raises": InputError("a broken line", hint="mend it"),
         "raises of Python": MemoryError("no room"),
@@ -79,4 +84,4 @@ def run(job: Job, kept: int, part: Part, advance: Callable[[int], None]) -> tupl
 
 
 def work_in(folder: object, **settings: Any) -> Work[Job, Part, tuple[int, bool]]:
-    return Work(Job(str(folder), **settings), begin, run, "key", Part.name, Part.size)
+    return Work(Job(str(folder), **settings), begin, run, Part.name, Part.size)

@@ -51,6 +51,7 @@ CLI_MAY_IMPORT = {
     "trainers.trainer_of": "likewise",
     "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
+    "engines.engine_named": "what --engine names",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""
 
@@ -114,7 +115,7 @@ JOB_OF = {
     "convert": "convert.convert",
     "prepare": "prepare.prepare",
 }
-OTHER_WAYS = {"jobs.prepare.check", "jobs.prepare.estimate", "jobs.prepare.finish", "jobs.prepare.plan"}
+OTHER_WAYS = {f"jobs.prepare.{way}" for way in ("check", "check_deep", "estimate", "finish", "plan")}
 """What a command runs in place of its job, by an option: nothing is prepared then."""
 
 

@@ -1,4 +1,7 @@
-"""``bpe prepare``: encode files into a data set, part by part."""
+"""``bpe prepare``: encode files into a data set, part by part.
+
+Length: the options, each declared where its name, its type and its help stand together.
+"""
 
 import os
 import sys
@@ -180,6 +183,13 @@ class Parts:
     check: Annotated[
         bool, _parts_option("--check", help="Verify the data set in INPUT: every file against its record.")
     ] = False
+    deep: Annotated[
+        str | None,
+        _parts_option(
+            "--deep", metavar="N|all",
+            help="With --check, the INPUT and options that it was made with, and -o: make N parts again, and compare.",
+        ),
+    ] = None  # fmt: skip
     dry_run: Annotated[
         bool, _parts_option("--dry-run", help="Print the parts and about how many tokens they have; make none.")
     ] = False
@@ -190,6 +200,13 @@ class Parts:
             help="How many parts are made at a time, each in a process; changes no result.",
         ),
     ] = None  # fmt: skip
+    engine: Annotated[
+        str,
+        _parts_option(
+            "--engine", metavar="local|ray|ray://HOST:PORT",
+            help="Who makes the parts: processes of this machine, or a Ray cluster.",
+        ),
+    ] = "local"  # fmt: skip
     progress: Annotated[
         How,
         options.running_option(
@@ -199,6 +216,18 @@ class Parts:
         ),
     ] = "auto"  # fmt: skip
     quiet: options.Quiet = False
+
+    def again(self) -> int | None:
+        """Return how many parts are made again, None for all.
+
+        Raises:
+            UsageError: if it is not a number.
+        """
+        if self.deep == "all":
+            return None
+        if self.deep is None or not (self.deep.isascii() and self.deep.isdigit() and int(self.deep)):
+            raise UsageError(f"--deep {self.deep!r} is not a number of parts", hint="as in --deep 3, or --deep all")
+        return int(self.deep)
 
     def share(self) -> "Share | None":
         """Return which parts are made.
@@ -243,14 +272,17 @@ def run(
 
         bpe prepare --check dataset/
     """
-    from bpe_cli.jobs.prepare import check, estimate, finish, prepare
+    from bpe_cli.engines import engine_named
+    from bpe_cli.jobs.prepare import check, check_deep, estimate, finish, prepare
 
     if parts.check and parts.finish:
         raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
     if parts.quiet and parts.progress != "auto":
         raise UsageError("--quiet and --progress exclude each other")
     listener = WorkListener(parts.progress, quiet=parts.quiet)
-    if parts.check or parts.finish:
+    if parts.deep is not None and not parts.check:
+        raise UsageError("--deep is about --check, which is missing", hint="as in --check --deep 3")
+    if (parts.check or parts.finish) and parts.deep is None:
         word = "--check" if parts.check else "--finish"
         if len(inputs or ()) != 1:
             raise UsageError(f"{word} takes the folder of one data set", hint=f"as in bpe prepare {word} dataset/")
@@ -261,8 +293,15 @@ def run(
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
     source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
     choice = applied.choice()
+    job = _job_options(applied, written, in_sequences, conversations, parts)
+    if parts.deep is not None:
+        done = check_deep(
+            source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
+            listener=listener, streams=process_streams(),
+        )  # fmt: skip
+        _show(done, parts)
+        return
     if parts.dry_run:
-        job = _job_options(applied, written, in_sequences, conversations, parts)
         planned = estimate(
             source, choice, job, folder=written.output, processes=parts.processes, listener=listener,
             streams=process_streams(),
@@ -272,11 +311,11 @@ def run(
     done = prepare(
         source,
         choice,
-        _job_options(applied, written, in_sequences, conversations, parts),
+        job,
         folder=written.output,
         share=parts.share(),
         overwrite=written.overwrite,
-        processes=parts.processes,
+        engine=engine_named(parts.engine, parts.processes),
         listener=listener,
         streams=process_streams(),
     )
@@ -371,7 +410,8 @@ def _show(done: "Prepared", parts: Parts) -> None:
     counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
     quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
-    note(f"{done.folder} is whole: {counted}" if parts.check else where, quiet=quiet)
+    again = f"; {count(done.again, 'part')} made again, all the same" if done.again else ""
+    note(f"{done.folder} is whole: {counted}{again}" if parts.check else where, quiet=quiet)
     if done.scattered is not None and not done.is_whole:
         note(
             f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "

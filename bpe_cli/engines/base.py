@@ -31,7 +31,6 @@ class Work(Generic[Common, Part, Result]):
         common: What a worker gets once.
         begin: Makes of it what the worker keeps, as a loaded tokenizer.
         run: Does a part: of what ``common`` says, what ``begin`` made, the part, and whom to tell of each amount done.
-        key: What tells this work from all others: a worker that outlives it keeps what ``begin`` made under this.
         name: What messages call a part.
         size: How much there is to do for a part, in the unit of the amounts.
     """
@@ -39,7 +38,6 @@ class Work(Generic[Common, Part, Result]):
     common: Common
     begin: Callable[[Common], Any]
     run: Callable[[Common, Any, Part, Callable[[int], None]], Result]
-    key: str = ""
     name: Callable[[Part], str] = str
     size: Callable[[Part], int] = _nothing
 

@@ -43,6 +43,16 @@ def test_a_data_set_is_made_once_and_checked(folder):
     assert (broken.status, "part-00000.idx has 0 bytes in place of" in broken.err) == (1, True)
 
 
+def test_a_part_is_made_again_and_compared(folder):
+    work = ("a.jsonl", "b.jsonl", *ONE, "-o", "out")
+    call("prepare", *work, cwd=folder)
+    done = call("prepare", *work, "--check", "--deep", "1", cwd=folder)
+    assert (done.status, done.err.count("out is whole"), "1 part made again, all the same" in done.err) == (0, 1, True)
+    (folder / "a.jsonl").write_text((folder / "a.jsonl").read_text().replace("document", "Document"))
+    done = call("prepare", *work, "--check", "--deep", "all", cwd=folder)
+    assert (done.status, "part-00000 cannot be compared: a.jsonl changed since" in done.err) == (1, True)
+
+
 def test_a_dry_run_makes_nothing(folder):
     done = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", "--dry-run", cwd=folder)
     size = sum((folder / name).stat().st_size for name in ("a.jsonl", "b.jsonl"))
@@ -93,6 +103,10 @@ def test_machines_follow_it_as_json(folder):
         (("@b", *ONE, "-o", "out"), "cannot read b: no such file"),
         (("--check", "nowhere"), "there is no data set in nowhere"),
         (("--check",), "--check takes the folder"),
+        (("a.jsonl", *ONE, "-o", "out", "--deep", "1"), "--deep is about --check"),
+        (("a.jsonl", *ONE, "-o", "out", "--check", "--deep", "0"), "--deep '0' is not a number of parts"),
+        (("a.jsonl", *ONE, "--check", "--deep", "1"), "there is no folder for the data set"),
+        (("a.jsonl", *ONE, "-o", "out", "--check", "--deep", "1"), "there is no data set in out"),
         (("a.jsonl", *ONE, "-o", "out", "-q", "--progress", "json"), "--quiet and --progress exclude"),
         (("--check", "--finish", "out"), "exclude each other"),
         (("a.jsonl", "-t", "gpt2", "-o", "out"), "holds JSON lines"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.killing import VICTIMS, Job, begin, command, contents, is_there, workers_of
+from tests.needs import skip
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +45,28 @@ def test_signals_end_all_processes_and_leave_no_draft(
     assert (run.returncode, err) in ((status, message), (0, b""))
     assert not any(map(is_there, workers))
     assert [name for name in contents(out) if name.startswith(".")] == []
+
+
+def test_a_full_disk_keeps_what_is_done(job: Job) -> None:
+    """And so it is with each disk that is larger, until there is room for all."""
+    disk = job.folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        skip("needs the right to mount a small disk")
+    try:
+        kept = []
+        for number, size in enumerate(("200k", "900k", "2m", "3m", "64m")):
+            subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
+            run = begin(job.folder, command(job.folder, "megatron", 1 + number % 2, "disk/out"), nameless=number != 2)
+            _, err = run.communicate(timeout=60)
+            there = contents(disk / "out") if (disk / "out").exists() else {}
+            kept.append(sum(name.startswith("part-") and name.endswith(".json") for name in there))
+            assert all(job.whole[name] == data for name, data in there.items())  # no drafts among them
+            if run.returncode == 0:
+                break
+            assert (run.returncode, b"no space left on device" in err) == (2, True), err
+        assert (there, kept[0], kept == sorted(set(kept))) == (job.whole, 0, True)
+        assert len(kept) > 2
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

@@ -3,6 +3,8 @@
 The folder holds a plan, the files of each part with a record beside them, and at the end a manifest made of the
 records. Run again, what is there and right is not done again; what is damaged or made otherwise is named, and refused
 unless it may be overwritten. All of it is the same whatever ran the parts, byte for byte.
+
+Length: a function for each thing that ``bpe prepare`` does, with the sections of its docstring.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.conversations import conversation_source, conversations_of
 from bpe_cli.jobs.prepare.folder import (
     check_folder,
     check_plan,
@@ -29,8 +30,7 @@ from bpe_cli.jobs.prepare.folder import (
     withdraw_manifest,
     write_manifest,
 )
-from bpe_cli.jobs.prepare.keeping import settled
-from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions
+from bpe_cli.jobs.prepare.part import PrepareOptions
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
@@ -39,22 +39,22 @@ from bpe_cli.jobs.prepare.records import (
     dumped,
     index_of,
     manifest_of,
-    plan_of,
     read_json,
     total_of,
 )
-from bpe_cli.jobs.prepare.settings import settings_of
+from bpe_cli.jobs.prepare.resolving import found_inputs, resolve
 from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
+    from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
 
-__all__ = ["PrepareOptions", "Prepared", "Share", "check", "estimate", "finish", "plan", "prepare"]
+__all__ = ["PrepareOptions", "Prepared", "Share", "check", "check_deep", "estimate", "finish", "plan", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class Prepared:
         broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
         quarantined: How many files hold rows that were left out.
         nulls: In how many rows each column that is kept is null; None if none is kept.
+        again: How many parts were made again to compare them.
     """
 
     folder: str
@@ -96,6 +97,7 @@ class Prepared:
     broken: dict[str, int] | None = None
     quarantined: int = 0
     nulls: dict[str, int] | None = None
+    again: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ def prepare(
     folder: str | os.PathLike[str],
     share: Share | None = None,
     overwrite: bool = False,
+    engine: Engine | None = None,
     processes: int | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
@@ -136,7 +139,8 @@ def prepare(
         share: Which parts are made, where several machines share them; whoever makes the last one writes the manifest,
             and ``finish`` does. None for all.
         overwrite: Whether what is damaged, or was made otherwise, is made again.
-        processes: How many processes work at a time; None for as many as there are processors. They change no result.
+        engine: Who makes the parts; None for processes of this machine. It changes no result.
+        processes: How many of those work at a time; None for as many as there are processors. They change no result.
         listener: Who hears how it goes on.
         streams: The streams around the job.
 
@@ -146,37 +150,21 @@ def prepare(
         InputError: if an input cannot be read, or holds what cannot be encoded.
         OutputError: if the folder cannot be written to.
     """
-    from bpe_cli.engines.local import Local
-    from bpe_cli.jobs.files import Streams, find_documents, find_inputs
-    from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
+    from bpe_cli.engines import engine_named
+    from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.tokenizers import note_oddities
     from bpe_cli.sinks.atomic import write_file
-    from bpe_cli.support.ordered_threads import usable_threads
 
+    runner = engine or engine_named("local", processes)
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
     check_folder(folder)
     _check_source(source)
-    model = load_tokenizer(tokenizer)
-    conversations = None
-    given = source
-    if options.chat is not None:
-        conversations = conversations_of(options.chat, tokenizer, model, streams)
-        model, source = conversations.template.fit(model), conversation_source(source)
-    settings = settings_of(given, model, options, conversations)
-    note_oddities(model, options.specials, listener)
-    find = find_documents if options.chat is None else find_inputs
-    inputs = find(source, listener=listener, streams=streams)
-    _check_inputs(inputs.items, folder)
-    parts = divide(inputs, source, options.part_bytes)
-    keep = settled(options.keep, source, inputs)
-    if keep:
-        settings["keep"] = [[field.name, field.type] for field in keep]
-    plan = plan_of(settings, parts)
-    job = PartJob(
-        tokenizer, replace(source, paths=()), options, folder, plan.fingerprint(), settings["dtype"], keep,
-        conversations, len(parts),
-    )  # fmt: skip
+    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams)
+    note_oddities(resolved.model, options.specials, listener)
+    _check_inputs(resolved.inputs, folder)
+    parts, plan = resolved.parts, resolved.plan()
+    job = resolved.job(folder, plan)
     work = work_of(job)
-    engine = Local(usable_threads() if processes is None else processes)
     with folder_of_run(folder, alone=share is None):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
@@ -188,7 +176,7 @@ def prepare(
         make_inner(folder, [name for name in options.sides if name])
         scattered = None
         if waiting and options.shuffle is not None:
-            scattered = do_first_pass(engine, job, parts, share.takes if share else None, listener)
+            scattered = do_first_pass(runner, job, parts, share.takes if share else None, listener)
             if scattered < len(parts):
                 waiting = []
             work = second_pass(work)
@@ -197,7 +185,7 @@ def prepare(
         total = sum(part.size for part in mine)
         announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
         with listener.task("preparing", total) as advance:
-            for record in engine.run(work, mine, advance, listener.note):
+            for record in runner.run(work, mine, advance, listener.note):
                 records[record.part] = record
                 size = parts[record.part].size
                 announce(
@@ -224,12 +212,10 @@ def plan(
     Raises:
         UsageError, InputError: as ``prepare``.
     """
-    from bpe_cli.jobs.files import Streams, find_documents, find_inputs
+    from bpe_cli.jobs.files import Streams
 
     _check_source(source)
-    source = source if options.chat is None else conversation_source(source)
-    find = find_documents if options.chat is None else find_inputs
-    inputs = find(source, listener=listener, streams=streams or Streams())
+    source, inputs = found_inputs(source, options, listener=listener, streams=streams or Streams())
     return [
         (part.name, part.size, [_shown(item) for item in part.inputs])
         for part in divide(inputs, source, options.part_bytes)
@@ -260,28 +246,19 @@ def estimate(
     Raises:
         UsageError, InputError: as ``prepare``; the files of the sample are read.
     """
-    from bpe_cli.jobs.files import Streams, find_documents, find_inputs
+    from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.estimating import estimate as estimated
-    from bpe_cli.jobs.tokenizers import load_tokenizer
     from bpe_cli.support.ordered_threads import usable_threads
 
     options = options or PrepareOptions()
     _check_source(source)
-    model, streams = load_tokenizer(tokenizer), streams or Streams()
-    conversations = None
-    if options.chat is not None:
-        conversations = conversations_of(options.chat, tokenizer, model, streams)
-        model = conversations.template.fit(model)
+    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    if resolved.conversations is not None:
         listener.note("tokens are those of the JSON of conversations; what a template makes of it has others")
-    settings = settings_of(source, model, options, conversations)
-    source = source if conversations is None else conversation_source(source)
-    find = find_documents if conversations is None else find_inputs
-    inputs = find(source, listener=listener, streams=streams)
-    parts = divide(inputs, source, options.part_bytes)
     count = usable_threads() if processes is None else processes
-    width = 2 if settings["dtype"] == "u16" else 4
+    width = 2 if resolved.settings["dtype"] == "u16" else 4
     free = None if folder is None else free_bytes(os.fspath(folder))
-    return estimated(parts, source, model, options, width=width, processes=count, free=free)
+    return estimated(resolved.parts, resolved.source, resolved.model, options, width=width, processes=count, free=free)
 
 
 def _shown(item: Input) -> str:
@@ -330,6 +307,61 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
     if damaged:
         raise damaged_set(folder, damaged)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
+
+
+def check_deep(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions | None = None,
+    *,
+    folder: str | os.PathLike[str],
+    parts: int | None = 1,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Prepared:
+    """Verify a data set as ``check`` does, and then make some parts again from the inputs, and compare all of it.
+
+    Args:
+        source: The texts that it was made of.
+        tokenizer: The tokenizer that it was made with.
+        options: What was written.
+        folder: The folder of the data set.
+        parts: How many parts are made again, drawn by a fixed hash; None for all. One at a time lies in the folder for
+            temporary files.
+        threads: How many threads encode; None for all processors. They change no result.
+        listener: Who hears how it goes on.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError: if the data set was made of other inputs, or with another tokenizer or other options.
+        InputError: if there is no data set, or an input cannot be read.
+        CheckFailed: if something is missing or damaged, or a part is not what its inputs make; the message names it.
+    """
+    from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.prepare.deep import check_same_plan, differing, drawn
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    options, folder = options or PrepareOptions(), os.fspath(folder)
+    there, records = records_of(folder)
+    _check_source(source)
+    if options.shuffle is not None:
+        raise UsageError(
+            "a part of a shuffled data set depends on all inputs: none can be made again by itself",
+            hint="`bpe prepare --check` compares every file with its record",
+        )
+    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    divided = resolved.parts
+    check_same_plan(folder, there, resolved.plan())
+    done = check(folder, listener)
+    job = resolved.job(folder, there)
+    again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
+    count = usable_threads() if threads is None else threads
+    with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
+        wrong = differing(job, resolved.model, again, count, advance)
+    if wrong:
+        raise damaged_set(folder, wrong)
+    return replace(done, made=0, again=len(again))
 
 
 def _check_source(source: Source) -> None:

@@ -156,6 +156,7 @@ class PartJob:
         folder: Where.
         plan: The fingerprint of the plan.
         dtype: How an id is stored.
+        sha256: The hash of the tokenizer.
         conversations: How conversations become text; None if documents are texts.
         parts: How many parts there are.
         keep: The fields whose values are kept.
@@ -167,16 +168,29 @@ class PartJob:
     folder: str
     plan: str
     dtype: Dtype
+    sha256: str
     keep: tuple[KeptField, ...] = ()
     conversations: Conversations | None = None
     parts: int = 1
 
     def load(self) -> Tokenizer:
-        """Load the tokenizer, with the special tokens that conversations need."""
+        """Load the tokenizer, with the special tokens that conversations need.
+
+        Raises:
+            UsageError: if it is another one than when the run began.
+        """
         from bpe_cli.jobs.tokenizers import load_tokenizer
+        from bpe_cli.tokenizer import fingerprint
 
         model = load_tokenizer(self.tokenizer)
-        return model if self.conversations is None else self.conversations.template.fit(model)
+        if self.conversations is not None:
+            model = self.conversations.template.fit(model)
+        if fingerprint(model) != self.sha256:
+            raise UsageError(
+                "the tokenizer is another one than when the run began",
+                hint="its file has changed since, or is another one on this machine",
+            )
+        return model
 
     def edges_of_sink(self, model: Tokenizer) -> Edges:
         """Return the tokens around documents, of which a sink writes the last itself, unless they are in the ids.

@@ -24,7 +24,7 @@ PartWork = Work["PartJob", "Part", "Record"]
 
 def work_of(job: PartJob) -> PartWork:
     """Return the work of making parts."""
-    return Work(job, _begin, _run, job.plan, _name_of, _size_of)
+    return Work(job, _begin, _run, _name_of, _size_of)
 
 
 def second_pass(work: PartWork) -> PartWork:
@@ -51,7 +51,7 @@ def do_first_pass(
     make_inner(job.folder, [SCRATCH])
     waiting, _ = what_is_left(first, parts, overwrite=True)
     mine = [part for part in waiting if takes is None or takes(part)]
-    work = Work(first, _begin, _scatter, f"{job.plan} first", _name_of, _size_of)
+    work = Work(first, _begin, _scatter, _name_of, _size_of)
     with listener.task("shuffling", sum(part.size for part in mine)) as advance:
         for _ in engine.run(work, mine, advance, listener.note):
             pass

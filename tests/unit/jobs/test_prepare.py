@@ -17,8 +17,10 @@ from bpe_cli.corpus import Source
 from bpe_cli.corpus.extents import read_lines_in
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.errors import CheckFailed, InputError, UsageError
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, plan, prepare
+from bpe_cli.jobs.prepare import PrepareOptions, Share, check, check_deep, finish, plan, prepare
+from bpe_cli.jobs.prepare.deep import drawn
 from bpe_cli.jobs.prepare.plan import divide
+from bpe_cli.jobs.prepare.records import Plan
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.sinks.dataset.columns import COLUMNS
 
@@ -175,6 +177,78 @@ def test_damage_is_named_and_refused(damage: str, corpus: Source, tmp_path: Path
             prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
         prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1, overwrite=True)
         assert contents(folder) == whole
+
+
+@pytest.mark.parametrize("to", sorted(DATASETS))
+def test_parts_are_made_again_and_compared(to: str, corpus: Source, tmp_path: Path) -> None:
+    folder, options = tmp_path / "out", PrepareOptions(to=to, eot="auto", part_bytes=900)
+    made = prepare(corpus, "gpt2", options, folder=folder, processes=1)
+    whole = contents(folder)
+    for parts, again in ((1, 1), (3, 3), (99, made.parts), (None, made.parts)):
+        assert check_deep(corpus, "gpt2", options, folder=folder, parts=parts).again == again
+    assert contents(folder) == whole
+
+
+def test_what_inputs_do_not_make_is_named(corpus: Source, tmp_path: Path) -> None:
+    """Files, records and manifest agree with each other, but not with the inputs: only making them again shows it."""
+    import hashlib
+
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    data = bytearray((folder / "part-00002.bin").read_bytes())
+    data[0] ^= 1
+    (folder / "part-00002.bin").write_bytes(data)
+    record = json.loads((folder / "part-00002.json").read_bytes())
+    record["files"][0]["sha256"] = hashlib.sha256(data).hexdigest()
+    (folder / "part-00002.json").write_text(json.dumps(record))
+    finish(folder)
+    assert check(folder).is_whole
+    with pytest.raises(CheckFailed, match=r"out: part-00002\.bin is not what its inputs make$"):
+        check_deep(corpus, "gpt2", OPTIONS, folder=folder, parts=None)
+    record["documents"] += 1
+    (folder / "part-00003.json").write_text(
+        (folder / "part-00003.json").read_text().replace('"left_out": 0', '"left_out": 1')
+    )
+    finish(folder)
+    with pytest.raises(CheckFailed, match=r"the record of part-00003 is not what its inputs make$"):
+        check_deep(corpus, "gpt2", OPTIONS, folder=folder, parts=None)
+
+
+def test_what_cannot_be_compared_says_why(corpus: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    prepare(corpus, "gpt2", OPTIONS, folder=folder, processes=1)
+    with pytest.raises(UsageError, match="made with other settings: after, dtype, eot, tokenizer"):
+        check_deep(corpus, "cl100k_base", OPTIONS, folder=folder)
+    with pytest.raises(UsageError, match="made with other settings: after, eot"):
+        check_deep(corpus, "gpt2", PrepareOptions(to="megatron", part_bytes=300), folder=folder)
+    path = tmp_path / "in/a.jsonl"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"document", b"Document"))
+    with pytest.raises(CheckFailed, match=r"part-00000 cannot be compared: .*a\.jsonl changed since"):
+        check_deep(corpus, "gpt2", OPTIONS, folder=folder, parts=None)
+    path.write_bytes(data + b"\n")
+    with pytest.raises(UsageError, match=r"other inputs: .*a\.jsonl has .* bytes in place of"):
+        check_deep(corpus, "gpt2", OPTIONS, folder=folder)
+    path.unlink()
+    with pytest.raises(UsageError, match=r"other inputs: .*a\.jsonl is missing"):
+        check_deep(corpus, "gpt2", OPTIONS, folder=folder)
+    path.write_bytes(data)
+    (tmp_path / "in/z.txt").write_text("")
+    with pytest.raises(UsageError, match=r"other inputs: .*z\.txt is new"):
+        check_deep(corpus, "gpt2", OPTIONS, folder=folder)
+    (tmp_path / "in/z.txt").unlink()
+    assert check_deep(corpus, "gpt2", OPTIONS, folder=folder).again == 1
+
+
+def test_the_same_parts_are_drawn_again(corpus: Source, tmp_path: Path) -> None:
+    inputs = Inputs(tuple(Input(f"{number}.txt", 10) for number in range(100)))
+    parts = divide(inputs, Source(("x",)), 10)
+    drawn_first = [part.number for part in drawn(parts, Plan({"a": 1}, []), 5)]
+    assert [part.number for part in drawn(parts, Plan({"a": 1}, []), 5)] == drawn_first == sorted(set(drawn_first))
+    assert len(drawn_first) == 5
+    assert [part.number for part in drawn(parts, Plan({"a": 2}, []), 5)] != drawn_first
+    assert set(drawn_first) <= {part.number for part in drawn(parts, Plan({"a": 1}, []), 6)}
+    assert drawn(parts, Plan({"a": 1}, []), None) == parts
 
 
 def test_other_options_or_inputs_are_refused(corpus: Source, tmp_path: Path) -> None:
