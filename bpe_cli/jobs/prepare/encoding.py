@@ -66,7 +66,7 @@ def encode_part(
     else:
         divided = _encode_conversations(job, part, model, taker, advance, hashes, origins)
     described = zip(part.described(), hashes, strict=True)
-    return EncodedPart([each | {"sha256": sha256} for each, (_, sha256, _) in described], divided)
+    return EncodedPart([each | ({"sha256": sha256} if sha256 else {}) for each, (_, sha256, _) in described], divided)
 
 
 def _blocks(
