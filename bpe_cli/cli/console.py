@@ -34,9 +34,13 @@ _ARGUMENTS = {
     "output": "-o",
     "processes": "-j",
     "length": "--pack or --max-length",
+    "share": "--part",
     "special_tokens": "--special",
     "specials": "--special",
-    **{each: f"--set {each}" for each in ("by_byte", "character_coverage=X", "limit_alphabet=N", "merges=32000")},
+    **{
+        each: f"--set {each}"
+        for each in ("by_byte", "character_coverage=X", "input_sentence_size", "limit_alphabet=N", "merges=32000")
+    },
     "template": "--chat-template",
     'way="split"': "--split",
     'way="truncate"': "--max-length",
@@ -45,12 +49,12 @@ _ARGUMENTS = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out",
-            "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full", "id_map", "ids", "inference",
-            "initial_alphabet", "keep", "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error",
-            "overlap", "overwrite", "pad", "pairs", "parallel",
-            "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "split_special", "steps", "text",
-            "to", "vocab_size", "vocabulary", "write_vocabulary",
+            "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_dir",
+            "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full",
+            "id_map", "ids", "inference", "initial_alphabet", "keep", "mask", "max_memory", "member", "merge",
+            "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern", "plain",
+            "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "split_special", "steps", "text",
+            "to", "val", "vocab_size", "vocabulary", "write_vocabulary",
         )
     },
 }  # fmt: skip

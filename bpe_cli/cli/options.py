@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict, Unpack
 
     from bpe_cli.corpus import Source
+    from bpe_cli.jobs.prepare import Share
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Specials
@@ -388,3 +389,19 @@ def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     if "error" in names:
         return "all", True
     return ("all" if "all" in names else tuple(names)), False
+
+
+def share_of(part: str | None) -> "Share | None":
+    """Return which parts ``--part K/N`` means.
+
+    Raises:
+        UsageError: if it is not K/N.
+    """
+    from bpe_cli.jobs.prepare import Share
+
+    if part is None:
+        return None
+    number, _, of = part.partition("/")
+    if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
+        raise UsageError(f"--part {part!r} is not K/N", hint="as in --part 3/8")
+    return Share(int(number), int(of))

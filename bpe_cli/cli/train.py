@@ -14,6 +14,7 @@ from bpe_cli.support.messages import plural as count
 from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.count_parts import CountsFolder
     from bpe_cli.jobs.train import TrainedFile
 
 
@@ -175,6 +176,32 @@ class Counts:
             help="Train on saved counts instead of text. Can be repeated: they are added up, in this order.",
         ),
     ] = None  # fmt: skip
+    counts_dir: Annotated[
+        str | None,
+        _count_option(
+            "--counts-dir", metavar="FOLDER",
+            help="Count part by part into this folder, and nothing twice; without text: train on what is there.",
+        ),
+    ] = None  # fmt: skip
+    part_size: Annotated[
+        int | None,
+        _count_option(
+            "--part-size", metavar="MIB", min=1, show_default="256", help="With --counts-dir: how much text a part has."
+        ),
+    ] = None
+    part: Annotated[
+        str | None,
+        _count_option(
+            "--part", metavar="K/N",
+            help="With --counts-dir: count every N-th part, beginning with the K-th, and train nothing.",
+        ),
+    ] = None  # fmt: skip
+    overwrite: Annotated[
+        bool,
+        _count_option(
+            "--overwrite", help="With --counts-dir: count again what is damaged, has changed, or was counted otherwise."
+        ),
+    ] = False
     max_memory: Annotated[
         int | None,
         _count_option(
@@ -182,6 +209,24 @@ class Counts:
             help="Memory that counts may take; more different pieces than fit are an error.",
         ),
     ] = None  # fmt: skip
+
+    def folder(self) -> "CountsFolder | None":
+        """Return the folder of the counts of parts.
+
+        Raises:
+            UsageError: if something is said of parts, and there is no folder.
+        """
+        from bpe_cli.jobs.count_parts import CountsFolder
+        from bpe_cli.jobs.prepare.plan import PART_BYTES
+
+        if self.counts_dir is None:
+            given = {"--part": self.part, "--part-size": self.part_size, "--overwrite": self.overwrite or None}
+            for name, value in given.items():
+                if value is not None:
+                    raise UsageError(f"{name} is for --counts-dir, which is missing")
+            return None
+        size = PART_BYTES if self.part_size is None else self.part_size << 20
+        return CountsFolder(self.counts_dir, options.share_of(self.part), size, self.overwrite)
 
 
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
@@ -224,7 +269,9 @@ def run(
         print(help_of(model.name, trainer))
         return
     output = written.output
-    counting_only = model.vocab_size is None and counts.counts_out is not None and not written.steps and output is None
+    folder = counts.folder()
+    keeps = counts.counts_out is not None or folder is not None
+    counting_only = model.vocab_size is None and keeps and not written.steps and output is None
     any_size = counting_only and model.algorithm != "byte"  # whose size is no choice
     settings = options_of(model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or ())
     if output is None and not counting_only and not written.steps and sys.stdout.isatty():
@@ -232,10 +279,14 @@ def run(
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
         raise UsageError("--from-counts takes the place of text: give one or the other")
+    if counts.from_counts and folder is not None:
+        raise UsageError("--from-counts and --counts-dir exclude each other")
+    is_there = folder is not None and not documents.inputs and documents.text is None
     job = TrainJob(
         settings,
-        None if counts.from_counts else documents.source(running.block_size),
+        None if counts.from_counts or is_there else documents.source(running.block_size),
         tuple(counts.from_counts or ()),
+        folder,
         counts.counts_out,
         None if counting_only else _file_format(model, written),
         written.steps,
@@ -248,7 +299,10 @@ def run(
         output if output is not None or written.steps else sys.stdout.buffer,
         listener=ConsoleListener(quiet=running.quiet),
         streams=process_streams(),
-        on_counted=lambda counted: note(f"{_pieces(counted)} -> {counts.counts_out}", quiet=running.quiet),
+        on_counted=lambda counted: note(
+            f"{_pieces(counted)} -> {counts.counts_out if counted.parts is None else counted.parts.folder}",
+            quiet=running.quiet,
+        ),
     )
     _show(done, output, running.quiet)
 
@@ -301,4 +355,9 @@ def _show(done: "TrainedFile", output: str | None, quiet: bool) -> None:
 
 
 def _pieces(done: "TrainedFile") -> str:
-    return f"{count(done.pieces, 'piece')}, {done.different:,} different"
+    pieces = count(done.pieces, "piece")
+    if (parts := done.parts) is not None:
+        there = parts.made + parts.kept
+        of_all = f"{there:,} of {count(parts.parts, 'part')}" if there < parts.parts else count(parts.parts, "part")
+        return f"{of_all}{f' ({parts.made:,} new)' if parts.kept else ''}, {pieces}"
+    return f"{pieces}, {done.different:,} different"

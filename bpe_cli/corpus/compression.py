@@ -7,7 +7,7 @@ Every codec is a *decompressor* in the manner of ``bz2.BZ2Decompressor``: ``deco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
@@ -135,7 +135,9 @@ def _zstandard(name: str) -> Codec:
         return Codec("zstd", stdlib.ZstdDecompressor, (stdlib.ZstdError, EOFError))
     package = optional("zstandard")
     if package is not None:
-        return Codec("zstd", lambda: _Zstandard(package), (package.ZstdError,))
+        from bpe_cli.corpus.zstd_blocks import ZstandardDecompressor
+
+        return Codec("zstd", lambda: ZstandardDecompressor(package), (package.ZstdError,))
     raise InputError(
         f"cannot read {name}: it is compressed with zstd, and no library for that is installed",
         hint="pip install zstandard, or decompress it: zstd -dc FILE | bpe ...",
@@ -168,41 +170,3 @@ class _Zlib:
         output = self._inner.decompress(held + data if held else data, max_length)
         self._full = len(output) == max_length and not self._inner.eof
         return output
-
-
-class _Zstandard:
-    """Wrap the ``zstandard`` package in the interface of the other decompressors.
-
-    Its ``stream_reader`` is silent about data that ends too early, and its ``decompressobj`` does not bound
-    its output; the latter is fed 1 KiB at a time, which gives 32 MiB at the very worst and 4 KiB usually.
-    """
-
-    _STEP = 1024
-
-    def __init__(self, package: Any) -> None:
-        self._inner = package.ZstdDecompressor().decompressobj()
-        self._held = b""
-        self._position = 0
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._inner.eof)
-
-    @property
-    def needs_input(self) -> bool:
-        return self._position >= len(self._held)
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._inner.unused_data) + self._held[self._position :]
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        self._held = self._held[self._position :] + data
-        self._position = 0
-        parts, size = [], 0
-        while not self.needs_input and not self.eof and size < max_length:
-            part = self._inner.decompress(self._held[self._position : self._position + self._STEP])
-            self._position += self._STEP
-            size += len(part)
-            parts.append(part)
-        return b"".join(parts)

@@ -1,4 +1,7 @@
-"""Train a tokenizer on a corpus or on saved counts, and write it to a file."""
+"""Train a tokenizer on a corpus or on saved counts, and write it to a file.
+
+Length: the job, and the library's call of it, whose options are checked one by one.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
+    from bpe_cli.jobs.count_parts import CountedParts, CountsFolder
     from bpe_cli.jobs.files import Destination
     from bpe_cli.support.blocks import Block
     from bpe_cli.teaching.steps import Steps
@@ -39,6 +43,8 @@ class TrainJob:
         options: What to train; they choose the algorithm.
         source: The corpus; None if there are counts.
         from_counts: Files of counts to add up in place of a corpus.
+        counts_folder: The folder in which parts of the corpus are counted, of which those that are there are not
+            counted again. Without a corpus all its parts are added up. None to count in one run.
         counts_out: Where to save the counts; None for nowhere.
         file_format: The format of the tokenizer; None to count only.
         steps: Whether to write the textbook's training down.
@@ -50,6 +56,7 @@ class TrainJob:
     options: Options
     source: Source | None = None
     from_counts: tuple[str, ...] = ()
+    counts_folder: CountsFolder | None = None
     counts_out: str | None = None
     file_format: str | None = "bpe.json"
     steps: bool = False
@@ -64,19 +71,21 @@ class TrainedFile:
 
     Attributes:
         pieces: How many pieces the corpus has.
-        different: How many of them are different.
+        different: How many of them are different; None if parts were counted, and not added up.
         trained: The tokenizer, with what it is made of; None if only counting was asked for.
         wanted: How many tokens it was to have; None for any number.
         dead_merges: How many merges make or use a special token, so that no text is merged by them.
         steps: The textbook's training, if it was asked for; ``views.training_steps`` writes it out.
+        parts: What stands in the folder of counts, if parts were counted.
     """
 
     pieces: int
-    different: int
+    different: int | None
     trained: Trained | None = None
     wanted: int | None = None
     dead_merges: int = 0
     steps: Steps | None = None
+    parts: CountedParts | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -110,7 +119,7 @@ def train_file(
         output: A file, which appears when all of it is there, or a binary stream; None to write no tokenizer.
         listener: Who hears how it goes on.
         streams: The streams around the job.
-        on_counted: Called when the counts were saved, with the numbers of pieces.
+        on_counted: Called when parts were counted, and when the counts were saved, with the numbers of pieces.
 
     Raises:
         UsageError: if the pattern matches nothing in the corpus, saved counts were made with other options, or an
@@ -131,15 +140,26 @@ def train_file(
         from bpe_cli.formats import rehearse
 
         rehearse(trainer.untrained(options), job.file_format, ["ids"])
-    if job.from_counts:
+    if job.counts_folder is not None:
+        parts = _counted_parts(job, job.counts_folder, outputs, target, listener, streams)
+        if parts is not None:
+            counted = TrainedFile(parts.pieces, None, parts=parts)
+            if on_counted is not None:
+                on_counted(counted)
+            if job.file_format is None and job.counts_out is None:
+                return counted
+        from bpe_cli.jobs.count_parts import add_up
+
+        counts, options = add_up(job.counts_folder.path, options, job.max_memory)
+    elif job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory)
     else:
         counts = count_corpus(
             job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, outputs=outputs,
             target=target, listener=listener, streams=streams,
         )  # fmt: skip
-        if job.pattern and job.file_format is not None:  # a shard may have nothing for it
-            check_matches(counts, job.pattern)
+    if job.pattern and job.file_format is not None and not job.from_counts:  # a shard may have nothing for it
+        check_matches(counts, job.pattern)
     counted = TrainedFile(counts.total, counts.unique)
     if job.counts_out is not None:
         save_counts(counts, options, job.counts_out)
@@ -148,6 +168,33 @@ def train_file(
     if job.file_format is None:
         return counted
     return _train(counts, options, job, target, listener)
+
+
+def _counted_parts(
+    job: TrainJob,
+    folder: CountsFolder,
+    outputs: list[tuple[str, str | None]],
+    target: Target | None,
+    listener: Listener,
+    streams: Streams,
+) -> CountedParts | None:
+    """Count the parts of the corpus that are not in the folder yet; None without a corpus."""
+    from bpe_cli.jobs.count_parts import count_parts
+
+    if folder.share is not None and (job.file_format is not None or job.counts_out is not None):
+        raise UsageError(
+            "a run that counts some of the parts trains nothing", hint="train when all are counted, without `share`"
+        )
+    inside = os.path.realpath(folder.path) + os.sep
+    for name, path in outputs:
+        if path is not None and os.path.realpath(path).startswith(inside):
+            raise UsageError(f"{name} lies in the folder of the counts", hint="name another file")
+    if job.source is None:
+        return None
+    return count_parts(
+        job.source, job.options, folder, max_memory=job.max_memory, processes=job.threads, outputs=outputs,
+        target=target, listener=listener, streams=streams,
+    )  # fmt: skip
 
 
 def _train(
@@ -180,6 +227,7 @@ def train(
     documents: Documents | None = None,
     field: str = "text",
     member: str | None = None,
+    counts_dir: str | os.PathLike[str] | None = None,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
     listener: Listener = SILENCE,
@@ -202,6 +250,8 @@ def train(
             each line of JSON. None for lines where the algorithm learns from those, else whole.
         field: The field of a JSON line, or the column of a table.
         member: How members of tar archives end that are documents; None for ``txt``, and none of a folder's archives.
+        counts_dir: A folder for the counts of files, part by part: those that are there already are not counted again,
+            and the tokenizer is the same. Each part is counted in a process, ``threads`` at a time.
         max_memory: Bytes that counts may take.
         threads: How many to use; the result is the same for any number.
         listener: Who hears how it goes on.
@@ -228,7 +278,16 @@ def train(
         from bpe_cli.corpus import Source
 
         source = Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
-        counts = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
+        if counts_dir is not None:
+            from bpe_cli.jobs.count_parts import CountsFolder, add_up, count_parts
+
+            place = CountsFolder(os.fsdecode(counts_dir))
+            count_parts(source, made, place, max_memory=max_memory, processes=threads, listener=listener)
+            counts, made = add_up(place.path, made, max_memory)
+        else:
+            counts = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
+    elif counts_dir is not None:
+        raise UsageError("`counts_dir` is for files, and the corpus is texts", hint="write them to a file")
     else:
         counts = new_counts(max_memory)
         trainer.count(_blocks(items, trainer.takes_lines(made)), made, counts, threads)

@@ -124,6 +124,10 @@ class Trainer(ABC, Generic[Chosen]):
         """Return the documents to learn from: all of them, unless the options say otherwise."""
         return blocks
 
+    def choosing(self, options: Chosen) -> dict[str, int]:
+        """Return the options by which documents are chosen; nothing if all of them are learnt from."""
+        return {}
+
     @abstractmethod
     def front(self, options: Chosen) -> Front:
         """Return the stages that text goes through before it is counted."""
@@ -298,6 +302,11 @@ def sample(blocks: Iterable[Block], size: int | None, seed: int = SEED) -> Itera
         return blocks
     documents = (document for ended in whole_documents(blocks) for document in ended)
     return [Block.of(reservoir(documents, size, seed))]
+
+
+def drawn(size: int | None) -> dict[str, int]:
+    """Return the option that says of how many documents a sample is drawn, if one is."""
+    return {} if size is None else {"input_sentence_size": size}
 
 
 def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[Block]:

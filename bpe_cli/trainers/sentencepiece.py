@@ -42,7 +42,7 @@ from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
-from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, sample, without
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, drawn, sample, without
 from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small
 from bpe_cli.trainers.sentencepiece_options import MODELS, SentencePieceOptions, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal, why_fewer
@@ -297,6 +297,10 @@ class SentencePiece(Trainer[SentencePieceOptions]):
         """Return the sentences to learn from: those that are not too long, or a sample of them."""
         usable = without(blocks, options.max_sentence_length, LEFT_OUT.encode())
         return sample(usable, options.input_sentence_size)
+
+    def choosing(self, options: SentencePieceOptions) -> dict[str, int]:
+        """Return how long a sentence may be, and of how many a sample is drawn."""
+        return {"max_sentence_length": options.max_sentence_length, **drawn(options.input_sentence_size)}
 
     def front(self, options: SentencePieceOptions) -> Front:
         """Return the stages that sentences go through: normalized, given pieces marked, and cut into words."""

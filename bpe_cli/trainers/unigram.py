@@ -32,7 +32,7 @@ from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import base
-from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, check_special_tokens, sample
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, check_special_tokens, drawn, sample
 from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small_texts
 
 if TYPE_CHECKING:
@@ -290,6 +290,10 @@ class UnigramTrainer(Trainer[UnigramOptions]):
     def choose(self, blocks: Iterable[Block], options: UnigramOptions) -> Iterable[Block]:
         """Return the documents to learn from: all, or a sample of them."""
         return sample(blocks, options.input_sentence_size)
+
+    def choosing(self, options: UnigramOptions) -> dict[str, int]:
+        """Return of how many documents a sample is drawn."""
+        return drawn(options.input_sentence_size)
 
     def front(self, options: UnigramOptions) -> Front:
         """Return the stages that text goes through before it is counted."""

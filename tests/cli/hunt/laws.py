@@ -171,7 +171,8 @@ def nothing_is_written_on_failure(done: Run) -> Iterator[str]:
     if done.result.status != 2:
         return
     yield LOOKED
-    if done.changed and done.line.command != "prepare":  # which keeps what is done, to go on from there
+    keeps = done.line.command == "prepare" or done.line.has("counts_dir")  # what is done, to go on from there
+    if done.changed and not keeps:
         yield f"failed, but changed {sorted(done.changed)}"
     if done.result.out and done.line.command != "decode":  # decode streams: what is right comes out before what is not
         yield f"failed, but wrote {done.result.out[:100]!r}"

@@ -94,7 +94,7 @@ FILES: dict[str, tuple[str, ...]] = {
 }
 """Values of the options whose metavar is FILE."""
 
-OUTPUTS = ("output", "counts_out", "write_vocabulary", "html", "svg", "id_map")
+OUTPUTS = ("output", "counts_out", "counts_dir", "write_vocabulary", "html", "svg", "id_map")
 """The parameters that name a file to write."""
 
 INPUTS_OF = {"decode": IDS}
@@ -129,6 +129,7 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("inspect", "nbest"): (("tokenizer", "unigram.json"), ("text", "low lower")),
     ("inspect", "corpus"): (("tokenizer", "bbpe.json"),),
     ("inspect", "token"): (("tokenizer", "bbpe.json"),),
+    **{("train", name): (("counts_dir", "missing"),) for name in ("part", "part_size", "overwrite")},
     ("compare", "pivot"): (("parallel", "en=plain.txt"), ("parallel", "xx=tricky.txt")),
     ("compare", "diff"): (("tokenizer", "gpt2"),),
     ("compare", "diff_limit"): (("diff", None), ("tokenizer", "gpt2")),
