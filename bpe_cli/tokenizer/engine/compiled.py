@@ -45,6 +45,10 @@ def only_splits(
     )
 
 
+LONGEST_TEXT = 1 << 32
+"""How long a text without a place to cut it may be: offsets in it have 32 bits."""
+
+
 class Engine:
     """Run a compiled tokenizer.
 
@@ -66,7 +70,7 @@ class Engine:
 
     slow_patterns: tuple[str, ...] = ()
     has_spans = False
-    longest_text: int | None = 1 << 32
+    longest_text: int | None = LONGEST_TEXT
 
     def __init__(self, parts: EngineParts, *, through_stages: bool = False) -> None:
         """Compile the stages.
@@ -93,6 +97,9 @@ class Engine:
 
             self._by_regex = ByRegex(self._splitter, self._prefix_space)
             self.slow_patterns = patterns
+        elif self._splitter.knows_cuts:
+            # What has none is a run of letters, of digits, of signs or of blanks.
+            self.longest_text = LONGEST_TEXT
 
     # -- compiled parts ------------------------------------------------------------------------
 

@@ -295,6 +295,11 @@ impl Model for CharacterPairs {
         self.border
     }
 
+    /// As merging by windows relies on it, where each character's symbols are its own whatever stands beside it.
+    fn neighbours_tell(&self) -> bool {
+        self.products.is_some() && !self.settings.by_steps
+    }
+
     fn seams(&self) -> Seams {
         let joints =
             |products: &Vec<u32>| Joints::of(products.iter().map(|&id| self.tokens.get(id)));

@@ -181,6 +181,12 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether tokens are those of a piece as soon as each two neighbours are what the model makes of their own
+    /// characters.
+    fn neighbours_tell(&self) -> bool {
+        false
+    }
+
     /// What each token adds to decoded text, by id: its bytes, unless tokens overlap.
     fn contributions(&self) -> &TokenTable<'static> {
         self.tokens()

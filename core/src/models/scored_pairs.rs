@@ -359,6 +359,11 @@ impl Model for ScoredPairs {
         self.border
     }
 
+    /// As merging by windows relies on it, where each character's symbols are its own whatever stands beside it.
+    fn neighbours_tell(&self) -> bool {
+        !self.has_unused && self.user_defined.is_none() && self.byte_ids.is_some()
+    }
+
     /// Whatever merging makes is a token. Where unknown characters do not become bytes, neighbours
     /// become one token, so nothing is said of them.
     fn seams(&self) -> Seams {

@@ -2,6 +2,7 @@
 //! and what is left goes through the stages and the model.
 
 use super::plan::INSIDE;
+use super::windows::GIANT;
 use super::{Run, STRETCH};
 use crate::boundaries::seams::cut_at_borders;
 use crate::encode::staged::{Staged, Worker};
@@ -105,6 +106,13 @@ impl Staged {
         worker: &mut Worker,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
+        if let Some(plan) = &self.plan
+            && plan.by_windows
+            && text.len() > GIANT
+            && self.spell_by_windows(text, context, worker, ids)?
+        {
+            return Ok(());
+        }
         let Worker {
             pieces,
             scratch,

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 
+use super::plan::INSIDE;
 use crate::documents::Documents;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Staged};
@@ -316,6 +317,67 @@ fn giant_words_and_runs_of_one_character_come_to_an_end() {
             ],
             false,
         );
+    }
+}
+
+/// What windows come to is what the whole word becomes; and mostly they come to something.
+#[test]
+fn giant_words_are_the_same_by_windows() {
+    let both = |staged: &Staged, text: &[u8], context| {
+        let (mut ids, mut whole) = (vec![7], vec![7]);
+        let mut worker = super::Worker::default();
+        let is_done = staged.spell_by_windows(text, context, &mut worker, &mut ids);
+        let is_done = is_done.unwrap();
+        let pieces = &mut worker.pieces;
+        pieces.text.reset(text, false);
+        staged.stages.normalize(&mut pieces.text, context).unwrap();
+        let scratch = &mut worker.scratch;
+        let done = staged
+            .model
+            .encode_ids(pieces.text.bytes(), scratch, &mut whole);
+        done.unwrap();
+        assert!(
+            ids == if is_done { whole } else { vec![7] },
+            "{}",
+            text.escape_ascii()
+        );
+        is_done
+    };
+    let plan = |ways: &&Ways| {
+        ways.fast
+            .way
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.by_windows)
+    };
+    let ways: Vec<_> = Ways::all().iter().filter(plan).collect();
+    assert_eq!(ways.len(), 2);
+    let beginning = super::Context {
+        continued: false,
+        first: true,
+    };
+    for context in [INSIDE, beginning] {
+        for ways in &ways {
+            let mut done = 0;
+            let units = texts(2, CHARACTERS.len());
+            for unit in &units {
+                for length in [49, 60, 301] {
+                    let text: Vec<u8> = unit.iter().copied().cycle().take(length).collect();
+                    done += usize::from(both(&ways.fast.way, &text, context));
+                }
+            }
+            assert!(done > units.len() * 2, "{done} of {}", 3 * units.len());
+            for seed in 0..2000_usize {
+                let mut state = seed;
+                let text = (0..200).flat_map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    CHARACTERS[(state >> 33) % (1 + seed % CHARACTERS.len())]
+                });
+                both(&ways.fast.way, &text.copied().collect::<Vec<_>>(), context);
+            }
+        }
     }
 }
 
