@@ -84,8 +84,14 @@ impl Run<'_> {
         let origins = matches!(self.out, Out::Spans(_)) || self.variation.is_some();
         let base = range.start;
         let mut pieces = std::mem::take(&mut self.worker.pieces);
-        pieces.text.reset(&self.text[range], origins);
-        let mut result = self.staged.stages.normalize(&mut pieces.text, context);
+        let text = &self.text[range];
+        let stages = &self.staged.stages;
+        let mut result = if origins {
+            pieces.text.reset(text, true);
+            stages.normalize(&mut pieces.text, context)
+        } else {
+            stages.begin(text, &mut pieces.text, context)
+        };
         if result.is_ok()
             && let Some(matcher) = added
         {

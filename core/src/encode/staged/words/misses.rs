@@ -128,8 +128,7 @@ impl Staged {
                 None => self.model.encode_ids(bytes, scratch, ids),
             };
         }
-        pieces.text.reset(text, false);
-        self.stages.normalize(&mut pieces.text, context)?;
+        self.stages.begin(text, &mut pieces.text, context)?;
         self.stages.pre_tokenize(pieces, context)?;
         let text = pieces.text.bytes();
         for range in &pieces.ranges {

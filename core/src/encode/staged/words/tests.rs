@@ -15,6 +15,7 @@ use crate::models::model::Tables;
 use crate::normalize::charsmap;
 use crate::stages::Stages;
 use crate::tables::TokenTable;
+use crate::text::Text;
 
 /// One of each kind of character that a normalizer, a pre-tokenizer or a model tells apart.
 const CHARACTERS: [&[u8]; 25] = [
@@ -257,6 +258,23 @@ fn all_short_texts_are_the_same_both_ways() {
         ways.hold(&texts(4, MOST), false);
         for text in texts(2, CHARACTERS.len()) {
             ways.hold(&[text], true);
+        }
+    }
+}
+
+/// What need not be copied first becomes what it becomes when it is.
+#[test]
+fn a_text_that_is_read_from_its_original_becomes_the_same() {
+    let mut texts = texts(3, CHARACTERS.len());
+    texts.push(texts.concat());
+    for ways in Ways::all() {
+        let stages = &ways.fast.way.stages;
+        let mut begun = Text::default();
+        for text in &texts {
+            let mut copied = Text::new(text, false);
+            stages.normalize(&mut copied, INSIDE).unwrap();
+            stages.begin(text, &mut begun, INSIDE).unwrap();
+            assert_eq!(begun, copied, "{}", text.escape_ascii());
         }
     }
 }
