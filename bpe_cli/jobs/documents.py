@@ -19,6 +19,7 @@ from bpe_cli.support.messages import MOST_NAMED, plural
 
 if TYPE_CHECKING:
     from bpe_cli import _core
+    from bpe_cli.corpus import Inputs, Source
     from bpe_cli.sinks import Sink, SinkOptions
     from bpe_cli.sinks.base import TakesIds
     from bpe_cli.support.blocks import Block
@@ -101,6 +102,30 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
                 )
             offset += len(document)
         yield block
+
+
+def refuse_too_long(model: Tokenizer, matcher: _core.SpecialMatcher | None, source: Source, inputs: Inputs) -> None:
+    """Refuse files of which it is known before they are read that they are one document, and too long for that.
+
+    Raises:
+        InputError: if a file is one document, longer than a text may be, and nothing divides it.
+    """
+    longest = model.engine.longest_text
+    if source.documents != "whole" or longest is None or matcher is not None or model.engine.safe_cut(_CUT_IF_ANY):
+        return
+    from bpe_cli.corpus.extents import holds_lines
+
+    for item in inputs.items:
+        if item.path != "-" and item.size is not None and item.size > longest and holds_lines(item):
+            raise InputError(
+                f"{item.name} is one document of {item.size:,} bytes; this tokenizer knows no place to cut it, "
+                f"and the longest may have {longest:,}",
+                hint='`documents="lines"` makes a document of each line',
+            )
+
+
+_CUT_IF_ANY = b"a a"
+"""A text that stages and a model cut, if they cut any."""
 
 
 class Named(Protocol):

@@ -144,7 +144,7 @@ def settle(
         until it can, so a document without a safe place is held whole.
 
     Raises:
-        InputError: as soon as more than ``longest`` bytes of a stretch are held, but for the beginning of what divides it.
+        InputError: as soon as more than ``longest`` bytes of a stretch are held, and some more that may divide it.
 
     Complexity: linear; while no cut is found, the next is sought only when the text has doubled. Text is held once.
     """
