@@ -45,10 +45,6 @@ def only_splits(
     )
 
 
-LONGEST_TEXT = 1 << 32
-"""How long a text without a place to cut it may be: offsets in it have 32 bits."""
-
-
 class Engine:
     """Run a compiled tokenizer.
 
@@ -70,7 +66,7 @@ class Engine:
 
     slow_patterns: tuple[str, ...] = ()
     has_spans = False
-    longest_text: int | None = LONGEST_TEXT
+    longest_text: int | None = 1 << 32
 
     def __init__(self, parts: EngineParts, *, through_stages: bool = False) -> None:
         """Compile the stages.
@@ -86,7 +82,6 @@ class Engine:
         if not self._only_splits:
             _ = self._stages
             return
-        self.longest_text = None
         self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
         strips = any(token.lstrip or token.rstrip for token in parts.special_tokens)
         self.has_spans = not strips and parts.codebook is None
@@ -97,9 +92,9 @@ class Engine:
 
             self._by_regex = ByRegex(self._splitter, self._prefix_space)
             self.slow_patterns = patterns
-        elif self._splitter.knows_cuts:
-            # What has none is a run of letters, of digits, of signs or of blanks.
-            self.longest_text = LONGEST_TEXT
+            self.longest_text = None
+        elif not self._splitter.knows_cuts:
+            self.longest_text = None
 
     # -- compiled parts ------------------------------------------------------------------------
 

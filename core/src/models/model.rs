@@ -34,10 +34,10 @@ pub trait Tokens {
     fn extend_last(&mut self, end: u32);
 
     /// How many tokens there are.
-    fn len(&self) -> usize;
+    fn count(&self) -> usize;
 
     /// Takes back all tokens but so many.
-    fn truncate(&mut self, len: usize);
+    fn truncate(&mut self, count: usize);
 }
 
 impl Tokens for Vec<Found> {
@@ -58,12 +58,12 @@ impl Tokens for Vec<Found> {
         }
     }
 
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.len()
     }
 
-    fn truncate(&mut self, len: usize) {
-        self.truncate(len);
+    fn truncate(&mut self, count: usize) {
+        self.truncate(count);
     }
 }
 
@@ -81,12 +81,12 @@ impl Tokens for Vec<u32> {
     #[inline]
     fn extend_last(&mut self, _: u32) {}
 
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.len()
     }
 
-    fn truncate(&mut self, len: usize) {
-        self.truncate(len);
+    fn truncate(&mut self, count: usize) {
+        self.truncate(count);
     }
 }
 

@@ -40,7 +40,7 @@ impl MergeScratch {
         out: &mut O,
         take: impl Fn(&mut O, Symbol, Option<Symbol>) -> Result<()>,
     ) -> Result<()> {
-        let before = out.len();
+        let before = out.count();
         for most in [MAX_SYMBOLS, LONG_WINDOW, usize::MAX] {
             if self.merge_windows_of(most, merges, monotone, spell(), out, &take)? {
                 break;
