@@ -80,7 +80,8 @@ class BinSink(Sink):
             if self._may_divide and (places := places_of(ids, eot)):
                 before = self.documents - len(closed)
                 self._meet(places, before, ends, eot)
-        self._write_numbers(pack(ids, self.dtype, closed, eot))
+        for numbers in _packed(ids, self.dtype, closed, eot):
+            self._write_numbers(numbers)
 
     def _meet(self, places: list[int], before: int, ends: memoryview, eot: int) -> None:
         """Count the eots inside documents, at these places in the ids of a block; the text has asked for them.
@@ -156,6 +157,25 @@ def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = N
         return _core.pack_numbers(ids, array("Q") if ends is None else ends, eot, dtype == "u16")
     except ValueError as error:
         raise OutputError(str(error), hint="use u32") from error
+
+
+_AT_ONCE = 1 << 22
+"""So many ids are packed at a time: a long document's numbers are not held beside its ids."""
+
+
+def _packed(ids: memoryview, dtype: Dtype, ends: memoryview, eot: int | None) -> Iterator[bytes]:
+    """Pack ids a part at a time; an eot stands with the id before it."""
+    if len(ids) <= _AT_ONCE:
+        yield pack(ids, dtype, ends, eot)
+        return
+    from bisect import bisect_right
+
+    before = 0
+    for start in range(0, len(ids), _AT_ONCE):
+        stop = min(start + _AT_ONCE, len(ids))
+        after = bisect_right(ends, stop)
+        yield pack(ids[start:stop], dtype, array("Q", (end - start for end in ends[before:after])), eot)
+        before = after
 
 
 HEADER_BYTES = 128
