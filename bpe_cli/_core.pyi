@@ -72,6 +72,10 @@ class Splitter:
         """Return the last offset at which the text can be cut without changing any piece, whatever follows; 0 when
         there is none. Both sides then split as they would together."""
 
+    @property
+    def knows_cuts(self) -> bool:
+        """Whether there are such offsets at all."""
+
 @final
 class Stages:
     """The compiled stages before the model: normalizers, then pre-tokenizers. Text that "goes on" (``continued``) was
@@ -267,6 +271,10 @@ class SpecialMatcher:
     @property
     def looks_in_normalized(self) -> bool:
         """Whether a normalizer stands before some tokens: those are found by an ``Encoder`` of stages alone."""
+
+    def stretches(self, data: Buffer) -> tuple[int, int]:
+        """Return how long the longest stretch of text between occurrences is, and where the last one begins: what
+        stands before some tokens' normalizer divides no text."""
 
     def moves_cut(self, data: Buffer, cut: int) -> int | None:
         """Return None if data, of which nothing before is open, can be cut; else before which offset to look for

@@ -304,9 +304,18 @@ def prepare(
     eot: str | int | None = None,
     dtype: Dtype | None = None,
     columns: Iterable[str] = (),
+    positions: Literal["document", "sequence"] = "document",
     length: int | None = None,
     way: Way = "concatenate",
     pad: str | int | None = None,
+    shuffle: Literal["documents", "sequences"] | None = None,
+    seed: int = 0,
+    val: float | None = None,
+    chat: bool | str = False,
+    mask: Literal["assistant"] | None = None,
+    add_generation_prompt: bool | None = None,
+    tools: str | os.PathLike[str] | None = None,
+    date: datetime.date | None = None,
     part_bytes: int = 256 << 20,
     keep: Iterable[str] = (),
     on_error: OnError = "fail",
@@ -331,11 +340,21 @@ def prepare(
         bos: What begins each document, as for ``Tokenizer.encode``.
         eot: What ends each document, likewise.
         dtype: How an id is stored, ``u16`` or ``u32``; None for the smallest type that holds every id.
-        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
+        columns: What a row has beside its ids: ``attention_mask``, ``position_ids``, ``segment_ids``, ``seq_lengths``;
+            in formats of numbers, ``spans``.
+        positions: What ``position_ids`` counts the ids of: each ``document`` of a sequence, or the ``sequence``.
         length: How many ids a sequence has at most; None for documents as they are.
         way: How documents become sequences: ``truncate`` or ``split`` each, ``concatenate`` all and cut, or put whole
             ones together by ``best-fit``.
         pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
+        shuffle: What is put into a random order: ``documents``, or the ``sequences`` made of them; None for nothing.
+        seed: Which order.
+        val: Which share of the documents goes to ``val/``, by the hash of their text; None for no such set.
+        chat: Whether each document is a conversation, as for ``encode_files``.
+        mask: ``assistant`` to write beside the ids which of them the assistant wrote.
+        add_generation_prompt: As for ``encode_files``.
+        tools: As for ``encode_files``.
+        date: The date that templates write; those that write one need it.
         part_bytes: How many bytes of input a part has.
         keep: Fields of the source that a row of a table has too: ``id``, or with a type ``id:int64``.
         on_error: What becomes of a broken row, as a line that is not JSON: ``fail``, ``skip``, which leaves it out, or
@@ -373,6 +392,11 @@ def prepare(
 
     one_of("on_error", on_error, ("fail", "skip", "quarantine"))
     one_of("way", way, ("truncate", "split", "concatenate", "best-fit"))
+    one_of("positions", positions, ("document", "sequence"))
+    if shuffle is not None:
+        one_of("shuffle", shuffle, ("documents", "sequences"))
+    if mask is not None:
+        one_of("mask", mask, ("assistant",))
     if dtype is not None:
         one_of("dtype", dtype, ("u16", "u32"))
     several = [columns] if isinstance(columns, str) else list_of("columns", columns, "names")
@@ -381,6 +405,8 @@ def prepare(
         to=_name("to", to) or "", dtype=dtype, columns=tuple(_name("columns", each) or "" for each in several),
         specials=specials_of(specials), bos=bos, eot=eot, part_bytes=whole_number("part_bytes", part_bytes, 1),
         length=None if length is None else whole_number("length", length, 1), way=way, pad=pad,
+        positions=positions, chat=_conversations(chat, add_generation_prompt, tools, date), mask=mask,
+        val=None if val is None else _share(val), shuffle=shuffle, seed=whole_number("seed", seed),
         on_error=on_error, keep=tuple(_name("keep", each) or "" for each in kept),
     )  # fmt: skip
     count = None if processes is None else whole_number("processes", processes, 1)
@@ -391,6 +417,12 @@ def prepare(
         overwrite=bool(overwrite),
         engine=engine_named(_name("engine", engine) or "", count), listener=heard(listener),
     )  # fmt: skip
+
+
+def _share(val: float) -> float:
+    if isinstance(val, bool) or not isinstance(val, (int, float)):
+        raise wrong_type("val", "a number", val)
+    return float(val)
 
 
 # -- looks ------------------------------------------------------------------------------------------------

@@ -15,6 +15,9 @@ from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
+GENERATION = "(generation)"
+"""What a block of generation is filtered with; no template can name it."""
+
 
 class Generation(Extension):
     """Accept ``{% generation %}``, which marks what a model is trained on and changes no text."""
@@ -25,11 +28,19 @@ class Generation(Extension):
         """Parse the block."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return nodes.Scope(body, lineno=line)
+        if isinstance(self.environment, LiteralKeeper):
+            self.environment.marks_generation = True
+        return nodes.FilterBlock(body, nodes.Filter(None, GENERATION, [], [], None, None, lineno=line), lineno=line)
 
 
 class LiteralKeeper(Environment, ABC):
-    """An environment that keeps the literals of a template, traced."""
+    """An environment that keeps the literals of a template, traced.
+
+    Attributes:
+        marks_generation: Whether the template says what the model generates.
+    """
+
+    marks_generation: bool
 
     @abstractmethod
     def literal(self, text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, cast
@@ -18,7 +18,7 @@ from typing import Any, cast
 from bpe_cli import _core
 from bpe_cli.chat.layouts import LAYOUTS, Layout, layout_of_model
 from bpe_cli.chat.messages import Conversation, read_conversation
-from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Traced
+from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Traced, plain_origins
 from bpe_cli.chat.templates import ChatTemplate, special_names
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
@@ -28,7 +28,8 @@ from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Specials, Tokenizer
 from bpe_cli.tokenizer.special_tokens import looked_for
 
-_RUN = re.compile(b"t+|m+|[?]+")
+_RUN = re.compile(b"t+|m+|a+|[?]+")
+_OF_MESSAGES = frozenset(MESSAGE + ASSISTANT)
 _SINGLE_WORD = 1 << 2
 """The flag by which the core's matcher finds a token only where it is a word of its own."""
 
@@ -70,13 +71,13 @@ class ChatEncoder:
         self._specials = {token.content: token for token in tokenizer.special_tokens if token.special}
         self._refuse = refuse
         # The tokens that are found anywhere compete with special ones for the same text.
-        plain = looked_for(tokenizer.special_tokens, ())
-        rivals = [token for token in plain if not token.normalized]
+        ordinary = looked_for(tokenizer.special_tokens, ())
+        rivals = [token for token in ordinary if not token.normalized]
         self._finder = _matcher([*self._specials.values(), *rivals])
         self._whole_words = {
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
-        tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + plain
+        tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + ordinary
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
             [
@@ -119,6 +120,31 @@ class ChatEncoder:
             if token is not None and origins != frozenset(TEMPLATE):
                 yield Occurrence(start, end, token, origins)
 
+    def specials_between(self, text: Traced, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the special tokens that the template wrote between two characters: the id, and where each ends."""
+        whole = str.__str__(text)
+        low, high = len(whole[:start].encode()), len(whole[:end].encode())
+        data = text.encode()
+        return [
+            (each.token.token_id, len(data[: each.end].decode()))
+            for each in sorted(self.occurrences(text), key=lambda occurrence: occurrence.start)
+            if each.is_templates and low <= each.start < each.end <= high
+        ]
+
+    def learnt(self, model: Tokenizer, prepared: bytes, mask: bytes) -> tuple[memoryview, memoryview]:
+        """Encode one prepared conversation; return its ids (u32) and a byte for each, 1 if it is to be learnt.
+
+        An id is learnt if a byte of what it stands for is; one that stands for nothing, as the space that is put before
+        a word, if the byte behind it is.
+        """
+        # Not by the lengths of tokens: a mark is not as long as the token that it stands for.
+        ids, starts, ends = model.engine.spans(prepared, self.matcher)
+        marks = bytes(
+            any(mask[start:end]) if end > start else mask[start : start + 1] == b"\1"
+            for start, end in zip(starts, ends, strict=True)
+        )
+        return ids, memoryview(marks)
+
     def _stands_alone(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a token that is to be a word of its own is one."""
         matcher = self._whole_words.get(data[start:end])
@@ -139,14 +165,48 @@ class ChatEncoder:
             data = text.encode()
         except UnicodeEncodeError as error:
             raise FormatError(f"{where}: the chat template writes half a character (a lone surrogate)") from error
-        parts: list[bytes] = []
+        return b"".join(part for part, _, _ in self._parts(text, data, where))
+
+    def prepare_learnt(self, text: Traced, where: str, learnt: Sequence[tuple[int, int]]) -> tuple[bytes, bytes]:
+        """Return what ``prepare`` does, and a byte for each byte of it: 1 in what the model is to learn.
+
+        Args:
+            text: The rendered conversation.
+            where: What errors call it.
+            learnt: What of the text is to be learnt: stretches of characters, ascending.
+
+        Raises:
+            InputError, FormatError: as ``prepare``.
+        """
+        prepared = self.prepare(text, where)  # which refuses what has no bytes
+        data = text.encode()
+        mask = bytearray(len(data))
+        place = place_in_bytes = 0
+        written = str.__str__(text)
+        for edge in learnt:
+            edges = []
+            for at in edge:
+                place_in_bytes += at - place if len(data) == len(text) else len(written[place:at].encode())
+                place = at
+                edges.append(place_in_bytes)
+            mask[edges[0] : edges[1]] = b"\1" * (edges[1] - edges[0])
+        parts = [
+            bytes(mask[start:end]) if len(part) == end - start and part == data[start:end]
+            else bytes([any(mask[start:end])]) * len(part)
+            for part, start, end in self._parts(text, data, where)
+        ]  # fmt: skip
+        return prepared, b"".join(parts)
+
+    def _parts(self, text: Traced, data: bytes, where: str) -> Iterator[tuple[bytes, int, int]]:
+        """Yield the bytes to encode in parts, each with the stretch of the text's bytes that it stands for."""
         position = 0
         for each in sorted(self.occurrences(text), key=lambda occurrence: (occurrence.start, occurrence.end)):
             shown = each.token.content.decode("utf-8", "replace")
             if each.is_templates:
-                parts += (data[position : each.start], _mark(each.token))
+                yield data[position : each.start], position, each.start
+                yield _mark(each.token), each.start, each.end
                 position = each.end
-            elif MESSAGE[0] not in each.origins:
+            elif not each.origins & _OF_MESSAGES:
                 raise FormatError(
                     f"{where}: the chat template makes {shown} in a way that cannot be followed, so that a message "
                     "may have written it",
@@ -157,8 +217,7 @@ class ChatEncoder:
                     f"{where}: the text of a message holds the special token {shown}",
                     hint='`specials="all"` makes it that token, no `specials` keeps it plain text',
                 )
-        parts.append(data[position:])
-        return b"".join(parts)
+        yield data[position:], position, len(data)
 
 
 def _mark(token: SpecialToken) -> bytes:
@@ -168,10 +227,11 @@ def _mark(token: SpecialToken) -> bytes:
 
 def _runs(text: Traced) -> tuple[list[int], list[int]]:
     """Return where each run of characters of one origin begins, in bytes, and which origin it is."""
-    spans = [(match.start(), match.end()) for match in _RUN.finditer(text.origins)]
-    plain = str.__str__(text)
-    sizes = (end - start if text.isascii() else len(plain[start:end].encode()) for start, end in spans)
-    return [0, *accumulate(sizes)][: len(spans)], [text.origins[start] for start, _ in spans]
+    origins = plain_origins(text.origins)
+    spans = [(match.start(), match.end()) for match in _RUN.finditer(origins)]
+    written = str.__str__(text)
+    sizes = (end - start if text.isascii() else len(written[start:end].encode()) for start, end in spans)
+    return [0, *accumulate(sizes)][: len(spans)], [origins[start] for start, _ in spans]
 
 
 def _matcher(tokens: list[SpecialToken], flag: int = 0) -> _core.SpecialMatcher | None:

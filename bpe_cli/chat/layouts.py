@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bpe_cli.chat.messages import Conversation, text_of
-from bpe_cli.chat.provenance import Traced, Writer
+from bpe_cli.chat.messages import ASSISTANTS, Conversation, text_of
+from bpe_cli.chat.provenance import Traced
+from bpe_cli.chat.writer import Writer
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer, named_encodings
@@ -28,7 +29,12 @@ class Layout:
         tokens: The special tokens that it writes.
         of: The encoding that the layout was made for: it has the tokens, or is the one whose ids ``added`` are.
         added: Special tokens that it brings along to that encoding, with their ids.
+        marks_generation: Whether it says what the model generates: it does.
+        asks_the_date: Whether it writes what day it is: it does not.
     """
+
+    marks_generation = True
+    asks_the_date = False
 
     write: Callable[[Writer, Conversation, bool], None]
     tokens: tuple[str, ...]
@@ -75,10 +81,21 @@ class Layout:
         return [token for token in self.tokens if token.encode() not in present]
 
 
+def _write_turn(writer: Writer, message: Mapping[str, Any], where: str, end: str) -> None:
+    """Write the text of a message and the end of its turn, which the model writes if it is its own."""
+    is_models = message["role"] in ASSISTANTS
+    if is_models:
+        writer.begin_generated()
+    writer.message(text_of(message, where)).template(end)
+    if is_models:
+        writer.end_generated()
+
+
 def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> None:
     for where, message in _plain_messages(conversation, "chatml"):
         writer.template("<|im_start|>").message(message["role"]).template("\n")
-        writer.message(text_of(message, where)).template("<|im_end|>\n")
+        _write_turn(writer, message, where, "<|im_end|>")
+        writer.template("\n")
     if prompt:
         writer.template("<|im_start|>assistant\n")
 
@@ -86,7 +103,7 @@ def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> N
 def _write_separated(writer: Writer, conversation: Conversation, prompt: bool) -> None:
     for where, message in _plain_messages(conversation, "gpt-4-32k"):
         writer.template("<|im_start|>").message(message["role"]).template("<|im_sep|>")
-        writer.message(text_of(message, where)).template("<|im_end|>")
+        _write_turn(writer, message, where, "<|im_end|>")
     if prompt:
         writer.template("<|im_start|>assistant<|im_sep|>")
 
@@ -122,7 +139,7 @@ def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
         elif not text:
             raise InputError(f"{conversation.where}: the layout mistral-v3 has no place for an assistant's empty text")
         else:
-            writer.message(text.rstrip(" ")).template("</s>")
+            writer.begin_generated().message(text.rstrip(" ")).template("</s>").end_generated()
 
 
 def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, Mapping[str, str]]]:
@@ -199,6 +216,8 @@ def _write_message(writer: Writer, message: Mapping[str, Any], where: str) -> No
     if role == "tool" and not name:
         raise InputError(f"{where}.name is missing: harmony names the tool that speaks")
     writer.template("<|start|>").message(name if role == "tool" and name else role)
+    if role == "assistant":
+        writer.begin_generated()
     if role != "tool" and name:
         writer.message(f":{name}")
     if recipient is not None and recipient != "all":
@@ -210,7 +229,7 @@ def _write_message(writer: Writer, message: Mapping[str, Any], where: str) -> No
     elif kind is not None:
         writer.message(f" {kind}")
     writer.template("<|message|>").message(_content(message.get("content"), where))
-    writer.template("<|call|>" if role == "assistant" and recipient is not None else "<|end|>")
+    writer.template("<|call|>" if role == "assistant" and recipient is not None else "<|end|>").end_generated()
 
 
 def _string(value: Mapping[str, Any], key: str, where: str) -> str | None:

@@ -16,6 +16,10 @@ MAX_DEPTH = 64
 """What is in a message is nested no deeper."""
 
 
+ASSISTANTS = ("assistant", "model")
+"""The roles in which the model speaks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """Messages, with the tools, documents and settings beside them.
@@ -61,7 +65,7 @@ class Conversation:
         """Whether the model's turn is opened at the end: as the file says, else unless it has spoken last."""
         if self.add_generation_prompt is not None:
             return self.add_generation_prompt
-        return not self.messages or self.messages[-1]["role"] not in ("assistant", "model")
+        return not self.messages or self.messages[-1]["role"] not in ASSISTANTS
 
 
 def text_of(message: Mapping[str, Any], where: str) -> str:

@@ -14,12 +14,21 @@ template may write a message's text anywhere, changed or in part, and what it wr
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, SupportsIndex
 
-TEMPLATE, MESSAGE, UNKNOWN = b"t", b"m", b"?"
-"""Where a character comes from: one byte a character."""
+TEMPLATE, MESSAGE, ASSISTANT, UNKNOWN = b"t", b"m", b"a", b"?"
+"""Where a character comes from: one byte a character. Of messages, what the model has said is the assistant's."""
+
+_GENERATED = bytes.maketrans(b"tma?", b"TMA!")
+_PLAIN = bytes.maketrans(b"TMA!", b"tma?")
+
+
+def plain_origins(origins: bytes) -> bytes:
+    """Return origins without the marks of what the model generates."""
+    return origins.translate(_PLAIN)
 
 
 class TooMuch(Exception):  # it stops a rendering; the user meets a FormatError
@@ -128,6 +137,19 @@ class Traced(str):
             return self._like(text, self.origins)
         one = self.origins[:1] if len(set(self.origins)) == 1 else UNKNOWN
         return self._like(text, one)
+
+    def generated(self) -> Traced:
+        """Return the same text, marked as what the model generates.
+
+        >>> whole = Traced.of("a", TEMPLATE, Meter()) + Traced.of("b", MESSAGE, Meter()).generated()
+        >>> whole.origins, whole.generated_spans()
+        (b'tM', [(1, 2)])
+        """
+        return self._like(self, self.origins.translate(_GENERATED))
+
+    def generated_spans(self) -> list[tuple[int, int]]:
+        """Return the stretches of characters that are marked as what the model generates."""
+        return [(match.start(), match.end()) for match in re.finditer(rb"[TMA!]+", self.origins)]
 
     def _pieces(self, pieces: Iterable[str], gap: int = 0) -> list[str]:
         """Return pieces that lie in this text one after the other, ``gap`` characters apart or at the next place."""
@@ -278,7 +300,23 @@ def joined(between: str, parts: Iterable[str], meter: Meter) -> Traced:
     return Traced.of(str.join(between, listed), origins_of(between).join(map(origins_of, listed)), meter)
 
 
-_SHADOW = "\uffff"
+_SHADOWS = {TEMPLATE[0]: "", MESSAGE[0]: "\uffff", UNKNOWN[0]: "\uffff", ASSISTANT[0]: "\ufffe"}
+_SHADOWED = {"\uffff": MESSAGE[0], "\ufffe": ASSISTANT[0]}
+
+
+def origin_of_value(value: Any) -> bytes:
+    """Return whose text a value is, written out: the assistant's if one of its strings is, else a message's."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            if ASSISTANT in plain_origins(origins_of(each)):
+                return ASSISTANT
+        elif isinstance(each, dict):
+            waiting.extend((*each.keys(), *each.values()))
+        elif isinstance(each, (list, tuple)):
+            waiting.extend(each)
+    return MESSAGE
 
 
 def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str]) -> Traced:
@@ -294,16 +332,14 @@ def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str])
     expanded(arguments, pattern.meter)
     shadows = _shadowed(arguments)  # refuses what is not to be written out
     text, shadow = apply(plain, arguments), apply(plain, shadows)
-    if set(pattern.origins) - set(TEMPLATE) or len(shadow) != len(text):
+    if set(plain_origins(pattern.origins)) - set(TEMPLATE) or len(shadow) != len(text):
         return Traced.of(text, UNKNOWN, pattern.meter)
-    return Traced.of(text, bytes(MESSAGE[0] if c == _SHADOW else TEMPLATE[0] for c in shadow), pattern.meter)
+    return Traced.of(text, bytes(_SHADOWED.get(c, TEMPLATE[0]) for c in shadow), pattern.meter)
 
 
 def _shadowed(value: Any) -> Any:
     if isinstance(value, str):
-        return "".join(
-            c if origin == TEMPLATE[0] else _SHADOW for c, origin in zip(value, origins_of(value), strict=True)
-        )
+        return "".join(_SHADOWS[origin] or c for c, origin in zip(value, plain_origins(origins_of(value)), strict=True))
     if type(value) in (tuple, list):
         return type(value)(map(_shadowed, value))
     if type(value) is dict:
@@ -338,30 +374,3 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
             waiting.extend(each)
     meter.charge(2 * size if texts else 0)
     return size
-
-
-# -- layouts without Jinja -------------------------------------------------------------------------
-
-
-class Writer:
-    """Collect the parts of a text."""
-
-    def __init__(self, size: int) -> None:
-        """Begin the text of a conversation that has so many bytes."""
-        self._meter = Meter()
-        self._meter.start(size)
-        self._parts: list[Traced] = []
-
-    def template(self, text: str) -> Writer:
-        """Write a text of the layout's own, whose special tokens count."""
-        self._parts.append(Traced.of(text, TEMPLATE, self._meter))
-        return self
-
-    def message(self, text: str) -> Writer:
-        """Write a text out of a message, whose special tokens are text."""
-        self._parts.append(Traced.of(text, MESSAGE, self._meter))
-        return self
-
-    def text(self) -> Traced:
-        """Return all that was written."""
-        return joined("", self._parts, self._meter)

@@ -25,8 +25,20 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.tests import TESTS
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from bpe_cli.chat.compiler import Generation, LiteralKeeper, Tracing
-from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, TooMuch, Traced, expanded, formatted, joined
+from bpe_cli.chat.compiler import GENERATION, Generation, LiteralKeeper, Tracing
+from bpe_cli.chat.provenance import (
+    MESSAGE,
+    TEMPLATE,
+    UNKNOWN,
+    Meter,
+    TooMuch,
+    Traced,
+    expanded,
+    formatted,
+    joined,
+    origin_of_value,
+    plain_origins,
+)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -83,6 +95,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         )  # fmt: skip
         self.meter = Meter()
         self.literals: list[Traced] = []
+        self.marks_generation = False
         self._places: dict[str, int] = {}
         self._date = date
         self.concat = self.concatenated  # type: ignore[method-assign]  # what macros and set blocks are joined by
@@ -90,6 +103,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         self.filters = kept | {
             "batch": self._batched,
             "capitalize": lambda value: self.written(value).capitalize(),
+            GENERATION: lambda value: self.written(value).generated(),
             "format": lambda value, *args, **names: self._filled(value, names or args),
             "indent": self._indented,
             "join": self._joined,
@@ -137,7 +151,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
             return Traced.of(str(value), TEMPLATE, self.meter)
         expanded(value, self.meter)
         _shown(value)
-        return Traced.of(repr(value), MESSAGE, self.meter)
+        return Traced.of(repr(value), origin_of_value(value), self.meter)
 
     def concatenated(self, parts: Iterable[Any]) -> Traced:
         """Join the texts of values."""
@@ -288,7 +302,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         now = datetime.datetime.now() if self._date is None else datetime.datetime(*self._date.timetuple()[:3])
         if _WIDE_DATE.search(pattern):
             raise TooMuch("it has a date with a very large width")
-        whole = not set(self.written(pattern).origins) - set(TEMPLATE)
+        whole = not set(plain_origins(self.written(pattern).origins)) - set(TEMPLATE)
         return Traced.of(now.strftime(pattern), TEMPLATE if whole else MESSAGE, self.meter)
 
     def _filled(self, pattern: Any, arguments: Any) -> Traced:
@@ -343,7 +357,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         size = expanded(value, self.meter)
         self.meter.charge(size * (2 + (indent or 0)))
         text = json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-        return Traced.of(text, MESSAGE, self.meter)
+        return Traced.of(text, origin_of_value(value), self.meter)
 
 
 _WIDE_FIELD = re.compile(r"[0-9]{4}|\{")

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.chat.messages import Conversation
-from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Meter, TooMuch, Traced
+from bpe_cli.chat.messages import ASSISTANTS, Conversation
+from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Meter, TooMuch, Traced
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
 
@@ -74,6 +74,22 @@ class ChatTemplate:
         except (RecursionError, MemoryError, SyntaxError, OverflowError, ValueError, TooMuch) as error:
             raise FormatError(f"{self._name} is nested too deeply, or too large, to be compiled") from error
 
+    @property
+    def marks_generation(self) -> bool:
+        """Whether the template says what the model generates.
+
+        Raises:
+            FormatError: if it is broken.
+            UsageError: if Jinja2 is not installed.
+        """
+        _ = self._template  # compiling it shows
+        return self._sandbox.marks_generation
+
+    @property
+    def asks_the_date(self) -> bool:
+        """Whether the template may write what day it is."""
+        return "strftime_now" in self._source
+
     def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
         """Return the text of a conversation, and who wrote which of its characters.
 
@@ -121,14 +137,14 @@ def _plain(error: Exception) -> str:
     return str(error).replace(f"{Traced.__module__}.{Traced.__qualname__} object", "str object")
 
 
-def _traced(value: Any, meter: Meter) -> Any:
-    """Return a JSON value whose strings are the message's."""
+def _traced(value: Any, meter: Meter, origin: bytes = MESSAGE) -> Any:
+    """Return a JSON value whose strings are the message's, or the assistant's."""
     if isinstance(value, str):
-        return Traced.of(value, MESSAGE, meter)
+        return Traced.of(value, origin, meter)
     if isinstance(value, list):
-        return [_traced(each, meter) for each in value]
+        return [_traced(each, meter, origin) for each in value]
     if isinstance(value, dict):
-        return {Traced.of(key, MESSAGE, meter): _traced(each, meter) for key, each in value.items()}
+        return {Traced.of(key, origin, meter): _traced(each, meter, origin) for key, each in value.items()}
     return value
 
 
@@ -138,8 +154,8 @@ def _traced_message(message: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
     Templates make special tokens of roles, as in ``'<|' + message.role + '|>'``. Who chooses the role of a
     message says whose turn it is anyway.
     """
-    traced: dict[str, Any] = _traced(dict(message), meter)
     role = message.get("role")
+    traced: dict[str, Any] = _traced(dict(message), meter, ASSISTANT if role in ASSISTANTS else MESSAGE)
     if isinstance(role, str) and _ROLE.fullmatch(role):
         traced["role"] = Traced.of(role, TEMPLATE, meter)
     return traced

@@ -50,12 +50,11 @@ _ARGUMENTS = {
         name: f"--{name.replace('_', '-')}"
         for name in (
             "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_dir",
-            "check", "counts_out", "dropout", "dtype", "eot", "errors", "field", "finish", "format", "frequencies",
-            "full", "id_map", "ids", "inference",
-            "initial_alphabet", "keep", "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error",
-            "overlap", "overwrite", "pad", "pairs", "parallel",
-            "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "split_special", "steps", "text",
-            "to", "vocab_size", "vocabulary", "write_vocabulary",
+            "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies", "full",
+            "id_map", "ids", "inference", "initial_alphabet", "keep", "mask", "max_memory", "member", "merge",
+            "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",
+            "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "split_special", "steps",
+            "text", "to", "val", "vocab_size", "vocabulary", "write_vocabulary",
         )
     },
 }  # fmt: skip

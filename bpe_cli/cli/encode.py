@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
+from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.tokenizers import Inference
@@ -15,10 +16,7 @@ from bpe_cli.support.messages import listed
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
-    import datetime
-
     from bpe_cli.jobs.documents import Encoded, EncodeOptions
-    from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.segment import SegmentOptions
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.tokenizer.engine import Sampling
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
 
 # What declares an option, by the panel of the help that it stands in.
-_chat_option = partial(Option, rich_help_panel="Conversations")
 _sampling_option = partial(Option, rich_help_panel="Sampling")
 _segmented_option = partial(Option, rich_help_panel="Segmented text")
 
@@ -88,59 +85,6 @@ class Written:
     def more(self) -> set[str]:
         """What --with adds to the output."""
         return {word.strip() for word in self.with_.split(",") if word.strip()}
-
-
-@dataclass(frozen=True, slots=True)
-class Conversations:
-    """The options about conversations."""
-
-    chat: Annotated[
-        bool,
-        _chat_option("--chat", help="Each input is a conversation, a JSON array of messages; with --jsonl, each line."),
-    ] = False
-    chat_template: Annotated[
-        str | None,
-        _chat_option(
-            "--chat-template", metavar="NAME|FILE", show_default="the tokenizer's own",
-            help="How messages become text: a template of the tokenizer's, a Jinja file, chatml, gpt-3.5, gpt-4-32k, "
-            "harmony, mistral-v3, or openai (with --to count, as it bills).",
-        ),
-    ] = None  # fmt: skip
-    generation_prompt: Annotated[
-        bool | None,
-        _chat_option(
-            "--generation-prompt/--no-generation-prompt", show_default="unless the model spoke last",
-            help="Open the model's turn at the end.",
-        ),
-    ] = None  # fmt: skip
-    tools: Annotated[
-        str | None,
-        _chat_option("--tools", metavar="FILE", help="A JSON array of tools, for conversations without any."),
-    ] = None
-    date: Annotated[
-        str | None,
-        _chat_option("--date", metavar="YYYY-MM-DD", show_default="now", help="The date that templates write."),
-    ] = None
-
-    def job_options(self) -> "ChatOptions":
-        """Return the options as the library takes them.
-
-        Raises:
-            UsageError: if the date is none.
-        """
-        from bpe_cli.jobs.encode_chat import ChatOptions
-
-        date = None if self.date is None else _date(self.date)
-        return ChatOptions(self.chat_template, self.generation_prompt, self.tools, date)
-
-
-def _date(text: str) -> "datetime.date":
-    import datetime
-
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--date {text!r} is not a date", hint="as in --date 2025-06-28") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,11 +261,7 @@ def _check_idle(
 ) -> None:
     """Check that every given option has an effect."""
     if not conversations.chat:
-        if conversations != Conversations():
-            raise UsageError(
-                "--chat-template, --generation-prompt, --tools and --date are about conversations",
-                hint="--chat reads them",
-            )
+        conversations.check_idle()
         if to == "text":
             raise UsageError("--to text writes the text of conversations", hint="--chat reads them")
     elif to == "segmented":

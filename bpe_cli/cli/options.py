@@ -9,7 +9,7 @@ application of them, for help, completion, and whatever is not clear. Neither kn
 ``defaults_of`` list all fields among the parameters, and ``call`` puts the values back into their groups. So modules
 that define ``run`` or a group do without ``from __future__ import annotations``: their annotations are values.
 
-Length: the declarations of all options that are shared.
+Length: a list of what commands share, of which each entry is short.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""``bpe prepare``: encode files into a data set, part by part."""
+"""``bpe prepare``: encode files into a data set, part by part.
+
+Length: the options, each declared where its name, its type and its help stand together.
+"""
 
 import os
 import sys
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, process_streams
+from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.progress import How, WorkListener, duration
 from bpe_cli.errors import UsageError
@@ -59,9 +63,27 @@ class Written:
         str | None,
         options.output_option(
             "--columns", metavar="NAME,...",
-            help="What a row has beside input_ids (arrow, parquet, datasets): attention_mask, position_ids.",
+            help="What a row has beside its ids: attention_mask, position_ids, segment_ids, seq_lengths; in formats of "
+            "numbers, spans.",
         ),
     ] = None  # fmt: skip
+    positions: Annotated[
+        Literal["document", "sequence"] | None,
+        options.output_option(
+            "--positions", show_default="document",
+            help="With --columns position_ids: count the ids of each document of a sequence, or of the sequence.",
+        ),
+    ] = None  # fmt: skip
+    mask: Annotated[
+        Literal["assistant"] | None,
+        options.output_option("--mask", help="With --chat: write beside the ids which of them the assistant wrote."),
+    ] = None
+    val: Annotated[
+        float | None,
+        options.output_option(
+            "--val", metavar="SHARE", help="Put this share of the documents, by the hash of their text, into val/."
+        ),
+    ] = None
     keep: Annotated[
         str | None,
         options.output_option(
@@ -103,6 +125,15 @@ class InSequences:
         _sequences_option("--pad", metavar="TEXT|ID|auto", help="Fill each sequence up to N with this token."),
     ] = None
 
+    shuffle: Annotated[
+        Literal["documents", "sequences"] | None,
+        _sequences_option("--shuffle", help="Put documents into a random order, or the sequences made of them."),
+    ] = None
+    seed: Annotated[
+        int | None,
+        _sequences_option("--seed", metavar="N", min=0, show_default="0", help="With --shuffle: which order."),
+    ] = None
+
     def way(self) -> "Way":
         """Return how documents become sequences.
 
@@ -115,6 +146,8 @@ class InSequences:
             raise UsageError("--split is about --max-length, which is missing", hint="as in --max-length 4096 --split")
         if self.fit != "concatenate" and self.pack is None:
             raise UsageError("--fit is about --pack, which is missing", hint="as in --pack 4096 --fit best-fit")
+        if self.seed is not None and self.shuffle is None:
+            raise UsageError("--seed is about --shuffle, which is missing", hint="as in --shuffle documents --seed 7")
         return self.fit if self.pack is not None else "split" if self.split else "truncate"
 
 
@@ -209,6 +242,7 @@ def run(
     applied: options.Applied,
     written: Written,
     in_sequences: InSequences,
+    conversations: Conversations,
     parts: Parts,
     inputs: Files = None,
     lines: options.Lines = False,
@@ -224,6 +258,8 @@ def run(
         bpe prepare data/ --jsonl -t tokenizer.json --eot auto --to megatron -o dataset/
 
         bpe prepare data/*.jsonl.zst --jsonl --eot auto -o dataset/ --part 3/8
+
+        bpe prepare chats.jsonl --jsonl --chat --mask assistant -t tokenizer.json --to parquet -o dataset/
 
         bpe prepare --finish dataset/
 
@@ -250,7 +286,7 @@ def run(
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
     source = options.Documents(inputs, None, lines, jsonl, plain, field, member).source()
     choice = applied.choice()
-    job = _job_options(applied, written, in_sequences, parts)
+    job = _job_options(applied, written, in_sequences, conversations, parts)
     if parts.deep is not None:
         done = check_deep(
             source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
@@ -280,11 +316,14 @@ def run(
 
 
 def _job_options(
-    applied: options.Applied, written: Written, in_sequences: InSequences, parts: Parts
+    applied: options.Applied, written: Written, in_sequences: InSequences, conversations: Conversations, parts: Parts
 ) -> "PrepareOptions":
     from bpe_cli.jobs.prepare import PrepareOptions
     from bpe_cli.jobs.prepare.plan import PART_BYTES
 
+    conversations.check_idle()
+    if written.positions is not None and "position_ids" not in (written.columns or "").split(","):
+        raise UsageError("--positions is about --columns position_ids, which is missing")
     specials, refuse = options.specials_of(applied.special)
     return PrepareOptions(
         to=written.to or "bin",
@@ -301,6 +340,12 @@ def _job_options(
         length=in_sequences.pack or in_sequences.max_length,
         way=in_sequences.way(),
         pad=in_sequences.pad,
+        positions=written.positions or "document",
+        chat=conversations.job_options() if conversations.chat else None,
+        mask=written.mask,
+        val=written.val,
+        shuffle=in_sequences.shuffle,
+        seed=in_sequences.seed or 0,
     )
 
 
@@ -360,6 +405,12 @@ def _show(done: "Prepared", parts: Parts) -> None:
     where = f"{counted} -> {done.folder}"
     again = f"; {count(done.again, 'part')} made again, all the same" if done.again else ""
     note(f"{done.folder} is whole: {counted}{again}" if parts.check else where, quiet=quiet)
+    if done.scattered is not None and not done.is_whole:
+        note(
+            f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "
+            "run it again when all have ended",
+            quiet=quiet,
+        )
     if done.broken:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(done.broken.items()))
         left = f"note: {count(sum(done.broken.values()), 'broken row')} left out: {kinds}"

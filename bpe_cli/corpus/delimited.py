@@ -30,6 +30,9 @@ DELIMITERS = {CSV: b",", TSV: b"\t"}
 LARGEST_ROW = 1 << 28
 """More bytes than a row has, unless a quote is not closed."""
 
+_AT_ONCE = 1 << 16
+"""So many bytes, or rows, are made into documents together."""
+
 _QUOTE = ord('"')
 _BOM = b"\xef\xbb\xbf"
 _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
@@ -53,6 +56,8 @@ def pack_delimited(
         InputError: if there is no such column, a row is broken, or a quote is not closed.
     """
     column, width = -1, 0
+    texts: list[bytes] = []
+    size = 0
     keep: tuple[int, ...] = ()
     for row in rows_of(chunks, begin, delimiter):
         fault = row.fault
@@ -76,7 +81,21 @@ def pack_delimited(
             continue
         if rows.on_kept is not None:
             rows.on_kept(values)
-        yield from packer.document(row.fields[column])
+        texts.append(row.fields[column])
+        size += len(texts[-1])
+        if size >= _AT_ONCE or len(texts) >= _AT_ONCE:
+            yield from _packed(texts, size, packer)
+            texts, size = [], 0
+    yield from _packed(texts, size, packer)
+
+
+def _packed(texts: list[bytes], size: int, packer: Packer) -> Iterator[Block]:
+    """Make documents of texts: together, as far as a block holds them."""
+    if size <= packer.block_bytes:
+        yield from packer.add((*texts, b""))
+    else:
+        for text in texts:
+            yield from packer.document(text)
 
 
 def _count(columns: int) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from bpe_cli.datasets.order import numpy
 from bpe_cli.datasets.parts import TABLES, Layout, PartRows, part_of_ids
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.core_arguments import whole_number, wrong_type
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.datasets.parts import Row
     from bpe_cli.datasets.stream import TokenStream
+    from bpe_cli.jobs.prepare.records import Manifest, Record
 
     Dtype = np.dtype[Any]
 
@@ -55,6 +57,7 @@ class TokenDataset:
             too short at the end of a part is left out. Not for tables, mds and webdataset.
         dtype: The type of the numbers in rows, as ``int64``; None for that in which they are stored.
         check: Whether every file is read and its hash compared, and not only its length.
+        side: Which of two sets is read, ``train`` or ``val``, where there are both.
 
     Attributes:
         folder: Where it lies.
@@ -76,6 +79,7 @@ class TokenDataset:
         length: int | None = None,
         dtype: DTypeLike | None = None,
         check: bool = False,
+        side: Literal["train", "val"] | None = None,
     ) -> None:
         """Open the data set in a folder; its parts are opened when they are first read."""
         from bpe_cli.jobs.prepare import check as check_all
@@ -89,8 +93,8 @@ class TokenDataset:
             check_all(self.folder)
         manifest = open_whole(self.folder)
         self.settings: dict[str, Any] = manifest.settings
-        self._sha256, self._records = manifest.sha256, manifest.records
-        self._arguments = {"length": length, "dtype": dtype}
+        self._sha256, self._records = manifest.sha256, _records_of(self.folder, manifest, side)
+        self._arguments = {"length": length, "dtype": dtype, "side": side}
         self._layout = _layout_of(self.settings, None if length is None else whole_number("length", length, 1))
         self._layout.check(self.folder, divided=any(record.divided for record in self._records))
         stored = np.dtype(self._layout.numbers)
@@ -207,6 +211,24 @@ class TokenDataset:
 
             return part_of_rows(self._layout, self.folder, self._records[number])
         return part_of_ids(self._layout, self.folder, self._records[number])
+
+
+def _records_of(folder: str, manifest: Manifest, side: str | None) -> list[Record]:
+    """Return the records of a data set, or of one of two sets."""
+    settings = manifest.settings
+    to, columns = settings["format"], settings["columns"]
+    if (to in ("mds", "webdataset") and columns) or (to == "megatron" and "spans" in columns):
+        raise UsageError(
+            f"{folder} has {', '.join(columns)} beside its ids, and is not read here",
+            hint="the library that it was made for reads it",
+        )
+    if "val" not in settings:
+        if side is not None:
+            raise UsageError(f"{folder} is one set: it was made without `val`")
+        return manifest.records
+    if side not in SIDES:
+        raise UsageError(f"{folder} holds two sets, and side names one of them", hint='side="train" or side="val"')
+    return [record.only(side) for record in manifest.records]
 
 
 def _layout_of(settings: dict[str, Any], block: int | None) -> Layout:

@@ -149,7 +149,7 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
                     hint="`ray start` begins one, and ray://HOST:10001 names one elsewhere; "
                     "for this machine alone there is the engine local",
                 ) from error
-            why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            why = " ".join(str(error).split())[:300] or type(error).__name__
             raise UsageError(f"cannot connect to the Ray cluster {address or 'of RAY_ADDRESS'}: {why}") from error
     _keep_stdout_clean()
     try:

@@ -70,7 +70,7 @@ class PrepareParts(PipelineStep):  # type: ignore[misc]
         """
         super().__init__()
         if "share" in options:
-            raise UsageError("the number of a task says which parts it makes", hint="leave out `share`")
+            raise UsageError("the number of a task says which parts it makes", hint="leave it out")
         self.tokenizer, self.folder, self.options = tokenizer, folder, options
         self.files = files
 

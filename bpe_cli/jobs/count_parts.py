@@ -182,7 +182,10 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
     record = {
         "schema": PART_SCHEMA,
         "settings": job.settings,
-        "inputs": [each | {"sha256": sha256} for each, (_, sha256, _) in zip(described, hashes, strict=True)],
+        "inputs": [
+            each | ({"sha256": sha256} if sha256 else {})
+            for each, (_, sha256, _) in zip(described, hashes, strict=True)
+        ],
         "pieces": counts.total,
         "different": counts.unique,
         "file": {

@@ -94,6 +94,7 @@ def settings_of(source: Source, options: Options) -> dict[str, Any]:
         "field": source.field,
         "decompress": source.decompress,
         "plain": source.plain,
+        **({} if source.ending == "txt" else {"member": source.ending}),
     }
     try:
         dumped(settings)
@@ -116,10 +117,10 @@ def extended(plan: Iterable[Described], inputs: Inputs, source: Source, part_byt
     >>> [[item.path for item in part.inputs] for part in more]
     [['a', 'b'], ['c'], ['d']]
     """
-    groups: dict[tuple[str, int], list[Described]] = {}
-    extents: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    groups: dict[tuple[Any, ...], list[Described]] = {}
+    extents: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
     for described in plan:
-        key = described[0]["path"], described[0]["bytes"]
+        key = _identity(described[0])
         if "from" in described[0]:
             extents.setdefault(key, []).append((described[0]["from"], described[0]["to"]))
         else:
@@ -135,7 +136,7 @@ def extended(plan: Iterable[Described], inputs: Inputs, source: Source, part_byt
 
     place = 0
     while place < len(items):
-        key = own[place]["path"], own[place]["bytes"]
+        key = _identity(own[place])
         cuts = sorted(set(extents.get(key, ())))
         there = [each for each in groups.get(key, ()) if own[place : place + len(each)] == each]
         group = max(there, key=len, default=[])
@@ -152,6 +153,11 @@ def extended(plan: Iterable[Described], inputs: Inputs, source: Source, part_byt
             place += 1
     divide_new()
     return [Part(number, group) for number, group in enumerate(found)]
+
+
+def _identity(described: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a file or an object is known by: its path, its bytes, and its version if it has one."""
+    return described["path"], described["bytes"], described.get("version")
 
 
 def pieces_of(job: CountJob, described: Described) -> int | str | None:
@@ -202,11 +208,16 @@ def check_inputs(items: Sequence[Input], folder: str) -> None:
     Raises:
         UsageError: if one is not a plain file, or lies in the folder.
     """
+    from bpe_cli.corpus.opening import is_url
+
     inside = os.path.realpath(folder) + os.sep
     for item in items:
         if item.size is None:
-            raise UsageError(f"{item.name} is not a plain file, and parts are made of those")
-        if os.path.realpath(item.path).startswith(inside):
+            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
+            raise UsageError(f"{item.name} {what}, and parts are made of files whose sizes are known")
+        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
+            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
+        if not is_url(item.path) and os.path.realpath(item.path).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the counts", hint="name another folder")
 
 
@@ -239,7 +250,8 @@ def _is_plan(plan: dict[str, Any]) -> bool:
 def _is_input(each: object) -> bool:
     if not isinstance(each, dict) or not isinstance(each.get("path"), str):
         return False
-    return all(type(each.get(key, 0)) is int for key in ("bytes", "from", "to"))
+    numbers = [each.get("bytes"), each.get("from", 0), each.get("to", 0)]
+    return isinstance(each.get("version", ""), str) and all(type(number) is int for number in numbers)
 
 
 def plan_there(counts: CountsFolder, settings: dict[str, Any], inputs: Inputs) -> list[Described]:
@@ -263,9 +275,9 @@ def plan_there(counts: CountsFolder, settings: dict[str, Any], inputs: Inputs) -
             raise UsageError(f"the counts in {show_path(folder)} were made with other settings: {other}", hint=hint)
         return []
     parts: list[Described] = plan["parts"]
-    now = {item.plain_name: item.size for item in inputs.items}
-    known = {each["path"]: each["bytes"] for part in parts for each in part}
-    changed = [path for path, size in known.items() if path in now and now[path] != size]
+    now = {each["path"]: _identity(each) for item in inputs.items for each in Part(0, (item,)).described()}
+    known = {each["path"]: _identity(each) for part in parts for each in part}
+    changed = [path for path, identity in known.items() if path in now and now[path] != identity]
     gone = [path for path in known if path not in now]
     for which, what in ((changed, "of files that have changed"), (gone, "also of files that are not named now")):
         if which and not counts.overwrite:

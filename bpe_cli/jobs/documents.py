@@ -19,6 +19,8 @@ from bpe_cli.support.messages import MOST_NAMED, plural
 
 if TYPE_CHECKING:
     from bpe_cli import _core
+    from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.corpus.inputs import Input
     from bpe_cli.sinks import Sink, SinkOptions
     from bpe_cli.sinks.base import TakesIds
     from bpe_cli.support.blocks import Block
@@ -101,6 +103,41 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
                 )
             offset += len(document)
         yield block
+
+
+def refuse_too_long(model: Tokenizer, matcher: _core.SpecialMatcher | None, source: Source, inputs: Inputs) -> None:
+    """Refuse files of which it is known before they are read that they are one document, and too long for that.
+
+    Raises:
+        InputError: if a file is one document, longer than a text may be, and nothing divides it.
+    """
+    longest = model.engine.longest_text
+    if source.documents != "whole" or longest is None or matcher is not None or model.engine.safe_cut(_CUT_IF_ANY):
+        return
+    for item in inputs.items:
+        if item.size is not None and item.size > longest and _is_text_as_it_is(item, source):
+            raise InputError(
+                f"{item.name} is one document of {item.size:,} bytes; this tokenizer knows no place to cut it, "
+                f"and the longest may have {longest:,}",
+                hint='`documents="lines"` makes a document of each line',
+            )
+
+
+def _is_text_as_it_is(item: Input, source: Source) -> bool:
+    """Return whether the bytes of a file are a text, and not those of a table or compressed."""
+    if item.path == "-" or (item.kind is not None and item.kind.is_table):
+        return False
+    from bpe_cli.corpus.opening import MAGIC_BYTES, codec_of
+
+    try:
+        with open(item.path, "rb") as file:
+            return not source.decompress or codec_of(file.read(MAGIC_BYTES), item.name) is None
+    except OSError:
+        return False  # whoever reads it says so
+
+
+_CUT_IF_ANY = b"a a"
+"""A text that stages and a model cut, if they cut any."""
 
 
 class Named(Protocol):

@@ -65,7 +65,7 @@ def encode(
         return encode_chat(source, tokenizer, chat, options, output=output, listener=listener, streams=streams)
     from bpe_cli import sinks
     from bpe_cli.corpus import reading
-    from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refusing
+    from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refuse_too_long, refusing
     from bpe_cli.jobs.files import find_documents
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory, usable_threads
@@ -89,6 +89,7 @@ def encode(
     matcher = model.matcher(options.specials)
     note_oddities(model, options.specials, listener)
     files = find_documents(source, written, listener=listener, streams=streams, target=target)
+    refuse_too_long(model, matcher, source, files)
     hashes: list[InputHash] | None = [] if sinks.is_binary(to) and target.path is not None else None
     origins = Origins(whole=source.documents == "whole")
     budget, places = Budget(options.max_tokens, origins), Places()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from bpe_cli.chat.messages import MAX_BYTES
 from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.chat_template import find_template
 from bpe_cli.jobs.documents import (
     Budget,
     Encoded,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import datetime
 
     from bpe_cli.chat import Conversation
-    from bpe_cli.chat.provenance import Traced
+    from bpe_cli.chat.learning import Renders
     from bpe_cli.corpus import InputHash, Inputs, Source
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
@@ -58,10 +58,6 @@ class ChatOptions:
     generation_prompt: bool | None = None
     tools: str | None = None
     date: datetime.date | None = None
-
-
-class _Renders(Protocol):
-    def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced: ...
 
 
 def encode_chat(
@@ -112,22 +108,24 @@ def encode_chat(
     read = {"the chat template": work.chat.template, "the list of tools": work.chat.tools}
     kept = [*files_of(tokenizer), *((what, path or "") for what, path in read.items())]
     check_kept(work.written, kept, work.streams, work.target)
-    named = name_of(tokenizer) if _is_named(model) else ""
+    named = known_name(tokenizer, model)
     reader = work.reader()
     if work.is_billed(model, named):
         return _write_counts(work, model, named, reader)
-    renderer, model = _renderer(work, model, named)
+    template = find_template(work.chat.template, model, named=named, stdin=work.streams.read)
+    model = template.fit(model)
+    renderer = template.renderer(model, work.chat.date)
     note_oddities(model, work.specials, listener)
     if work.to == "text":
         return _write_text(work, renderer, reader)
     return _write_ids(work, model, renderer, reader)
 
 
-def _is_named(model: Tokenizer) -> bool:
-    """Return whether a tokenizer is one of those that need no file."""
+def known_name(tokenizer: AnyTokenizer, model: Tokenizer) -> str:
+    """Return the name by which a tokenizer was asked for that needs no file; empty for all others."""
     from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
-    return model.name in ENCODINGS
+    return name_of(tokenizer) if model.name in ENCODINGS else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,34 +199,6 @@ class _Work:
         )
 
 
-def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Tokenizer]:
-    """Return what renders conversations, and the tokenizer with the special tokens that it needs."""
-    from bpe_cli.chat import LAYOUTS, ChatTemplate, is_billed, layout_of_model, special_names
-
-    own = dict(model.usage.chat_templates)
-    name = work.chat.template or next(iter(own), None) or (layout_of_model(named) if named else None)
-    date = work.chat.date
-    if name is None:
-        counts = '; `to="count"` counts as OpenAI bills' if is_billed(named) else ""
-        raise UsageError(
-            "this tokenizer comes with no chat template, so `template` is to name one",
-            hint=f"built in are {', '.join(LAYOUTS)}; or a file, such as chat_template.jinja{counts}",
-        )
-    if name in own:
-        title = "the tokenizer's chat template" + ("" if name == "default" else f" {name}")
-        return ChatTemplate(own[name], title, special_names(model), date), model
-    if name in LAYOUTS:
-        return LAYOUTS[name], LAYOUTS[name].fit(model, name)
-    if not os.path.exists(name) and not name.endswith((".jinja", ".jinja2", ".j2")) and os.sep not in name:
-        known = ", ".join((*own, *LAYOUTS))
-        raise UsageError(f"there is no chat template {name!r}", hint=f"there are {known}; or give a file")
-    try:
-        text = read_whole(name, stdin=work.streams.read).decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8 (byte {error.start:,})") from error
-    return ChatTemplate(text, name, special_names(model), date), model
-
-
 class _Reader:
     """Read conversations from inputs, and know the place of each; blank lines are skipped."""
 
@@ -286,7 +256,7 @@ def _too_long() -> InputError:
     return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
 
 
-def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reader) -> Encoded:
+def _write_ids(work: _Work, model: Tokenizer, renderer: Renders, reader: _Reader) -> Encoded:
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
@@ -360,7 +330,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     return encoded(sink, work.to, target)
 
 
-def _write_text(work: _Work, renderer: _Renders, reader: _Reader) -> Encoded:
+def _write_text(work: _Work, renderer: Renders, reader: _Reader) -> Encoded:
     """Write the text of conversations: as it is, or of JSON lines an object a line."""
     import json
 

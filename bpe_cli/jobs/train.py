@@ -277,8 +277,7 @@ def train(
     if isinstance(first, os.PathLike):
         from bpe_cli.corpus import Source
 
-        paths = tuple(_path(item) for item in items)
-        source = Source(paths, documents=documents or "whole", field=field, member=member)
+        source = Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
         if counts_dir is not None:
             from bpe_cli.jobs.count_parts import CountsFolder, add_up, count_parts
 

@@ -50,6 +50,11 @@ class Output:
         """Whether ``rewrite_start`` works."""
         return self._start is not None
 
+    @property
+    def closed(self) -> bool:
+        """Whether the stream is closed already."""
+        return self._stream.closed
+
     def write(self, data: Buffer) -> None:
         """Write bytes."""
         with self._failures():

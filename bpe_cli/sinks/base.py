@@ -12,6 +12,7 @@ from bpe_cli.tokenizer.usage import NO_EDGES, Edges
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.beside import Beside
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -27,6 +28,9 @@ IDS_AT_ONCE = 1 << 16
 
 Dtype = Literal["u16", "u32"]
 """How an id lies in a binary file: 2 or 4 bytes, little-endian."""
+
+Positions = Literal["document", "sequence"]
+"""What the column ``position_ids`` counts the ids of."""
 
 
 class HasColumns(Protocol):
@@ -50,6 +54,8 @@ class SinkOptions:
         edges: What was put around each document by whoever encoded it. Binary formats put its eot there
             themselves.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
+        columns: What a row of a data set has beside its ids: see ``sinks.dataset.columns``.
+        positions: What ``position_ids`` counts the ids of.
         columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
         kept: The values of the source that each row of a table has too.
     """
@@ -60,6 +66,7 @@ class SinkOptions:
     edges: Edges = NO_EDGES
     dtype: Dtype | None = None
     columns: tuple[str, ...] = ()
+    positions: Positions = "document"
     kept: HasColumns | None = None
 
 
@@ -72,6 +79,13 @@ class TakesIds(Protocol):
 
     def write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         """Take the ids of a block's documents: see ``Sink.write``."""
+
+
+class TakesRows(Protocol):
+    """The interface of what takes the rows of a data set, with what runs beside their ids."""
+
+    def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
+        """Take rows: see ``Sink.write``; with ``beside`` the block has no open ends."""
 
 
 class Sink(ABC):

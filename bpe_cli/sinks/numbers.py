@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.beside import Beside
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
@@ -47,6 +48,7 @@ class BinSink(Sink):
         self.byte_count = 0
         self.divided = 0
         self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
+        self._parallel: Beside | None = None  # of the block that is written
 
     @staticmethod
     def dtype_for(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
@@ -62,6 +64,11 @@ class BinSink(Sink):
         """The hash of all numbers as they lie in the file; empty for what is not a file, or is hashed anyway."""
         return self._hash.hexdigest() if self._hash is not None else ""
 
+    def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
+        """Write the ids of a block's documents, or rows, and flush; ``beside`` is what runs beside them."""
+        self._parallel = beside
+        super().write(block, ids, ends)
+
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         eot = self.options.edges.eot
         if eot is None and self.dtype == "u32" and sys.byteorder == "little":
@@ -73,7 +80,8 @@ class BinSink(Sink):
             if self._may_divide and (places := places_of(ids, eot)):
                 before = self.documents - len(closed)
                 self._meet(places, before, ends, eot)
-        self._write_numbers(pack(ids, self.dtype, closed, eot))
+        for numbers in _packed(ids, self.dtype, closed, eot):
+            self._write_numbers(numbers)
 
     def _meet(self, places: list[int], before: int, ends: memoryview, eot: int) -> None:
         """Count the eots inside documents, at these places in the ids of a block; the text has asked for them.
@@ -151,10 +159,35 @@ def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = N
         raise OutputError(str(error), hint="use u32") from error
 
 
+_AT_ONCE = 1 << 22
+"""So many ids are packed at a time: a long document's numbers are not held beside its ids."""
+
+
+def _packed(ids: memoryview, dtype: Dtype, ends: memoryview, eot: int | None) -> Iterator[bytes]:
+    """Pack ids a part at a time; an eot stands with the id before it."""
+    if len(ids) <= _AT_ONCE:
+        yield pack(ids, dtype, ends, eot)
+        return
+    from bisect import bisect_right
+
+    before = 0
+    for start in range(0, len(ids), _AT_ONCE):
+        stop = min(start + _AT_ONCE, len(ids))
+        after = bisect_right(ends, stop)
+        yield pack(ids[start:stop], dtype, array("Q", (end - start for end in ends[before:after])), eot)
+        before = after
+
+
 HEADER_BYTES = 128
 """Length of the header: a multiple of 64 with room for any length of array."""
 
-_DESCRIPTIONS = {"u16": "<u2", "u32": "<u4", "i64": "<i8"}
+Kind = Literal["u8", "i8", "u16", "u32", "i32", "i64"]
+"""The type of the numbers of an array."""
+
+KINDS: dict[str, Kind] = {"uint8": "u8", "int8": "i8", "int32": "i32"}
+"""By the name that NumPy has for it."""
+
+_DESCRIPTIONS: dict[Kind, str] = {"u8": "|u1", "i8": "|i1", "u16": "<u2", "u32": "<u4", "i32": "<i4", "i64": "<i8"}
 
 
 class NpySink(BinSink):
@@ -179,13 +212,14 @@ class NpySink(BinSink):
         super().finish()
 
 
-def header(dtype: Dtype | Literal["i64"], length: int) -> bytes:
-    """Make the header of an array of ``length`` numbers.
+def header(kind: Kind, length: int, width: int | None = None) -> bytes:
+    """Make the header of an array of ``length`` numbers, or of as many rows of ``width`` numbers.
 
     >>> header("u16", 3)[10:].decode().rstrip()
     "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }"
     """
-    text = f"{{'descr': '{_DESCRIPTIONS[dtype]}', 'fortran_order': False, 'shape': ({length},), }}"
+    shape = f"({length},)" if width is None else f"({length}, {width})"
+    text = f"{{'descr': '{_DESCRIPTIONS[kind]}', 'fortran_order': False, 'shape': {shape}, }}"
     size = HEADER_BYTES - 10
     return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + text.ljust(size - 1).encode() + b"\n"
 

@@ -120,8 +120,15 @@ def whole_documents(
         yield [bytes(held)]
 
 
+_LONGEST_MARK = 1 << 16
+"""More bytes than what divides a text has: so much of it may be taken for text while its end has not come."""
+
+
 def settle(
-    blocks: Iterable[Block], safe_cut: Callable[[bytes | memoryview], int], longest: int | None = None
+    blocks: Iterable[Block],
+    safe_cut: Callable[[bytes | memoryview], int],
+    longest: int | None = None,
+    stretches: Callable[[bytes | memoryview], tuple[int, int]] | None = None,
 ) -> Iterator[Block]:
     """Move the cuts inside documents to where they change nothing.
 
@@ -129,13 +136,15 @@ def settle(
         blocks: Blocks whose documents may be cut anywhere.
         safe_cut: Gives the last offset at which a text can be cut, whatever follows; 0 for none.
         longest: The most bytes that a text without such an offset may have; None for any number.
+        stretches: What else divides a text for ``longest``, though it allows no cut: gives how long the longest
+            stretch of a text is, and where the last one begins. None: nothing does.
 
     Yields:
         Blocks with the same documents, cut at safe offsets only. What cannot be cut is held back
         until it can, so a document without a safe place is held whole.
 
     Raises:
-        InputError: as soon as more than ``longest`` bytes are held.
+        InputError: as soon as more than ``longest`` bytes of a stretch are held, and some more that may divide it.
 
     Complexity: linear; while no cut is found, the next is sought only when the text has doubled. Text is held once.
     """
@@ -143,6 +152,7 @@ def settle(
     held_bytes = 0
     held_continued = False
     next_try = 0
+    most = longest  # so many bytes may be held before it is asked again whether a stretch of them is too long
     for block in blocks:
         data, ends, continued = block.data, block.ends, block.continued
         if continued:
@@ -155,7 +165,7 @@ def settle(
                     continue
                 data = held.getvalue()
         if not block.unfinished:
-            held, held_bytes, held_continued, next_try = BytesIO(), 0, False, 0
+            held, held_bytes, held_continued, next_try, most = BytesIO(), 0, False, 0, longest
             yield Block(data, ends, continued)
             continue
         start = ends[-2] if len(ends) > 1 else 0
@@ -166,10 +176,19 @@ def settle(
             held = BytesIO()
             held.write(rest)
         held_bytes = len(rest)
+        if most is not None and longest is not None:
+            if cut or len(ends) > 1:
+                most = longest
+            if held_bytes > most:
+                size, last = stretches(rest) if stretches is not None else (held_bytes, 0)
+                if size > longest + (_LONGEST_MARK if stretches is not None else 0):
+                    raise InputError(
+                        "a text without a safe place to cut it is longer than 4 GiB",
+                        hint="what has no such place is hardly text; if it is, divide it into several documents",
+                    )
+                most = last + longest + _LONGEST_MARK
         del tail, rest
-        if longest is not None and held_bytes > longest:
-            raise InputError("a text without a safe place to cut it is longer than 4 GiB")
-        next_try = 2 * held_bytes if longest is None else min(2 * held_bytes, longest + 1)
+        next_try = 2 * held_bytes if most is None else min(2 * held_bytes, most + 1)
         held_continued = cut > 0 or (continued and len(ends) == 1)
         kept = ends[:-1]
         if cut:

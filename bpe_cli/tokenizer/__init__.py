@@ -283,9 +283,9 @@ class Tokenizer(TextMethods):
 
     def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
         """Cut long documents only where neither pieces nor special tokens change."""
-        # A special token may stand where nothing else allows a cut: then the engine alone knows how long its texts are.
-        longest = self.engine.longest_text if matcher is None else None
-        return settle(blocks, safe_cutter(self.engine, matcher), longest)
+        # A special token may stand where nothing else allows a cut; texts end there all the same.
+        stretches = matcher.stretches if matcher is not None else None
+        return settle(blocks, safe_cutter(self.engine, matcher), self.engine.longest_text, stretches)
 
     def encode_block(
         self,

@@ -243,10 +243,39 @@ impl Normalizer {
             Kind::Replace(replace) => replace.rewrite(text)?,
             Kind::Prepend(what) => clean::prepend(text, what, context),
             Kind::Bert(bert) => bert.rewrite(text),
-            Kind::Graphemes(table) => table.rewrite_graphemes(text),
-            Kind::Charsmap(table) => table.rewrite(text),
+            Kind::Graphemes(table) => text.rewrite(|old, new| table.write_graphemes(old, new)),
+            Kind::Charsmap(table) => text.rewrite(|old, new| table.write(old, new)),
             Kind::ByteLevel => clean::byte_level(text),
             Kind::SpaceMarks(marks) => marks.rewrite(text, context),
+        }
+        Ok(())
+    }
+
+    /// Begins a text, without origins, with what becomes of an original. That is not copied first where it is read from
+    /// left to right and written anew in any case.
+    ///
+    /// # Errors
+    /// As [`Normalizer::normalize`].
+    pub fn begin(&self, original: &[u8], text: &mut Text, context: Context) -> Result<()> {
+        match &self.0 {
+            Kind::Graphemes(table) => {
+                text.begin(original, |old, new| table.write_graphemes(old, new));
+            }
+            Kind::Charsmap(table) => text.begin(original, |old, new| table.write(old, new)),
+            Kind::Identity
+            | Kind::Form(_)
+            | Kind::Nmt
+            | Kind::Lowercase
+            | Kind::StripAccents
+            | Kind::Strip { .. }
+            | Kind::Replace(_)
+            | Kind::Prepend(_)
+            | Kind::Bert(_)
+            | Kind::ByteLevel
+            | Kind::SpaceMarks(_) => {
+                text.reset(original, false);
+                return self.normalize(text, context);
+            }
         }
         Ok(())
     }

@@ -222,6 +222,12 @@ impl Scanner {
             Way::Whole | Way::Chain(_) => 0,
         }
     }
+
+    /// Whether [`Scanner::safe_cut`] finds any cuts at all.
+    #[must_use]
+    pub fn knows_cuts(&self) -> bool {
+        matches!(self.0, Way::Rule(..))
+    }
 }
 
 /// Holds every named scanner to its oracle, with every kind of instructions that the machine has. For the

@@ -108,6 +108,23 @@ impl Stages {
         })
     }
 
+    /// Begins a text, without origins, with what the normalizers make of an original.
+    ///
+    /// # Errors
+    /// As [`Normalizer::normalize`].
+    pub fn begin(&self, original: &[u8], text: &mut Text, context: Context) -> Result<()> {
+        let Some((first, rest)) = self.normalizers.split_first() else {
+            text.reset(original, false);
+            return Ok(());
+        };
+        first.begin(original, text, context)?;
+        text.check()?;
+        rest.iter().try_for_each(|normalizer| {
+            normalizer.normalize(text, context)?;
+            text.check()
+        })
+    }
+
     /// Runs the pre-tokenizers over a normalized text: `pieces.text`, with any ranges, which are set
     /// to the whole of it first.
     ///

@@ -81,10 +81,7 @@ impl Text {
     /// # Panics
     /// As [`Text::new`].
     pub fn reset(&mut self, original: &[u8], origins: bool) {
-        let length = u32::try_from(original.len()).expect("callers pass less than 4 GiB");
-        self.original = length;
-        self.trouble = None;
-        self.bytes.clear();
+        self.clear(original);
         self.bytes.extend_from_slice(original);
         if !origins {
             self.origins = None;
@@ -100,6 +97,34 @@ impl Text {
             };
             list.extend(std::iter::repeat_n(origin, character.len()));
         }
+    }
+
+    /// Begins, without origins, with what `write` makes of an original; see [`Text::rewrite`].
+    ///
+    /// # Panics
+    /// As [`Text::new`].
+    pub fn begin(&mut self, original: &[u8], write: impl FnOnce(&[u8], &mut Rewriter<'_>)) {
+        self.clear(original);
+        let mut rewriter = Rewriter {
+            old: None,
+            bytes: std::mem::take(&mut self.bytes),
+            origins: Vec::new(),
+            source: original,
+            limit: self.limit(),
+            trouble: None,
+        };
+        rewriter.reserve(original.len());
+        write(original, &mut rewriter);
+        self.bytes = rewriter.bytes;
+        self.trouble = rewriter.trouble;
+        self.origins = None;
+    }
+
+    /// Forgets what there is, for an original.
+    fn clear(&mut self, original: &[u8]) {
+        self.original = u32::try_from(original.len()).expect("callers pass less than 4 GiB");
+        self.trouble = None;
+        self.bytes.clear();
     }
 
     /// The text as it is now.

@@ -26,7 +26,8 @@ def folder(tmp_path):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def test_a_data_set_is_made_once_and_checked(folder):
@@ -88,6 +89,13 @@ def test_machines_follow_it_as_json(folder):
         (("a.jsonl", *ONE, "-o", "out", "--pad", "0"), "--pad fills sequences"),
         (("a.jsonl", *ONE, "-o", "out", "--pack", "8", "--pad", "auto"), "nothing in this tokenizer says"),
         (("a.jsonl", *ONE, "-o", "out", "--dtype", "u16", "-t", "gpt-4"), "u16 cannot hold"),
+        (("a.jsonl", *ONE, "-o", "out", "--seed", "3"), "--seed is about --shuffle"),
+        (("a.jsonl", *ONE, "-o", "out", "--shuffle", "sequences"), "there are no sequences to shuffle"),
+        (("a.jsonl", *ONE, "-o", "out", "--positions", "sequence"), "--positions is about --columns position_ids"),
+        (("a.jsonl", *ONE, "-o", "out", "--mask", "assistant"), "--mask says what of conversations"),
+        (("a.jsonl", *ONE, "-o", "out", "--date", "2025-01-01"), "are about conversations"),
+        (("a.jsonl", *ONE, "-o", "out", "--columns", "spans"), "spans are the documents in sequences"),
+        (("a.jsonl", *ONE, "-o", "out", "--val", "1.5"), "--val is a share of the documents"),
         (("a.jsonl", *ONE, "-o", "out", "--keep", "id"), "the format megatron has no columns"),
         (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--pack", "8", "--keep", "id"), "--keep puts one value"),
         (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--keep", "id,id"), "--keep names 'id' twice"),
@@ -108,6 +116,30 @@ def test_wrong_lines_say_what_is_wrong(folder, arguments, message):
     done = call("prepare", *arguments, cwd=folder)
     assert (done.status, message in error(done)) == (2, True), done.err
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("how", ["kill", "no room"])
+def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how):
+    """In the first pass, between the two, in the second, and while the first one's files are removed."""
+    lines = (*ONE, "--to", "mds", "--shuffle", "documents", "--val", "0.4")
+    work = ("prepare", "a.jsonl", "b.jsonl", *lines, "-o", "out")
+    assert call(*work, cwd=folder).status == 0
+    whole = contents(folder / "out")
+    assert {"train/index.json", "val/index.json", "manifest.json"} <= whole.keys()
+    between = 0
+    for at in range(1, MOST_STEPS):
+        shutil.rmtree(folder / "out")
+        status = interrupted(folder, at, how, *work)
+        if (folder / "out").exists() and call("prepare", "--check", "out", cwd=folder).status == 0:
+            assert {name: data for name, data in contents(folder / "out").items() if "shuffle" not in name} == whole
+        between += (folder / "out/shuffle/part-00000.json").exists()
+        assert call(*work, cwd=folder).status == 0
+        assert contents(folder / "out") == whole
+        if status == NO_SUCH_STEP:
+            break
+    else:
+        pytest.fail(f"more than {MOST_STEPS} steps")
+    assert between > 3
 
 
 @pytest.mark.parametrize("how", ["kill", "kill after", "no room"])

@@ -10,7 +10,7 @@ Length: a function for each thing that ``bpe prepare`` does, with the sections o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.opening import is_url
@@ -23,39 +23,38 @@ from bpe_cli.jobs.prepare.folder import (
     folder_of_run,
     free_bytes,
     index_damage,
+    make_inner,
     plan_in,
     records_of,
     remove_parts_from,
+    remove_scratch,
     what_is_left,
     withdraw_manifest,
     write_manifest,
 )
-from bpe_cli.jobs.prepare.keeping import check_kept, settled
-from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions, run_part
+from bpe_cli.jobs.prepare.part import PrepareOptions
 from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
-    Plan,
     Record,
     dumped,
     index_of,
     manifest_of,
-    plan_of,
     read_json,
     total_of,
 )
+from bpe_cli.jobs.prepare.resolving import found_inputs, resolve
+from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Input, Inputs, Source
-    from bpe_cli.corpus.rows import KeptField
+    from bpe_cli.corpus import Input, Source
     from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-    from bpe_cli.tokenizer import Tokenizer
 
 __all__ = ["PrepareOptions", "Prepared", "Share", "check", "check_deep", "estimate", "finish", "plan", "prepare"]
 
@@ -77,10 +76,11 @@ class Prepared:
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
         is_whole: Whether all parts are there, and so the manifest.
-        again: How many parts were made again to compare them.
+        scattered: Of how many parts the first pass of a shuffle is done; None if this run had no need of it.
         broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
         quarantined: How many files hold rows that were left out.
         nulls: In how many rows each column that is kept is null; None if none is kept.
+        again: How many parts were made again to compare them.
     """
 
     folder: str
@@ -95,10 +95,11 @@ class Prepared:
     left_out: int
     padding: int
     is_whole: bool
-    again: int = 0
+    scattered: int | None = None
     broken: dict[str, int] | None = None
     quarantined: int = 0
     nulls: dict[str, int] | None = None
+    again: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,32 +153,35 @@ def prepare(
         OutputError: if the folder cannot be written to.
     """
     from bpe_cli.engines import engine_named
-    from bpe_cli.engines.base import Work
-    from bpe_cli.jobs.files import Streams, find_documents
-    from bpe_cli.jobs.tokenizers import load_tokenizer, note_oddities
+    from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.tokenizers import note_oddities
     from bpe_cli.sinks.atomic import write_file
 
     runner = engine or engine_named("local", processes)
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
     check_folder(folder)
     _check_source(source)
-    model = load_tokenizer(tokenizer)
-    settings = settings_of(source, model, options)
-    note_oddities(model, options.specials, listener)
-    inputs = find_documents(source, listener=listener, streams=streams)
-    _check_inputs(inputs.items, folder)
-    parts = divide(inputs, source, options.part_bytes)
-    keep = _kept(settings, source, options, inputs)
-    plan = plan_of(settings, parts)
-    job = _job(tokenizer, source, options, folder, plan, settings, keep)
-    work = Work(job, _begin, _run, _name_of, _size_of)
+    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams)
+    note_oddities(resolved.model, options.specials, listener)
+    _check_inputs(resolved.inputs, folder)
+    parts, plan = resolved.parts, resolved.plan()
+    job = resolved.job(folder, plan)
+    work = work_of(job)
     with folder_of_run(folder, alone=share is None):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
         if plan_in(folder) != plan:
             withdraw_manifest(folder)
             remove_parts_from(folder, len(parts))
+            remove_scratch(folder)
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        make_inner(folder, [name for name in options.sides if name])
+        scattered = None
+        if waiting and options.shuffle is not None:
+            scattered = do_first_pass(runner, job, parts, share.takes if share else None, listener)
+            if scattered < len(parts):
+                waiting = []
+            work = second_pass(work)
         mine = [part for part in waiting if share is None or share.takes(part)]
         records = dict(kept)
         total = sum(part.size for part in mine)
@@ -195,7 +199,8 @@ def prepare(
         whole = len(records) == len(parts)
         if whole:
             write_manifest(folder, plan, [records[part.number] for part in parts])
-    done = _prepared(folder, parts, records.values(), made=len(mine), whole=whole)
+            remove_scratch(folder)
+    done = _prepared(folder, parts, records.values(), made=len(mine), whole=whole, scattered=scattered)
     announce(
         listener, "end", folder=folder, parts=done.parts, made=done.made, kept=done.kept, documents=done.documents,
         tokens=done.tokens, bytes=done.bytes, is_whole=done.is_whole,
@@ -211,10 +216,10 @@ def plan(
     Raises:
         UsageError, InputError: as ``prepare``.
     """
-    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.files import Streams
 
     _check_source(source)
-    inputs = find_documents(source, listener=listener, streams=streams or Streams())
+    source, inputs = found_inputs(source, options, listener=listener, streams=streams or Streams())
     return [
         (part.name, part.size, [_shown(item) for item in part.inputs])
         for part in divide(inputs, source, options.part_bytes)
@@ -245,21 +250,19 @@ def estimate(
     Raises:
         UsageError, InputError: as ``prepare``; the files of the sample are read.
     """
-    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.estimating import estimate as estimated
-    from bpe_cli.jobs.tokenizers import load_tokenizer
     from bpe_cli.support.ordered_threads import usable_threads
 
     options = options or PrepareOptions()
     _check_source(source)
-    model = load_tokenizer(tokenizer)
-    settings = settings_of(source, model, options)
-    inputs = find_documents(source, listener=listener, streams=streams or Streams())
-    parts = divide(inputs, source, options.part_bytes)
+    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    if resolved.conversations is not None:
+        listener.note("tokens are those of the JSON of conversations; what a template makes of it has others")
     count = usable_threads() if processes is None else processes
-    width = 2 if settings["dtype"] == "u16" else 4
+    width = 2 if resolved.settings["dtype"] == "u16" else 4
     free = None if folder is None else free_bytes(os.fspath(folder))
-    return estimated(parts, source, model, options, width=width, processes=count, free=free)
+    return estimated(resolved.parts, resolved.source, resolved.model, options, width=width, processes=count, free=free)
 
 
 def _shown(item: Input) -> str:
@@ -276,6 +279,7 @@ def finish(folder: str | os.PathLike[str]) -> Prepared:
     folder = os.fspath(folder)
     plan, records = records_of(folder)
     write_manifest(folder, plan, records)
+    remove_scratch(folder)
     return _prepared(folder, plan.parts, records, made=0, whole=True)
 
 
@@ -338,127 +342,30 @@ def check_deep(
         InputError: if there is no data set, or an input cannot be read.
         CheckFailed: if something is missing or damaged, or a part is not what its inputs make; the message names it.
     """
-    from bpe_cli.jobs.files import Streams, find_documents
+    from bpe_cli.jobs.files import Streams
     from bpe_cli.jobs.prepare.deep import check_same_plan, differing, drawn
-    from bpe_cli.jobs.tokenizers import load_tokenizer
     from bpe_cli.support.ordered_threads import usable_threads
 
     options, folder = options or PrepareOptions(), os.fspath(folder)
     there, records = records_of(folder)
     _check_source(source)
-    model = load_tokenizer(tokenizer)
-    settings = settings_of(source, model, options)
-    inputs = find_documents(source, listener=listener, streams=streams or Streams())
-    divided = divide(inputs, source, options.part_bytes)
-    keep = _kept(settings, source, options, inputs)
-    now = plan_of(settings, divided)
-    check_same_plan(folder, there, now)
+    if options.shuffle is not None:
+        raise UsageError(
+            "a part of a shuffled data set depends on all inputs: none can be made again by itself",
+            hint="`bpe prepare --check` compares every file with its record",
+        )
+    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    divided = resolved.parts
+    check_same_plan(folder, there, resolved.plan())
     done = check(folder, listener)
-    job = _job(tokenizer, source, options, folder, there, settings, keep)
+    job = resolved.job(folder, there)
     again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
     count = usable_threads() if threads is None else threads
     with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
-        wrong = differing(job, model, again, count, advance)
+        wrong = differing(job, resolved.model, again, count, advance)
     if wrong:
         raise damaged_set(folder, wrong)
     return replace(done, made=0, again=len(again))
-
-
-def settings_of(source: Source, model: Tokenizer, options: PrepareOptions) -> dict[str, Any]:
-    """Return all that changes what is written, as JSON values: the same for the same data set.
-
-    Raises:
-        UsageError: if there is no such format, or the options contradict the tokenizer.
-    """
-    from bpe_cli.sinks.base import SinkOptions
-    from bpe_cli.sinks.dataset import DATASETS
-    from bpe_cli.tokenizer import fingerprint
-
-    if options.to not in DATASETS:
-        raise UsageError(f"there is no data set format {options.to!r}", hint=f"there are {', '.join(DATASETS)}")
-    edges = options.edges(model)
-    asked = options.sequences(model)
-    kind = DATASETS[options.to]
-    if unknown := [name for name in options.columns if name not in kind.columns]:
-        has = f"it may have {', '.join(kind.columns)}" if kind.columns else "only tables have columns"
-        raise UsageError(f"the format {options.to} has no column {unknown[0]}", hint=has)
-    if options.pad is not None and "attention_mask" in options.columns:
-        raise UsageError("attention_mask does not know which ids are padding", hint="leave out `pad`, or that column")
-    check_kept(options.keep, options.to, kind, options.way if asked else None)
-    dtype = kind.dtype_for(model, SinkOptions(edges=edges, dtype=options.dtype))
-    return {
-        "format": options.to,
-        "dtype": dtype,
-        "columns": list(options.columns),
-        "tokenizer": {"name": model.name, "sha256": fingerprint(model)},
-        "bos": edges.bos,
-        "eot": edges.eot,
-        "before": list(edges.before),
-        "after": list(edges.after),
-        "specials": "all" if options.specials == "all" else list(options.specials),
-        "refuse_specials": options.refuse_specials,
-        "documents": source.documents,
-        "field": source.field,
-        "decompress": source.decompress,
-        "plain": source.plain,
-        "part_bytes": options.part_bytes,
-        "length": options.length,
-        "way": options.way if asked else None,
-        "pad": asked.pad if asked else None,
-        **({} if source.ending == "txt" else {"member": source.ending}),
-        **({} if options.on_error == "fail" else {"on_error": options.on_error}),
-    }
-
-
-# -- the parts ----------------------------------------------------------------------------------------
-
-
-def _begin(job: PartJob) -> Tokenizer:
-    from bpe_cli.jobs.tokenizers import load_tokenizer
-    from bpe_cli.tokenizer import fingerprint
-
-    model = load_tokenizer(job.tokenizer)
-    if fingerprint(model) != job.sha256:
-        raise UsageError(
-            "the tokenizer is another one than when the run began",
-            hint="its file has changed since, or is another one on this machine",
-        )
-    return model
-
-
-def _run(job: PartJob, model: Tokenizer, part: Part, advance: Callable[[int], None]) -> Record:
-    return run_part(job, part, model, 1, advance)
-
-
-def _name_of(part: Part) -> str:
-    return part.name
-
-
-def _size_of(part: Part) -> int:
-    return part.size
-
-
-def _kept(settings: dict[str, Any], source: Source, options: PrepareOptions, inputs: Inputs) -> tuple[KeptField, ...]:
-    """Settle which fields are kept and how, add that to the settings, and return it."""
-    keep = settled(options.keep, source, inputs)
-    if keep:
-        settings["keep"] = [[field.name, field.type] for field in keep]
-    return keep
-
-
-def _job(
-    tokenizer: AnyTokenizer,
-    source: Source,
-    options: PrepareOptions,
-    folder: str,
-    plan: Plan,
-    settings: dict[str, Any],
-    keep: tuple[KeptField, ...],
-) -> PartJob:
-    """Return what all parts of a plan have in common."""
-    source = replace(source, paths=())
-    sha256 = settings["tokenizer"]["sha256"]
-    return PartJob(tokenizer, source, options, folder, plan.fingerprint(), settings["dtype"], sha256, keep)
 
 
 def _check_source(source: Source) -> None:
@@ -490,7 +397,15 @@ def _check_inputs(items: Sequence[Any], folder: str) -> None:
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 
-def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, made: int, whole: bool) -> Prepared:
+def _prepared(
+    folder: str,
+    parts: Sequence[Any],
+    records: Iterable[Record],
+    *,
+    made: int,
+    whole: bool,
+    scattered: int | None = None,
+) -> Prepared:
     there = list(records)
     return Prepared(
         folder,
@@ -507,6 +422,7 @@ def _prepared(folder: str, parts: Sequence[Any], records: Iterable[Record], *, m
         left_out=sum(record.left_out for record in there),
         padding=sum(record.padding for record in there),
         is_whole=whole,
+        scattered=scattered,
         broken=total_of(there, "broken"),
         quarantined=sum(record.quarantine is not None for record in there),
         nulls=total_of(there, "nulls"),

@@ -11,7 +11,8 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.records import PartFile, remove_file
+from bpe_cli.jobs.prepare.records import remove_file
+from bpe_cli.jobs.prepare.sides import PartFile
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

@@ -13,7 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.part import PartJob, run_part
+from bpe_cli.jobs.prepare.folder import make_inner
+from bpe_cli.jobs.prepare.making import run_part
+from bpe_cli.jobs.prepare.part import PartJob
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import listed, show_path
 
@@ -83,6 +85,7 @@ def differing(
     wrong: list[str] = []
     for part, there in parts:
         with TemporaryDirectory(prefix="bpe-deep-") as folder:
+            make_inner(folder, [name for name in job.options.sides if name])
             again = run_part(replace(job, folder=folder), part, model, threads, advance)
         wrong += _differences(part.name, there, again)
     return wrong

@@ -26,12 +26,13 @@ from bpe_cli.jobs.prepare.records import (
     remove_file,
     remove_files,
 )
+from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.part import PartJob
     from bpe_cli.jobs.prepare.plan import Part
-    from bpe_cli.jobs.prepare.records import PartFile
+    from bpe_cli.jobs.prepare.sides import PartFile
 
 
 def check_folder(folder: str) -> None:
@@ -68,10 +69,38 @@ def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if alone and is_new and os.listdir(folder) == [PLAN]:
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, PLAN))
+            if alone and is_new:
+                for name in _INNER:
+                    with contextlib.suppress(OSError):  # it is not there, or not empty
+                        os.rmdir(os.path.join(folder, name))
+                if os.listdir(folder) == [PLAN]:
+                    with contextlib.suppress(OSError):
+                        os.unlink(os.path.join(folder, PLAN))
             raise
+
+
+SCRATCH = "shuffle"
+"""Where the files of the first pass of a shuffle lie."""
+
+_INNER = (*SIDES, SCRATCH)
+"""The folders within that of a data set."""
+
+
+def make_inner(folder: str, names: Sequence[str]) -> None:
+    """Make folders within that of a data set, which has a plan already; drafts of the dead in them are removed."""
+    from bpe_cli.sinks.atomic import made_folder
+    from bpe_cli.sinks.draft import remove_leftovers
+
+    for name in names:
+        with made_folder(os.path.join(folder, name)):
+            remove_leftovers(os.path.join(folder, name))
+
+
+def remove_scratch(folder: str) -> None:
+    """Remove the files of the first pass of a shuffle, if there are any."""
+    import shutil
+
+    shutil.rmtree(os.path.join(folder, SCRATCH), ignore_errors=True)
 
 
 def free_bytes(folder: str) -> int | None:
@@ -191,7 +220,7 @@ def open_whole(folder: str) -> Manifest:
             raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
         raise CheckFailed(
             f"the data set in {show_path(folder)} is not whole: there is no {MANIFEST}",
-            hint="prepare it again; `finish` writes it if all parts are there",
+            hint="run `bpe prepare` again, or `bpe prepare --finish FOLDER` if all parts are there",
         )
     sizes = sizes_in(folder)
     damaged = [
@@ -206,19 +235,23 @@ def open_whole(folder: str) -> Manifest:
 
 
 def sizes_in(folder: str) -> dict[str, int]:
-    """Return how many bytes each file of a folder has: one listing, in place of a look at each of many files.
+    """Return how many bytes each file of a data set has: a listing, in place of a look at each of many files.
 
     Raises:
         InputError: if the folder cannot be read.
     """
     sizes = {}
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                with contextlib.suppress(FileNotFoundError):  # it went away meanwhile, or is a link to nothing
-                    sizes[entry.name] = entry.stat().st_size
-    except OSError as error:
-        raise cannot_read(folder, error) from error
+    for inner in ("", *SIDES):
+        place = os.path.join(folder, inner)
+        if inner and not os.path.isdir(place):
+            continue
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    with contextlib.suppress(FileNotFoundError):  # it went away meanwhile, or is a link to nothing
+                        sizes[f"{inner}/{entry.name}" if inner else entry.name] = entry.stat().st_size
+        except OSError as error:
+            raise cannot_read(place, error) from error
     return sizes
 
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.corpus.kept import TYPES
 from bpe_cli.corpus.rows import KeptField, TableRow
 from bpe_cli.errors import UsageError
+from bpe_cli.sinks.dataset.columns import COLUMNS
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.sinks.dataset import DataSetFormat
 
-_TAKEN = ("input_ids", "attention_mask", "position_ids")
+_TAKEN = ("input_ids", *COLUMNS, "loss_mask")
 
 
 def settled(names: Sequence[str], source: Source, inputs: Inputs) -> tuple[KeptField, ...]:
@@ -64,7 +65,7 @@ def check_kept(names: Sequence[str], to: str, kind: DataSetFormat, way: str | No
     """
     if not names:
         return
-    if not kind.columns:
+    if not kind.is_table:
         raise UsageError(
             f"the format {to} has no columns, in which `keep` puts values", hint="arrow, parquet and datasets have"
         )
@@ -95,6 +96,10 @@ class KeptValues:
     def add(self, values: Sequence[Any] | TableRow) -> None:
         """Take the values of the next document."""
         self._documents.append(values)
+
+    def pass_on(self, other: KeptValues) -> None:
+        """Hand the values of the first document on."""
+        other.add(self._documents.popleft())
 
     def begin_row(self) -> None:
         """Note that the next row is of the first document that has not ended."""

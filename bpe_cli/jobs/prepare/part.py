@@ -1,29 +1,26 @@
-"""Make one part of a data set: its files appear together, and its record last.
-
-Whatever happens before, a lost machine or ``kill -9``, leaves no record, and so a part that is to be made again.
-"""
+"""What is written in each part of a data set, and what all parts have in common."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.broken import ENDING, BrokenRows, OnError, check_on_error
-from bpe_cli.jobs.prepare.keeping import KeptValues
+from bpe_cli.jobs.prepare.broken import OnError, check_on_error
 from bpe_cli.jobs.prepare.plan import Part
-from bpe_cli.jobs.prepare.records import PartFile, Record, dumped, read_record, remove_files
-from bpe_cli.jobs.prepare.sequences import SequenceOptions, Sequences, Way, sequences
+from bpe_cli.jobs.prepare.records import Record
+from bpe_cli.jobs.prepare.sequences import SequenceOptions, Way
+from bpe_cli.jobs.prepare.sides import SIDES
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import InputHash, Source
+    from bpe_cli.corpus import Source
     from bpe_cli.corpus.rows import KeptField
+    from bpe_cli.jobs.encode_chat import ChatOptions
+    from bpe_cli.jobs.prepare.conversations import Conversations
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-    from bpe_cli.sinks.base import Dtype
+    from bpe_cli.sinks.base import Dtype, Positions
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 
@@ -34,7 +31,7 @@ class PrepareOptions:
     Attributes:
         to: The format: a name from ``sinks.dataset.DATASETS``.
         dtype: How an id is stored; None for the smallest type that holds every id.
-        columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
+        columns: What a row has beside its ids: see ``sinks.dataset.columns``; ``spans`` in formats of numbers.
         specials: Which special tokens are looked for in the text: ``all``, or those that are named.
         refuse_specials: Whether a text that holds one of them is refused instead.
         add_special_tokens: Whether the post-processor puts around each document what it has.
@@ -44,11 +41,17 @@ class PrepareOptions:
         length: How many ids a sequence has at most; None for documents as they are.
         way: How documents become sequences: see ``SequenceOptions``.
         pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
+        positions: What the column ``position_ids`` counts the ids of: each document of a row, or the row.
+        chat: How conversations become text; None if documents are texts.
+        mask: What of conversations is to be learnt: what the ``assistant`` says; None for no mask.
+        val: Which share of the documents is the validation set, by the hash of their text; None for no such set.
+        shuffle: What is put into a random order: ``documents``, or the ``sequences`` made of them.
+        seed: What the order depends on.
         on_error: What becomes of a broken row: see ``OnError``.
         keep: Fields of the source that a row of a table has too, each as ``NAME`` or ``NAME:TYPE``.
 
     Raises:
-        UsageError: if there is no length, and something else is said of sequences; or no such ``on_error``.
+        UsageError: if something is said of what is not asked for, or contradicts something else.
     """
 
     to: str = "bin"
@@ -63,6 +66,12 @@ class PrepareOptions:
     length: int | None = None
     way: Way = "concatenate"
     pad: str | int | None = None
+    positions: Positions = "document"
+    chat: ChatOptions | None = None
+    mask: Literal["assistant"] | None = None
+    val: float | None = None
+    shuffle: Literal["documents", "sequences"] | None = None
+    seed: int = 0
     on_error: OnError = "fail"
     keep: tuple[str, ...] = ()
 
@@ -70,6 +79,47 @@ class PrepareOptions:
         check_on_error(self.on_error)
         if self.length is None and self.pad is not None:
             raise UsageError("`pad` fills sequences, and documents are not made into sequences", hint="use `length`")
+        if self.length is None and self.shuffle == "sequences":
+            raise UsageError("there are no sequences to shuffle", hint='use `length`, or `shuffle="documents"`')
+        if self.length is None and "spans" in self.columns:
+            raise UsageError("spans are the documents in sequences, and there are no sequences", hint="use `length`")
+        if "loss_mask" in self.columns:
+            raise UsageError("loss_mask is written with `mask`, and not asked for by name", hint="leave it out")
+        if self.keep and (self.shuffle is not None or self.chat is not None):
+            other = "`shuffle`" if self.shuffle is not None else "`chat`"
+            raise UsageError(f"`keep` does not go together with {other}", hint="leave one of them out")
+        if self.on_error == "quarantine" and self.shuffle is not None:
+            raise UsageError("broken rows are not kept in a shuffle", hint='`on_error="skip"` leaves them out')
+        if self.on_error != "fail" and self.chat is not None:
+            raise UsageError("`on_error` is about texts, and a conversation that is broken is an error")
+        if self.mask is not None and self.chat is None:
+            raise UsageError("`mask` says what of conversations is to be learnt", hint="`chat` reads conversations")
+        if self.val is not None and not 0 < self.val < 1:
+            raise UsageError(f"`val` is a share of the documents, and {self.val} is none", hint="as in 0.001")
+        if not 0 <= self.seed < 1 << 64:
+            raise UsageError("`seed` is a number from 0 to 2**64 - 1")
+        if self.chat is not None and (self.add_special_tokens or self.bos is not None):
+            raise UsageError(
+                "a chat template itself writes what belongs around a conversation",
+                hint=f"leave {'`add_special_tokens`' if self.add_special_tokens else '`bos`'} out",
+            )
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """What a row has beside its ids."""
+        return self.columns if self.mask is None else (*self.columns, "loss_mask")
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The sets that are written: one without a name, or the training and the validation set."""
+        return ("",) if self.val is None else SIDES
+
+    @property
+    def needs_pieces(self) -> bool:
+        """Whether it matters which pieces of documents sequences are made of."""
+        counted = {"position_ids"} if self.positions == "document" else set()
+        padded = {"attention_mask"} if self.pad is not None else set()
+        return bool(({"segment_ids", "seq_lengths", "spans"} | counted | padded) & set(self.columns))
 
     def sequences(self, tokenizer: Tokenizer) -> SequenceOptions | None:
         """Return how documents become sequences; None if they do not.
@@ -107,6 +157,8 @@ class PartJob:
         plan: The fingerprint of the plan.
         dtype: How an id is stored.
         sha256: The hash of the tokenizer.
+        conversations: How conversations become text; None if documents are texts.
+        parts: How many parts there are.
         keep: The fields whose values are kept.
     """
 
@@ -118,105 +170,49 @@ class PartJob:
     dtype: Dtype
     sha256: str
     keep: tuple[KeptField, ...] = ()
+    conversations: Conversations | None = None
+    parts: int = 1
+
+    def load(self) -> Tokenizer:
+        """Load the tokenizer, with the special tokens that conversations need.
+
+        Raises:
+            UsageError: if it is another one than when the run began.
+        """
+        from bpe_cli.jobs.tokenizers import load_tokenizer
+        from bpe_cli.tokenizer import fingerprint
+
+        model = load_tokenizer(self.tokenizer)
+        if self.conversations is not None:
+            model = self.conversations.template.fit(model)
+        if fingerprint(model) != self.sha256:
+            raise UsageError(
+                "the tokenizer is another one than when the run began",
+                hint="its file has changed since, or is another one on this machine",
+            )
+        return model
+
+    def edges_of_sink(self, model: Tokenizer) -> Edges:
+        """Return the tokens around documents, of which a sink writes the last itself, unless they are in the ids.
+
+        Sequences hold them already, and a mask has a byte for each of them.
+        """
+        edges = self.options.edges(model)
+        in_ids = self.options.length is not None or self.options.mask is not None
+        return Edges(edges.before, edges.after) if in_ids else edges
+
+    @property
+    def specials_written(self) -> Specials:
+        """Which special tokens may be in documents: a template may write any."""
+        return self.options.specials if self.conversations is None else "all"
 
     def record_path(self, part: Part) -> str:
         """Return where the record of a part lies."""
         return os.path.join(self.folder, f"{part.name}.json")
 
 
-def run_part(
-    job: PartJob, part: Part, model: Tokenizer, threads: int = 1, advance: Callable[[int], None] | None = None
-) -> Record:
-    """Encode the inputs of a part, write its files, and then its record.
-
-    Args:
-        job: What every part has in common.
-        part: The part.
-        model: The tokenizer of the job, loaded.
-        threads: How many threads work; they change no result.
-        advance: Called with the number of bytes read since the last call.
-
-    Raises:
-        InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
-        OutputError: if a file cannot be written.
-    """
-    from bpe_cli.corpus import Inputs, read_blocks
-    from bpe_cli.corpus.opening import NO_STDIN
-    from bpe_cli.corpus.rows import Rows
-    from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refusing
-    from bpe_cli.sinks.atomic import HashedOutput, Output
-    from bpe_cli.sinks.base import SinkOptions
-    from bpe_cli.sinks.dataset import DATASETS
-    from bpe_cli.sinks.draft import Draft
-    from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
-    from bpe_cli.support.unfinished import UNFINISHED
-
-    kind = DATASETS[job.options.to]
-    names = [part.name + ending for ending in kind.endings]
-    edges = job.options.edges(model)
-    matcher = model.matcher(job.options.specials)
-    hashes: list[InputHash] = []
-    with ExitStack() as stack:
-        paths = [os.path.join(job.folder, name) for name in names]
-        drafts = [stack.enter_context(Draft(path)) for path in paths]
-        outputs = [HashedOutput(draft.stream, path, path) for draft, path in zip(drafts, paths, strict=True)]
-        asked = job.options.sequences(model)
-        # Sequences hold the tokens around documents already, so that the sink is told of none.
-        around = edges if asked is None else Edges(edges.before, edges.after)
-        columns = job.options.columns
-        broken = BrokenRows(job.options.on_error, os.path.join(job.folder, part.name + ENDING), stack)
-        kept = KeptValues(job.keep, in_sequences=asked is not None) if job.keep else None
-        rows = Rows(
-            None if broken.counts is None else broken.take, job.keep, None if kept is None else kept.add
-        )  # fmt: skip
-        sink = kind.open(
-            outputs,
-            model,
-            SinkOptions(specials=job.options.specials, edges=around, dtype=job.dtype, columns=columns, kept=kept),
-        )
-        taker = sink if asked is None else sequences(sink, asked, kept)
-        origins = Origins(whole=job.source.documents == "whole")
-        way, places = BlockEncoding(model, matcher, None, around, taker, Budget(None, origins)), Places()
-        keep_freed_memory()
-        with Ordered(way.encode, way.write, threads) as ordered:
-            blocks = read_blocks(
-                job.source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance,
-                on_input=origins.begin, hashes=hashes, rows=rows,
-            )  # fmt: skip
-            settled = model.settle(blocks, matcher)
-            for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
-                ordered.put((block, places.of(block)))
-        if taker is not sink:
-            taker.finish()
-        sink.finish()
-        files = tuple(PartFile(name, *each.size_and_hash()) for name, each in zip(names, outputs, strict=True))
-        inputs = [
-            described | ({"sha256": sha256} if sha256 else {})
-            for described, (_, sha256, _) in zip(part.described(), hashes, strict=True)
-        ]
-        made = taker if isinstance(taker, Sequences) else None
-        record = Record(
-            part.number, job.plan, taker.documents, sink.tokens, sink.divided, sink.dtype, inputs, files,
-            None if made is None else sink.documents, made.left_out if made else 0, made.padding if made else 0,
-            broken.counts, broken.file(), None if kept is None else kept.nulls,
-        )  # fmt: skip
-        place = job.record_path(part)
-        last = stack.enter_context(Draft(place))
-        Output(last.stream, place, place).write(dumped(record.to_json()))
-        drafts += (*broken.drafts(), last)
-        for draft in drafts:
-            draft.prepare()
-        with UNFINISHED:
-            remove_files(job.folder, part.name, read_record(place), but=names)
-            last.withdraw()
-            broken.withdraw()
-            for draft in drafts:
-                draft.publish()
-    return record
-
-
-def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[str, int]) -> str | None:
-    """Return what is wrong with a part that is there, by its record and the sizes of all files; None if nothing is.
+def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
+    """Return what is wrong with a part that is there, by its record and the sizes of its files; None if nothing is.
 
     Hashes are not computed: ``check`` does that.
     """

@@ -12,29 +12,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.errors import InputError, OutputError
+from bpe_cli.jobs.prepare.sides import SIDES, PartFile, Side, SidePart, is_inside, sides_in
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, reason_of, show_path
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from bpe_cli.jobs.prepare.plan import Part
 
 PLAN = "plan.json"
 MANIFEST = "manifest.json"
 _PLAN_SCHEMA, _PART_SCHEMA, _SCHEMA = "bpe-dataset-plan/1", "bpe-dataset-part/1", "bpe-dataset/1"
 _LARGEST = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class PartFile:
-    """A file of a part: its name in the folder, how many bytes it has, and their hash."""
-
-    name: str
-    size: int
-    sha256: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {"name": self.name, "bytes": self.size, "sha256": self.sha256}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +43,7 @@ class Record:
         sequences: How many sequences the documents became; None if they were left as they are.
         left_out: How many ids are in none, because documents were truncated.
         padding: How many ids only fill sequences.
+        sides: The numbers of the training set and of the validation set, if there are both.
         broken: How many rows of each kind of fault were left out; None if the first would have been an error.
         quarantine: The file that holds them; None if there is none.
         nulls: In how many rows each column that is kept is null; None if none is kept.
@@ -69,9 +60,44 @@ class Record:
     sequences: int | None = None
     left_out: int = 0
     padding: int = 0
+    sides: tuple[Side, ...] = ()
     broken: dict[str, int] | None = None
     quarantine: PartFile | None = None
     nulls: dict[str, int] | None = None
+
+    @classmethod
+    def of_sides(
+        cls, part: int, plan: str, dtype: str, inputs: list[dict[str, Any]], files: tuple[PartFile, ...],
+        sides: Sequence[Side],
+    ) -> Self:  # fmt: skip
+        """Make the record of a part of what each of its sets has."""
+        rows = [side.sequences for side in sides if side.sequences is not None]
+        return cls(
+            part, plan, sum(side.documents for side in sides), sum(side.tokens for side in sides),
+            sum(side.divided for side in sides), dtype, inputs, files, sum(rows) if rows else None,
+            sum(side.left_out for side in sides), sum(side.padding for side in sides),
+            tuple(side for side in sides if side.name),
+        )  # fmt: skip
+
+    def side(self, name: str) -> SidePart:
+        """Return what the index of one of two sets needs."""
+        numbers = next(side for side in self.sides if side.name == name)
+        files = tuple(
+            PartFile(file.name.removeprefix(f"{name}/"), file.size, file.sha256)
+            for file in self.files
+            if file.name.startswith(f"{name}/")
+        )
+        rows = numbers.documents if numbers.sequences is None else numbers.sequences
+        return SidePart(rows, numbers.tokens, self.dtype, files)
+
+    def only(self, name: str) -> Record:
+        """Return the record of one of two sets: its numbers, and its files where they lie."""
+        side = next(side for side in self.sides if side.name == name)
+        files = tuple(file for file in self.files if file.name.startswith(f"{name}/"))
+        numbers = side.documents, side.tokens, side.divided
+        return Record(
+            self.part, self.plan, *numbers, self.dtype, self.inputs, files, side.sequences, side.left_out, side.padding
+        )
 
     @property
     def all_files(self) -> tuple[PartFile, ...]:
@@ -85,20 +111,25 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
-            "schema": _PART_SCHEMA,
-            "part": self.part,
-            "plan": self.plan,
-            "documents": self.documents,
-            "tokens": self.tokens,
-            "divided": self.divided,
-            "sequences": self.sequences,
-            "left_out": self.left_out,
-            "padding": self.padding,
-            "dtype": self.dtype,
-            "inputs": self.inputs,
-            "files": [each.to_json() for each in self.files],
-        } | self._optional()
+        sides = {"sides": {side.name: side.to_json() for side in self.sides}} if self.sides else {}
+        return (
+            sides
+            | {
+                "schema": _PART_SCHEMA,
+                "part": self.part,
+                "plan": self.plan,
+                "documents": self.documents,
+                "tokens": self.tokens,
+                "divided": self.divided,
+                "sequences": self.sequences,
+                "left_out": self.left_out,
+                "padding": self.padding,
+                "dtype": self.dtype,
+                "inputs": self.inputs,
+                "files": [each.to_json() for each in self.files],
+            }
+            | self._optional()
+        )
 
     def _optional(self) -> dict[str, Any]:
         optional = {"broken": self.broken, "nulls": self.nulls}
@@ -123,8 +154,12 @@ class Plan:
         return {"schema": _PLAN_SCHEMA, "settings": self.settings, "parts": self.parts}
 
     def fingerprint(self) -> str:
-        """Return the hash of its settings: parts that were made by other ones do not belong to it."""
-        return hashlib.sha256(dumped(self.settings)).hexdigest()
+        """Return the hash of its settings: parts that were made by other ones do not belong to it.
+
+        Where documents change places between parts, each part depends on all inputs: then they are hashed too.
+        """
+        depends_on = self.to_json() if "shuffle" in self.settings else self.settings
+        return hashlib.sha256(dumped(depends_on)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +186,16 @@ def index_of(plan: Plan, records: Sequence[Record]) -> dict[str, bytes]:
     """Make the files that cover all parts, where the format has such, of the records of all parts, in order."""
     from bpe_cli.sinks.dataset import DATASETS
 
-    kind = DATASETS.get(plan.settings.get("format", ""))
-    return {} if kind is None else kind.index(records)
+    kind, columns = DATASETS.get(plan.settings.get("format", "")), plan.settings.get("columns", [])
+    if kind is None:
+        return {}
+    if "val" not in plan.settings:
+        return kind.index(records, columns)
+    files = kind.index_of_sides(SIDES)
+    for name in SIDES:
+        made = kind.index([record.side(name) for record in records], columns)
+        files |= {f"{name}/{file}": content for file, content in made.items()}
+    return files
 
 
 def manifest_of(plan: Plan, records: Sequence[Record], index: Mapping[str, bytes]) -> dict[str, Any]:
@@ -288,7 +331,7 @@ def remove_files(folder: str, name: str, record: Record | None, *, but: Collecti
         OutputError: if one cannot be removed.
     """
     for file in () if record is None else record.all_files:
-        if file.name.startswith(f"{name}.") and file.name not in but:
+        if file.name.rpartition("/")[2].startswith(f"{name}.") and file.name not in but:
             remove_file(os.path.join(folder, file.name))
 
 
@@ -325,17 +368,20 @@ def record_in(content: dict[str, Any]) -> Record | None:
         return None
     if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
         return None
-    if any(type(each.size) is not int or os.path.basename(each.name) != each.name for each in made):
+    if any(type(each.size) is not int or not is_inside(each.name) for each in made):
         return None
     sequences = content.get("sequences")
     if sequences is not None and type(sequences) is not int:
         return None
     part, documents, tokens, divided, left_out, padding = (number or 0 for number in numbers)
     plan, dtype = (text or "" for text in texts)
+    sides = sides_in(content.get("sides", {}))
+    if sides is None:
+        return None
     broken, nulls = optional
     return Record(
         part, plan, documents, tokens, divided, dtype, inputs, made[: len(files)], sequences, left_out, padding,
-        broken, made[len(files)] if len(made) > len(files) else None, nulls,
+        sides, broken, made[len(files)] if len(made) > len(files) else None, nulls,
     )  # fmt: skip
 
 

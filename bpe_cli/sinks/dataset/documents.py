@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.numbers import BinSink, choose_dtype
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from typing_extensions import Buffer
 
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.base import Dtype, SinkOptions
+    from bpe_cli.sinks.beside import Beside
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
@@ -44,6 +48,21 @@ class EndsSink(BinSink):
         """Note that a document has ended, and how many ids it has."""
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What runs beside the ids of a row.
+
+    Attributes:
+        length: How many ids it has.
+        mask: A byte for each, 1 if the model is to learn it; None if nothing is said of that.
+        pieces: How many ids each piece of a document has; what is left only fills the row. None: it is a document.
+    """
+
+    length: int
+    mask: memoryview | None = None
+    pieces: Sequence[int] | None = None
+
+
 class RowsSink(BinSink):
     """Write documents, each by itself: one at a time is held in memory.
 
@@ -56,11 +75,13 @@ class RowsSink(BinSink):
         self.width = 2 if self.dtype == "u16" else 4
         self._ends = array("Q")  # of the documents that end in the block, in bytes
         self._begun = bytearray()  # the numbers of the document that goes on
+        self._rows: Iterator[Row] | None = None  # what runs beside the rows that end in the block
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         eot, width = int(self.options.edges.eot is not None), self.width
         closed = enumerate(ends[: block.ended], 1)
         self._ends = array("Q", ((end + eot * number) * width for number, end in closed))
+        self._rows = None if self._parallel is None else rows_of(self._parallel, ends)
         super()._write(block, ids, ends)
 
     def _write_numbers(self, data: Buffer) -> None:
@@ -69,16 +90,26 @@ class RowsSink(BinSink):
         for end in self._ends:
             if self._begun:
                 self._begun += view[start:end]
-                self._write_row(memoryview(self._begun))
-                self._begun = bytearray()
+                row, self._begun = memoryview(self._begun), bytearray()
             else:
-                self._write_row(view[start:end])
+                row = view[start:end]
+            self._write_row(row, Row(len(row) // self.width) if self._rows is None else next(self._rows))
             start = end
         self._begun += view[start:]
 
     @abstractmethod
-    def _write_row(self, row: memoryview) -> None:
-        """Write the numbers of a whole document."""
+    def _write_row(self, numbers: memoryview, row: Row) -> None:
+        """Write the numbers of a whole document, and what runs beside them."""
+
+
+def rows_of(beside: Beside, ends: Sequence[int] | memoryview) -> Iterator[Row]:
+    """Yield what runs beside each row of a block."""
+    pieces = None if beside.pieces is None else beside.pieces.rows()
+    start = 0
+    for end in ends:
+        mask = None if beside.mask is None else beside.mask[start:end]
+        yield Row(end - start, mask, None if pieces is None else next(pieces))
+        start = end
 
 
 def highest_id(tokenizer: Tokenizer, options: SinkOptions) -> int:

@@ -62,7 +62,7 @@ class LitDataSink(BinSink):
         super().finish()
 
 
-def index_of(records: Sequence[RecordedPart]) -> dict[str, bytes]:
+def index_of(records: Sequence[RecordedPart], _: Sequence[str]) -> dict[str, bytes]:
     """Make index.json. Chunks without ids are left out: they could not be mapped into memory."""
     from bpe_cli.support.safe_orjson import orjson
 

@@ -1,9 +1,9 @@
 """Write ids as MosaicML's Streaming reads them: a shard for each part, a sample for each document, and index.json.
 
 A shard (MDS, version 2) begins with the count of its samples and where in the file each begins and the last ends (all
-uint32), and the columns as JSON. A sample is the length of its datum (uint32) and the datum: the column ``tokens``,
-which LLM Foundry reads, as an array of one dimension. That begins with how it has its shape: a byte for the count of
-dimensions and the width of a length, and the length.
+uint32), and the columns as JSON. A sample is the length of each datum (uint32), and the data: the column ``tokens``,
+which LLM Foundry reads, as an array of one dimension, and what is asked for beside it, in the order of their names. An
+array begins with how it has its shape: a byte for the count of dimensions and the width of a length, and the length.
 
 All offsets come first, and are known last: so the samples wait in a nameless file beside the shard.
 """
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from bpe_cli.errors import InputError
-from bpe_cli.sinks.dataset.documents import LARGEST_U32, RowsSink, int32_dtype
+from bpe_cli.sinks.dataset.columns import TYPES, ColumnValues
+from bpe_cli.sinks.dataset.documents import LARGEST_U32, Row, RowsSink, int32_dtype
 from bpe_cli.sinks.draft import BUFFER_BYTES
 from bpe_cli.support.messages import cannot_write
 
@@ -56,15 +57,24 @@ class MdsSink(RowsSink):
         """
         return int32_dtype("mds", tokenizer, options)
 
-    def _write_row(self, row: memoryview) -> None:
-        self._check_size(4 * len(self._offsets) + self._offsets[-1] + len(row))
-        shape = _shape_of(len(row) // self.width)
+    def _write_row(self, numbers: memoryview, row: Row) -> None:
+        data: dict[str, tuple[bytes, bytes | memoryview]] = {"tokens": (_shape_of(row.length), numbers)}
+        if self.options.columns:
+            columns = ColumnValues(self.options.columns, self.options.positions)
+            columns.add(row)
+            for name in columns.columns:
+                data[name] = _shape_of(len(columns.of(name))), columns.bytes_of(name)
+        parts = [data[name] for name in sorted(data)]
+        sizes = [len(shape) + len(values) for shape, values in parts]
+        self._check_size(4 * len(self._offsets) + self._offsets[-1] + sum(sizes))
         try:
-            self._samples.write(struct.pack("<I", len(shape) + len(row)) + shape)
-            self._samples.write(row)
+            self._samples.write(struct.pack(f"<{len(sizes)}I", *sizes))
+            for shape, values in parts:
+                self._samples.write(shape)
+                self._samples.write(values)
         except OSError as error:
             raise cannot_write(self.output.name, error) from error
-        self._offsets.append(self._offsets[-1] + 4 + len(shape) + len(row))
+        self._offsets.append(self._offsets[-1] + 4 * len(sizes) + sum(sizes))
 
     def _check_size(self, size: int) -> None:
         if size > LARGEST_U32:
@@ -77,7 +87,7 @@ class MdsSink(RowsSink):
         """Write the start of the shard, and the samples behind it; flush."""
         from bpe_cli.support.safe_orjson import orjson
 
-        config = orjson.dumps(_config(self.dtype), option=orjson.OPT_SORT_KEYS)
+        config = orjson.dumps(_config(self.dtype, self.options.columns), option=orjson.OPT_SORT_KEYS)
         start = 4 + 4 * len(self._offsets) + len(config)
         self._check_size(start + self._offsets[-1])
         numbers = array("I", [len(self._offsets) - 1])
@@ -116,25 +126,26 @@ def _shape_of(length: int) -> bytes:
     return bytes([1 << 2 | code]) + struct.pack(kind, length)
 
 
-def _config(dtype: str) -> dict[str, Any]:
+def _config(dtype: str, columns: Sequence[str]) -> dict[str, Any]:
+    encodings = {"tokens": _ENCODINGS[dtype]} | {name: f"ndarray:{TYPES[name]}" for name in columns}
     return {
         "version": 2,
         "format": "mds",
         "compression": None,
         "hashes": ["sha256"],
         "size_limit": None,
-        "column_names": ["tokens"],
-        "column_encodings": [_ENCODINGS[dtype]],
-        "column_sizes": [None],
+        "column_names": sorted(encodings),
+        "column_encodings": [encodings[name] for name in sorted(encodings)],
+        "column_sizes": [None] * len(encodings),
     }
 
 
-def index_of(records: Sequence[RecordedPart]) -> dict[str, bytes]:
+def index_of(records: Sequence[RecordedPart], columns: Sequence[str]) -> dict[str, bytes]:
     """Make index.json. Shards without samples are left out."""
     from bpe_cli.support.safe_orjson import orjson
 
     shards = [
-        _config(part.dtype)
+        _config(part.dtype, columns)
         | {
             "samples": part.rows,
             "raw_data": {"basename": file.name, "bytes": file.size, "hashes": {"sha256": file.sha256}},

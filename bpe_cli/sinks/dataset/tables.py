@@ -1,8 +1,7 @@
 """Write documents as the rows of a table, with pyarrow: Arrow, Parquet, or the Arrow of a saved ``datasets`` folder.
 
-The column ``input_ids`` is a list of uint16 or int32. Where they are asked for, ``attention_mask`` has a 1 for each id
-(int8), and ``position_ids`` counts the ids of a row from 0 on (int32). Record batches and row groups have a bounded
-size, whatever the blocks are in which documents come.
+The column ``input_ids`` is a list of uint16 or int32; ``columns.py`` says which lists a row may have beside it. Record
+batches and row groups have a bounded size, whatever the blocks are in which documents come.
 
 ``arrow`` is an Arrow IPC file, uncompressed, so that it can be mapped into memory; ``datasets`` has the stream that
 Hugging Face's library maps, and beside the parts state.json and dataset_info.json, which name them; it finds the
@@ -18,7 +17,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.sinks.dataset.documents import LARGEST_I32, RowsSink, int32_dtype
+from bpe_cli.sinks.dataset.columns import TYPES, ColumnValues
+from bpe_cli.sinks.dataset.documents import LARGEST_I32, Row, RowsSink, int32_dtype
 from bpe_cli.support.lazy_modules import optional
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class _Stream:
         self._place = 0
 
     def write(self, data: bytes) -> int:
+        if self._output.closed:  # the writer of a part that failed ends its file when it is collected
+            return len(data)
         self._output.write(data)
         self._place += len(data)
         return len(data)
@@ -73,8 +75,8 @@ class TableSink(RowsSink):
         ids = self._arrow.uint16() if self.dtype == "u16" else self._arrow.int32()
         self._lengths = array("i")
         self._values = bytearray()
-        types = {"attention_mask": self._arrow.int8(), "position_ids": self._arrow.int32()}
-        columns = [("input_ids", ids), *((name, types[name]) for name in options.columns)]
+        self._columns = ColumnValues(options.columns, options.positions)
+        columns = [("input_ids", ids), *((name, getattr(self._arrow, TYPES[name])()) for name in options.columns)]
         self._lists = [(name, self._arrow.list_(kind)) for name, kind in columns]
         kept = [] if options.kept is None else options.kept.schema(self._arrow)
         self._schema = self._arrow.schema([*self._lists, *kept])
@@ -101,16 +103,17 @@ class TableSink(RowsSink):
     def _open(self, stream: _Stream) -> Any:
         """Open a writer of record batches."""
 
-    def _write_row(self, row: memoryview) -> None:
-        length = len(row) // self.width
+    def _write_row(self, numbers: memoryview, row: Row) -> None:
+        length = row.length
         held = len(self._values) // self.width
         if held + length > LARGEST_I32:  # the list that they are part of
             if length > LARGEST_I32:
                 raise InputError(f"a document has {length:,} ids, and a row of a table at most {LARGEST_I32:,}")
             self._write_batch()
             held = 0
-        self._values += row
+        self._values += numbers
         self._lengths.append(length)
+        self._columns.add(row)
         if held + length >= IDS_OF_BATCH or len(self._lengths) == ROWS_OF_BATCH:
             self._write_batch()
 
@@ -118,27 +121,20 @@ class TableSink(RowsSink):
         if not self._lengths:
             return
         arrow = self._arrow
-        numbers = array("i", accumulate(self._lengths, initial=0))
-        offsets = arrow.Array.from_buffers(arrow.int32(), len(numbers), [None, arrow.py_buffer(numbers)])
         columns = []
         for name, kind in self._lists:
-            values = arrow.py_buffer(self._column(name))
+            is_ids = name == "input_ids"
+            counts = self._lengths if is_ids else self._columns.counts(name)
+            values = arrow.py_buffer(self._values if is_ids else self._columns.of(name))
+            numbers = array("i", accumulate(counts, initial=0))
+            offsets = arrow.Array.from_buffers(arrow.int32(), len(numbers), [None, arrow.py_buffer(numbers)])
             items = arrow.Array.from_buffers(kind.value_type, numbers[-1], [None, values])
             columns.append(arrow.ListArray.from_arrays(offsets, items))
         if self.options.kept is not None:
             columns += self.options.kept.columns(len(self._lengths), arrow)
         self._writer.write_batch(arrow.record_batch(columns, schema=self._schema))
         self._lengths, self._values = array("i"), bytearray()
-
-    def _column(self, name: str) -> Any:
-        if name == "attention_mask":
-            return b"\1" * sum(self._lengths)
-        if name == "position_ids":
-            positions = array("i")
-            for length in self._lengths:
-                positions.extend(range(length))
-            return positions
-        return self._values
+        self._columns = ColumnValues(self.options.columns, self.options.positions)
 
     def finish(self) -> None:
         """Write what is left and the end of the file, and flush."""
@@ -182,7 +178,7 @@ def _no_pyarrow(what: str) -> UsageError:
     return UsageError(f"cannot write {what}: pyarrow is not installed", hint="pip install pyarrow")
 
 
-def index_of(records: Sequence[RecordedPart]) -> dict[str, bytes]:
+def index_of(records: Sequence[RecordedPart], _: Sequence[str]) -> dict[str, bytes]:
     """Make what a saved ``datasets`` folder has beside its tables.
 
     The fingerprint, by which that library names what it caches, is made of the hashes of the parts.

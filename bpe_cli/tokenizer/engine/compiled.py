@@ -82,7 +82,6 @@ class Engine:
         if not self._only_splits:
             _ = self._stages
             return
-        self.longest_text = None
         self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
         strips = any(token.lstrip or token.rstrip for token in parts.special_tokens)
         self.has_spans = not strips and parts.codebook is None
@@ -93,6 +92,9 @@ class Engine:
 
             self._by_regex = ByRegex(self._splitter, self._prefix_space)
             self.slow_patterns = patterns
+            self.longest_text = None
+        elif not self._splitter.knows_cuts:
+            self.longest_text = None
 
     # -- compiled parts ------------------------------------------------------------------------
 

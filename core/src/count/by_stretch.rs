@@ -115,8 +115,8 @@ impl Chunks<'_> {
                 return Err(Error::Invalid(sentence.to_owned()));
             }
             let first = range.start;
-            pieces.text.reset(&self.documents.text[range], false);
-            self.stages.normalize(&mut pieces.text, context)?;
+            let text = &self.documents.text[range];
+            self.stages.begin(text, &mut pieces.text, context)?;
             self.stages.pre_tokenize(&mut pieces, context)?;
             let bytes = pieces.text.bytes();
             for piece in &pieces.ranges {

@@ -85,10 +85,8 @@ impl Cutter for ByStages<'_> {
                 return Err(Error::Invalid(sentence.to_owned()));
             }
             let context = context_of(self.documents, &range, continued);
-            pieces
-                .text
-                .reset(&self.documents.text[range.clone()], false);
-            self.stages.normalize(&mut pieces.text, context)?;
+            let original = &self.documents.text[range.clone()];
+            self.stages.begin(original, &mut pieces.text, context)?;
             self.stages.pre_tokenize(&mut pieces, context)?;
             let bytes = pieces.text.bytes();
             pieces.ranges.iter().try_for_each(|piece| {

@@ -13,6 +13,9 @@ pub struct Encoded {
     pub ends: Vec<u64>,
 }
 
+/// More ids than are added to those of a long text: what stands before it, say.
+const ADDED: usize = 64;
+
 /// What one task gave: ids (or only their number), and how many there were at each document's end.
 #[derive(Debug, Default)]
 pub struct Part {
@@ -31,7 +34,11 @@ impl Part {
         // A long text gets an id for each byte: room that nobody uses costs nothing there, and large pages
         // can't be moved when ids need more room than they have. If there is no such room, it may be found
         // bit by bit.
-        let ids = if bytes < LARGE_PAGE { bytes / 3 } else { bytes };
+        let ids = if bytes < LARGE_PAGE {
+            bytes / 3
+        } else {
+            bytes + ADDED
+        };
         let _ = part.ids.try_reserve(ids);
         ask_for_large(part.ids.spare_capacity_mut());
         part

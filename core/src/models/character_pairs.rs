@@ -9,7 +9,7 @@
 use super::merging::characters::{MergeScratch, Symbol, byte_tokens};
 use super::merging::dropout::Dropout;
 use super::merging::table::MergeTable;
-use super::model::{Found, Model, check_unknown};
+use super::model::{Found, Model, Tokens, check_unknown};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Error, Result};
@@ -204,6 +204,41 @@ impl CharacterPairs {
         }
         true
     }
+
+    /// Gives out the tokens of a piece.
+    fn encode(&self, piece: &[u8], scratch: &mut Scratch, out: &mut impl Tokens) -> Result<()> {
+        if (self.settings.ignore_merges || self.is_whole_run(piece))
+            && let Some(id) = self.pieces.get(piece, &self.tokens)
+        {
+            out.reserve(1)?;
+            out.push(Found {
+                id,
+                start: 0,
+                end: piece.len() as u32,
+            });
+            return Ok(());
+        }
+        let scratch: &mut MergeScratch = scratch.own.of();
+        if self.settings.by_steps && !self.merges.monotone() {
+            self.spell_all(piece, scratch);
+            scratch.merge_by_steps(&self.merges)?;
+            out.reserve(scratch.merged.len())?;
+            scratch
+                .merged()
+                .for_each(|(_, symbol)| out.push(symbol.into()));
+            return Ok(());
+        }
+        scratch.merge_by_windows(
+            &self.merges,
+            self.merges.monotone(),
+            || self.spell(piece),
+            out,
+            |out, symbol, _| {
+                out.push(symbol.into());
+                Ok(())
+            },
+        )
+    }
 }
 
 /// Whether a product's text is that of its parts, the right one perhaps without its prefix.
@@ -231,32 +266,11 @@ impl Model for CharacterPairs {
         scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        if (self.settings.ignore_merges || self.is_whole_run(piece))
-            && let Some(id) = self.pieces.get(piece, &self.tokens)
-        {
-            out.push(Found {
-                id,
-                start: 0,
-                end: piece.len() as u32,
-            });
-            return Ok(());
-        }
-        let scratch: &mut MergeScratch = scratch.own.of();
-        if self.settings.by_steps && !self.merges.monotone() {
-            self.spell_all(piece, scratch);
-            scratch.merge_by_steps(&self.merges)?;
-            out.extend(scratch.merged().map(|(_, symbol)| Found::from(symbol)));
-            return Ok(());
-        }
-        let before = out.len();
-        scratch.merge_by_windows(
-            &self.merges,
-            self.merges.monotone(),
-            || self.spell(piece),
-            out,
-            |out, symbol, _| out.push(symbol.into()),
-            |out| out.truncate(before),
-        )
+        self.encode(piece, scratch, out)
+    }
+
+    fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        self.encode(piece, scratch, ids)
     }
 
     fn sample_piece(
@@ -279,6 +293,11 @@ impl Model for CharacterPairs {
 
     fn border(&self) -> Option<Border> {
         self.border
+    }
+
+    /// As merging by windows relies on it, where each character's symbols are its own whatever stands beside it.
+    fn neighbours_tell(&self) -> bool {
+        self.products.is_some() && !self.settings.by_steps
     }
 
     fn seams(&self) -> Seams {

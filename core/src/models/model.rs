@@ -2,6 +2,7 @@
 
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Seams};
+use crate::encode::encoded::reserve;
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{MAX_TOKENS, TokenTable};
@@ -15,6 +16,78 @@ pub struct Found {
     pub start: u32,
     /// Where it ends (exclusive).
     pub end: u32,
+}
+
+/// What takes the tokens of a piece, from left to right: all that is known of them, or only their ids, which are a third
+/// of it.
+pub trait Tokens {
+    /// Makes sure that there is room for so many more.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when there is no memory for it.
+    fn reserve(&mut self, more: usize) -> Result<()>;
+
+    /// Takes the next token.
+    fn push(&mut self, token: Found);
+
+    /// Says that the last token ends later.
+    fn extend_last(&mut self, end: u32);
+
+    /// How many tokens there are.
+    fn count(&self) -> usize;
+
+    /// Takes back all tokens but so many.
+    fn truncate(&mut self, count: usize);
+}
+
+impl Tokens for Vec<Found> {
+    #[inline]
+    fn reserve(&mut self, more: usize) -> Result<()> {
+        reserve(self, more)
+    }
+
+    #[inline]
+    fn push(&mut self, token: Found) {
+        self.push(token);
+    }
+
+    #[inline]
+    fn extend_last(&mut self, end: u32) {
+        if let Some(last) = self.last_mut() {
+            last.end = end;
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.truncate(count);
+    }
+}
+
+impl Tokens for Vec<u32> {
+    #[inline]
+    fn reserve(&mut self, more: usize) -> Result<()> {
+        reserve(self, more)
+    }
+
+    #[inline]
+    fn push(&mut self, token: Found) {
+        self.push(token.id);
+    }
+
+    #[inline]
+    fn extend_last(&mut self, _: u32) {}
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.truncate(count);
+    }
 }
 
 /// Turns pieces into tokens.
@@ -34,6 +107,23 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// [`Error::MissingByte`] with the offset in the piece when the model has no answer for it.
     fn encode_piece(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Found>)
     -> Result<()>;
+
+    /// Appends the ids of the same tokens. A model whose pieces may be long writes them as it finds them; otherwise
+    /// tokens are held until all of the piece's are known. Some may be left behind after an error.
+    ///
+    /// # Errors
+    /// As [`Model::encode_piece`]; [`Error::Memory`] when there is no memory for the ids.
+    fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        let mut found = std::mem::take(&mut scratch.found);
+        found.clear();
+        let result = self.encode_piece(piece, scratch, &mut found);
+        let result = result.and_then(|()| reserve(ids, found.len()));
+        if result.is_ok() {
+            ids.extend(found.iter().map(|found| found.id));
+        }
+        scratch.found = found;
+        result
+    }
 
     /// The same, varied at random.
     ///
@@ -91,6 +181,12 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether tokens are those of a piece as soon as each two neighbours are what the model makes of their own
+    /// characters.
+    fn neighbours_tell(&self) -> bool {
+        false
+    }
+
     /// What each token adds to decoded text, by id: its bytes, unless tokens overlap.
     fn contributions(&self) -> &TokenTable<'static> {
         self.tokens()
@@ -100,13 +196,13 @@ pub trait Model: Send + Sync + std::fmt::Debug {
 /// A model that reckons in numbers that grow from the beginning of a piece on, and are rounded: what it
 /// takes for the best depends, in close cases, on what came before.
 pub trait Carrying {
-    /// The same as [`Model::encode_piece`] for what follows a seam, up to which scores were added up to
+    /// The same as [`Model::encode_ids`] for what follows a seam, up to which scores were added up to
     /// [`Scratch::sum`]. That becomes the sum behind it, and [`Scratch::bound`] says up to which absolute
     /// sum before it the ids are sure to be the same; 0: they may never be.
     ///
     /// # Errors
-    /// As [`Model::encode_piece`].
-    fn encode_on(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Found>) -> Result<()>;
+    /// As [`Model::encode_ids`].
+    fn encode_on(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()>;
 
     /// What each token adds to the sum, by id, if it was given with a bound above 0.
     fn scores(&self) -> &[f32];
@@ -139,5 +235,21 @@ pub(super) fn check_unknown(unk_id: Option<u32>) -> Result<()> {
             "the unknown token's id {id} is not below {MAX_TOKENS}"
         ))),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The tokens of a piece; their ids are what is said of them alone, which goes behind what there is.
+    pub(in crate::models) fn tokens_of(model: &dyn Model, piece: &[u8]) -> Vec<Found> {
+        let scratch = &mut Scratch::default();
+        let (mut found, mut ids) = (Vec::new(), vec![7]);
+        model.encode_piece(piece, scratch, &mut found).unwrap();
+        model.encode_ids(piece, scratch, &mut ids).unwrap();
+        let alone = ids[1..].iter();
+        assert!(found.iter().map(|found| &found.id).eq(alone) && ids[0] == 7);
+        found
     }
 }

@@ -16,7 +16,7 @@ use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
 use super::merging::characters::{MergeScratch, Symbol};
 use super::merging::dropout::Dropout;
 use super::merging::table::Merges;
-use super::model::{Found, Model, Tables, check_unknown};
+use super::model::{Found, Model, Tables, Tokens, check_unknown};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Error, Result};
@@ -174,37 +174,68 @@ impl ScoredPairs {
     }
 
     /// Gives ids to what was merged; neighbouring unknown characters are one token.
-    fn emit(&self, piece: &[u8], scratch: &MergeScratch, out: &mut Vec<Found>) {
+    fn emit(&self, piece: &[u8], scratch: &MergeScratch, out: &mut impl Tokens) -> Result<()> {
+        out.reserve(scratch.merged.len())?;
         let mut before = None;
         for (_, symbol) in scratch.merged() {
-            self.emit_one(piece, symbol, before, out);
+            self.emit_one(piece, symbol, before, out)?;
             before = Some(symbol);
         }
+        Ok(())
     }
 
-    /// Gives ids to a symbol that stands behind another one.
+    /// Gives ids to a symbol that stands behind another one, where there is room for one id.
     #[inline]
-    fn emit_one(&self, piece: &[u8], symbol: Symbol, before: Option<Symbol>, out: &mut Vec<Found>) {
+    fn emit_one(
+        &self,
+        piece: &[u8],
+        symbol: Symbol,
+        before: Option<Symbol>,
+        out: &mut impl Tokens,
+    ) -> Result<()> {
         if self.is_known(symbol) {
             out.push(symbol.into());
         } else if let Some(ids) = &self.byte_ids {
             let bytes = &piece[symbol.start as usize..symbol.end as usize];
-            out.extend((symbol.start..).zip(bytes).map(|(at, &byte)| Found {
-                id: ids[byte as usize],
-                start: at,
-                end: at + 1,
-            }));
-        } else {
-            match out.last_mut() {
-                Some(last) if before.is_some_and(|before| !self.is_known(before)) => {
-                    last.end = symbol.end;
-                }
-                _ => out.push(Found {
-                    id: self.unk_id,
-                    ..symbol.into()
-                }),
+            out.reserve(bytes.len())?;
+            for (at, &byte) in (symbol.start..).zip(bytes) {
+                out.push(Found {
+                    id: ids[byte as usize],
+                    start: at,
+                    end: at + 1,
+                });
             }
+        } else if before.is_some_and(|before| !self.is_known(before)) {
+            out.extend_last(symbol.end);
+        } else {
+            out.push(Found {
+                id: self.unk_id,
+                ..symbol.into()
+            });
         }
+        Ok(())
+    }
+
+    /// Gives out the tokens of a piece.
+    fn encode(&self, piece: &[u8], scratch: &mut Scratch, out: &mut impl Tokens) -> Result<()> {
+        let scratch: &mut MergeScratch = scratch.own.of();
+        if self.has_unused {
+            scratch.spell(self.spell(piece));
+            scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
+            return self.emit(piece, scratch, out);
+        }
+        scratch.merge_by_windows(
+            &self.merges,
+            false, // scores need not rise from a product to its parts
+            || {
+                let mut spelt = self.spell(piece);
+                move |symbols: &mut Vec<Symbol>| {
+                    spelt.next().map(|next| symbols.push(next)).is_some()
+                }
+            },
+            out,
+            |out, symbol, before| self.emit_one(piece, symbol, before, out),
+        )
     }
 }
 
@@ -300,27 +331,11 @@ impl Model for ScoredPairs {
         scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let scratch: &mut MergeScratch = scratch.own.of();
-        if self.has_unused {
-            scratch.spell(self.spell(piece));
-            scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
-            self.emit(piece, scratch, out);
-            return Ok(());
-        }
-        let before = out.len();
-        scratch.merge_by_windows(
-            &self.merges,
-            false, // scores need not rise from a product to its parts
-            || {
-                let mut spelt = self.spell(piece);
-                move |symbols: &mut Vec<Symbol>| {
-                    spelt.next().map(|next| symbols.push(next)).is_some()
-                }
-            },
-            out,
-            |out, symbol, before| self.emit_one(piece, symbol, before, out),
-            |out| out.truncate(before),
-        )
+        self.encode(piece, scratch, out)
+    }
+
+    fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        self.encode(piece, scratch, ids)
     }
 
     fn sample_piece(
@@ -337,12 +352,16 @@ impl Model for ScoredPairs {
         let scratch: &mut MergeScratch = scratch.own.of();
         scratch.spell(self.spell(piece));
         scratch.merge_varied(&self.merges, Some((dropout, draw)), |id| self.is_unused(id))?;
-        self.emit(piece, scratch, out);
-        Ok(())
+        self.emit(piece, scratch, out)
     }
 
     fn border(&self) -> Option<Border> {
         self.border
+    }
+
+    /// As merging by windows relies on it, where each character's symbols are its own whatever stands beside it.
+    fn neighbours_tell(&self) -> bool {
+        !self.has_unused && self.user_defined.is_none() && self.byte_ids.is_some()
     }
 
     /// Whatever merging makes is a token. Where unknown characters do not become bytes, neighbours

@@ -2,11 +2,15 @@
 
 use std::any::Any;
 
+use super::model::Found;
+
 /// What a worker lends a model with each piece.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// The model's own.
     pub own: Own,
+    /// Tokens on their way to become ids.
+    pub found: Vec<Found>,
     /// What scores have added up to, see [`super::model::Carrying`].
     pub sum: f32,
     /// How far a result holds, see [`super::model::Carrying`].

@@ -25,7 +25,7 @@ use serde::Deserialize;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
-use super::model::{Found, Tables};
+use super::model::{Found, Tables, Tokens};
 use super::trie::Trie;
 use crate::boundaries::seams::{Border, Joints};
 use crate::error::{Error, Result};
@@ -221,15 +221,24 @@ impl Unigram {
         })
     }
 
-    /// Finds the best segmentation as (start, end, id), from the left; gives its score.
-    fn viterbi(&self, piece: &[u8], scratch: &mut SearchScratch) -> f64 {
+    /// Gives out the tokens of the best segmentation as they are settled; returns its score.
+    fn encode(
+        &self,
+        piece: &[u8],
+        scratch: &mut SearchScratch,
+        out: &mut impl Tokens,
+    ) -> Result<f64> {
+        let mut after_unknown = false;
+        let take = |settled: &[(u32, u32, u32)]| {
+            self.emit(piece, settled.iter().copied(), &mut after_unknown, out)
+        };
         if self.settings.fixed_point {
-            return self.backward(piece, scratch);
+            return self.backward(piece, scratch, take);
         }
         let SearchScratch { steps, path, .. } = scratch;
         match self.settings.single_precision {
-            true => self.forward::<f32>(piece, 0.0, steps, path),
-            false => self.forward::<f64>(piece, 0.0, steps, path),
+            true => self.forward::<f32>(piece, 0.0, steps, path, take),
+            false => self.forward::<f64>(piece, 0.0, steps, path, take),
         }
     }
 
@@ -263,32 +272,37 @@ impl Unigram {
                 let path = nodes
                     .iter()
                     .map(|&Node { start, end, id, .. }| (start, end, id));
-                self.emit(piece, path, &mut found)?;
+                self.emit(piece, path, &mut false, &mut found)?;
                 Ok((found, score.wide()))
             })
             .collect()
     }
 
-    /// Turns a segmentation into tokens: unknown characters become bytes, or the token for them.
+    /// Turns a segmentation, or a part of one, into tokens: unknown characters become bytes, or the token for them.
+    /// `after_unknown` says whether the token before it was the latter, and then whether its last one is.
     fn emit(
         &self,
         piece: &[u8],
-        path: impl Iterator<Item = (u32, u32, u32)>,
-        out: &mut Vec<Found>,
+        path: impl ExactSizeIterator<Item = (u32, u32, u32)>,
+        after_unknown: &mut bool,
+        out: &mut impl Tokens,
     ) -> Result<()> {
-        let mut after_unknown = false;
+        out.reserve(path.len())?;
         for (start, end, id) in path {
             if id != UNKNOWN {
                 out.push(Found { id, start, end });
-                after_unknown = false;
+                *after_unknown = false;
                 continue;
             }
             if let Some(bytes) = &self.bytes {
-                out.extend((start..end).map(|at| Found {
-                    id: bytes[piece[at as usize] as usize],
-                    start: at,
-                    end: at + 1,
-                }));
+                out.reserve((end - start) as usize)?;
+                for at in start..end {
+                    out.push(Found {
+                        id: bytes[piece[at as usize] as usize],
+                        start: at,
+                        end: at + 1,
+                    });
+                }
                 continue;
             }
             let Some(id) = self.settings.unk_id else {
@@ -296,11 +310,12 @@ impl Unigram {
                 let byte = piece[offset];
                 return Err(Error::MissingByte { byte, offset });
             };
-            match out.last_mut() {
-                Some(last) if after_unknown && self.settings.fuse_unk => last.end = end,
-                _ => out.push(Found { id, start, end }),
+            if *after_unknown && self.settings.fuse_unk {
+                out.extend_last(end);
+            } else {
+                out.push(Found { id, start, end });
             }
-            after_unknown = true;
+            *after_unknown = true;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::changes::Changes;
 use super::double_array::DoubleArray;
 use crate::error::{Error, Result};
 use crate::text::prefixes::Prefixes;
-use crate::text::{Text, character_len};
+use crate::text::{Rewriter, character_len};
 
 /// A table that is read.
 #[derive(Debug)]
@@ -112,74 +112,70 @@ impl Charsmap {
 
     /// Rewrites by the longest rule that applies, from left to right. What is put in stands for all that
     /// it replaces.
-    pub(super) fn rewrite(&self, text: &mut Text) {
-        text.rewrite(|old, new| {
-            let mut start = 0;
-            let mut at = 0;
-            while at < old.len() {
-                if self.kept_begins[usize::from(old[at])]
-                    && let Some(kept) = self.kept.longest(&old[at..])
-                {
-                    at += kept;
-                    continue;
-                }
-                if !self.begins[usize::from(old[at])] {
-                    at += character_len(old, at);
-                    continue;
-                }
-                let rules = self.trie.prefixes(&old[at..]);
-                let longest = rules
-                    .filter_map(|(length, value)| Some((length, self.replacement(value)?)))
-                    .last();
-                match longest {
-                    None => at += character_len(old, at),
-                    Some((length, with)) => {
-                        new.keep(start..at);
-                        new.replace(at..at + length, with.as_bytes());
-                        at += length;
-                        start = at;
-                    }
+    pub(super) fn write(&self, old: &[u8], new: &mut Rewriter<'_>) {
+        let mut start = 0;
+        let mut at = 0;
+        while at < old.len() {
+            if self.kept_begins[usize::from(old[at])]
+                && let Some(kept) = self.kept.longest(&old[at..])
+            {
+                at += kept;
+                continue;
+            }
+            if !self.begins[usize::from(old[at])] {
+                at += character_len(old, at);
+                continue;
+            }
+            let rules = self.trie.prefixes(&old[at..]);
+            let longest = rules
+                .filter_map(|(length, value)| Some((length, self.replacement(value)?)))
+                .last();
+            match longest {
+                None => at += character_len(old, at),
+                Some((length, with)) => {
+                    new.keep(start..at);
+                    new.replace(at..at + length, with.as_bytes());
+                    at += length;
+                    start = at;
                 }
             }
-            new.keep(start..old.len());
-        });
+        }
+        new.keep(start..old.len());
     }
 
     /// Rewrites as Hugging Face's `Precompiled`: a grapheme cluster of less than six bytes becomes, as
     /// a whole, what the shortest rule makes of its beginning; else each of its characters does by
     /// itself. So CR LF becomes one space and not two, and an accent may get lost.
-    pub(super) fn rewrite_graphemes(&self, text: &mut Text) {
-        text.rewrite(|old, new| {
-            let mut writer = GraphemeWriter {
-                changes: Changes::new(old, new),
-                last: None,
-            };
-            let mut end = 0;
-            for chunk in old.utf8_chunks() {
-                let mut rest = chunk.valid();
-                while !rest.is_empty() {
-                    // Each but the last of a plain run is a cluster by itself. With the last one the way
-                    // of clusters goes on, up to the next run that is worth leaving it for.
-                    let plain = self.plain(rest);
-                    if plain > 0 {
-                        writer.flush();
-                        writer
-                            .changes
-                            .keep_to(end + chunk.valid().len() - rest.len() + plain);
-                        rest = &rest[plain..];
-                    }
-                    let run = self.until_plain(rest);
-                    self.rewrite_clusters(&rest[..run], &mut writer);
-                    rest = &rest[run..];
-                }
-                end += chunk.valid().len() + chunk.invalid().len();
-                if !chunk.invalid().is_empty() {
+    pub(super) fn write_graphemes(&self, old: &[u8], new: &mut Rewriter<'_>) {
+        let mut writer = GraphemeWriter {
+            changes: Changes::new(old, new),
+            last: None,
+        };
+        let mut end = 0;
+        for chunk in old.utf8_chunks() {
+            let mut rest = chunk.valid();
+            while !rest.is_empty() {
+                // Each but the last of a plain run is a cluster by itself. With the last one the way
+                // of clusters goes on, up to the next run that is worth leaving it for.
+                let plain = self.plain(rest);
+                if plain > 0 {
                     writer.flush();
-                    writer.changes.keep_to(end);
+                    writer
+                        .changes
+                        .keep_to(end + chunk.valid().len() - rest.len() + plain);
+                    rest = &rest[plain..];
                 }
+                let run = self.until_plain(rest);
+                self.rewrite_clusters(&rest[..run], &mut writer);
+                rest = &rest[run..];
             }
-            writer.flush();
-        });
+            end += chunk.valid().len() + chunk.invalid().len();
+            if !chunk.invalid().is_empty() {
+                writer.flush();
+                writer.changes.keep_to(end);
+            }
+        }
+        writer.flush();
     }
 
     /// The bytes of all but the last of the plain characters that a text begins with and that no rule
@@ -296,6 +292,7 @@ impl GraphemeWriter<'_, '_> {
 mod tests {
     use super::*;
     use crate::text::Origin;
+    use crate::text::Text;
 
     fn table(rules: &[(&str, &str)]) -> Charsmap {
         let bytes = Charsmap::compile(rules).unwrap();
@@ -306,7 +303,7 @@ mod tests {
     fn takes_the_longest_rule() {
         let table = table(&[("a", "1"), ("ab", ""), ("abc", "xyz"), ("é", "e")]);
         let mut text = Text::new("ababcaé\u{FF}d".as_bytes(), true);
-        table.rewrite(&mut text);
+        text.rewrite(|old, new| table.write(old, new));
         assert_eq!(text.bytes(), "xyz1e\u{FF}d".as_bytes());
         assert_eq!(text.origin(0..1), Some(Origin { start: 2, end: 5 }));
     }
@@ -315,7 +312,7 @@ mod tests {
     fn a_grapheme_is_replaced_as_a_whole() {
         let table = table(&[("\u{1}", ""), ("\n", " "), ("\r", " "), ("™", "TM")]);
         let mut text = Text::new("\u{1}a\r\nb\u{1}™\n\u{301}".as_bytes(), true);
-        table.rewrite_graphemes(&mut text);
+        text.rewrite(|old, new| table.write_graphemes(old, new));
         assert_eq!(text.bytes(), "a bTM \u{301}".as_bytes());
         let starts: Vec<u32> = (0..6)
             .map(|at| text.origin(at..at + 1).unwrap().start)
@@ -340,7 +337,7 @@ mod tests {
             let digit = |place: u32| parts[number / parts.len().pow(place) % parts.len()];
             let text: String = (0..4).map(digit).collect();
             let mut own = Text::new(text.as_bytes(), true);
-            table.rewrite_graphemes(&mut own);
+            own.rewrite(|old, new| table.write_graphemes(old, new));
             let mut other = Text::new(text.as_bytes(), true);
             other.rewrite(|old, new| {
                 let mut writer = GraphemeWriter {
@@ -364,7 +361,7 @@ mod tests {
         bytes.truncate(bytes.len() - 2);
         let table = Charsmap::read(&bytes).unwrap().unwrap();
         let mut text = Text::new(b"a", false);
-        table.rewrite(&mut text);
+        text.rewrite(|old, new| table.write(old, new));
         assert_eq!(text.bytes(), b""); // the replacement ends where the table does
     }
 }

@@ -7,7 +7,7 @@ use crate::boundaries::stages::AtSpace;
 use crate::error::{Error, Result};
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;
-use crate::text::{Origin, Text, characters};
+use crate::text::{Origin, Rewriter, Text, characters};
 
 /// What is looked for, and what comes in its place.
 #[derive(Debug)]
@@ -79,38 +79,45 @@ impl Replace {
         if text.bytes().is_empty() {
             return Ok(()); // where an expression may match as well
         }
-        let matches = self.matches(text.bytes())?;
-        if matches.is_empty() {
-            return Ok(());
-        }
-        text.rewrite(|old, new| {
-            let mut kept = 0;
-            for Range { start, end } in matches {
-                new.keep(kept..start);
-                kept = end;
-                let origin = match end.checked_sub(1) {
-                    Some(before) => new.origin_at(before),
-                    None => Origin::default(),
-                };
-                new.insert(self.content.as_bytes(), origin);
+        match &self.finder {
+            // There may be as many as bytes: they are not held.
+            Finder::Literal(finder) if finder.is_match(text.bytes()) => text.rewrite(|old, new| {
+                let found = finder.find_iter(old).map(|found| found.range());
+                self.replace_all(found, old, new);
+            }),
+            Finder::Literal(_) => {}
+            Finder::Everywhere => text.rewrite(|old, new| {
+                let places = characters(old).map(|(at, _)| at).chain([old.len()]);
+                self.replace_all(places.map(|at| at..at), old, new);
+            }),
+            Finder::Expression(expression) => {
+                let subject = Subject::new(text.bytes());
+                let found = expression.matches(&subject, 0..text.bytes().len())?;
+                if !found.is_empty() {
+                    text.rewrite(|old, new| self.replace_all(found.into_iter(), old, new));
+                }
             }
-            new.keep(kept..old.len());
-        });
+        }
         Ok(())
     }
 
-    fn matches(&self, text: &[u8]) -> Result<Vec<Range<usize>>> {
-        Ok(match &self.finder {
-            Finder::Literal(finder) => finder.find_iter(text).map(|found| found.range()).collect(),
-            Finder::Everywhere => characters(text)
-                .map(|(at, _)| at)
-                .chain([text.len()])
-                .map(|at| at..at)
-                .collect(),
-            Finder::Expression(expression) => {
-                expression.matches(&Subject::new(text), 0..text.len())?
-            }
-        })
+    fn replace_all(
+        &self,
+        matches: impl Iterator<Item = Range<usize>>,
+        old: &[u8],
+        new: &mut Rewriter<'_>,
+    ) {
+        let mut kept = 0;
+        for Range { start, end } in matches {
+            new.keep(kept..start);
+            kept = end;
+            let origin = match end.checked_sub(1) {
+                Some(before) => new.origin_at(before),
+                None => Origin::default(),
+            };
+            new.insert(self.content.as_bytes(), origin);
+        }
+        new.keep(kept..old.len());
     }
 }
 

@@ -31,6 +31,11 @@ impl Splitter {
     fn safe_cut(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
         py.detach(|| self.0.safe_cut(&data))
     }
+
+    #[getter]
+    fn knows_cuts(&self) -> bool {
+        self.0.knows_cuts()
+    }
 }
 
 /// Words of a fixed width between two tags.
@@ -103,6 +108,20 @@ impl SpecialMatcher {
             })
         })?;
         Ok(all)
+    }
+
+    fn stretches(&self, py: Python<'_>, data: BufferArg<u8>) -> PyResult<(usize, usize)> {
+        let (mut longest, mut last) = (0, 0);
+        py.detach(|| {
+            self.0.segments(&data, |segment| {
+                match segment {
+                    Segment::Text { start, end } => longest = longest.max(end - start),
+                    Segment::Special { end, .. } => last = end,
+                }
+                Ok(())
+            })
+        })?;
+        Ok((longest, last))
     }
 
     #[getter]

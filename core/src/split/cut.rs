@@ -16,15 +16,30 @@ use crate::text::continues;
 ///
 /// A character that is not complete is no ground to cut: its other bytes may be beyond the text.
 pub(super) fn safe_cut(words: WordRule, rules: Rules, text: &[u8]) -> usize {
-    let is_safe = |&at: &usize| {
-        !continues(text[at])
-            && at_start(text, at)
-                .zip(at_end(text, at))
-                .is_some_and(|(after, before)| {
-                    is_safe_between(words, rules, before, after, text[at])
-                })
-    };
-    (1..text.len()).rev().find(is_safe).unwrap_or(0)
+    let mut at = text.len();
+    while at > 1 {
+        at -= 1;
+        if is_safe(words, rules, text, at) {
+            return at;
+        }
+        // Where the same byte stands again and again, all cuts are as this one.
+        let byte = text[at];
+        if byte.is_ascii() && text[at - 1] == byte {
+            at = text[..at]
+                .iter()
+                .rposition(|&other| other != byte)
+                .map_or(0, |last| last + 2);
+        }
+    }
+    0
+}
+
+/// Tell whether a text can be cut at an offset.
+pub(super) fn is_safe(words: WordRule, rules: Rules, text: &[u8], at: usize) -> bool {
+    let sides = || at_start(text, at).zip(at_end(text, at));
+    !continues(text[at])
+        && sides()
+            .is_some_and(|(after, before)| is_safe_between(words, rules, before, after, text[at]))
 }
 
 /// Tell whether a cut is safe between characters of two classes, the second of which begins with `byte`.

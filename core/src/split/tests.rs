@@ -200,6 +200,33 @@ fn cuts_are_safe_between_random_strings() {
 }
 
 #[test]
+fn a_cut_is_the_last_one_also_where_runs_are_skipped() {
+    for (name, scanner, _) in patterns() {
+        let super::Way::Rule(words, rules) = &scanner.0 else {
+            continue;
+        };
+        let mut random = Random(3);
+        for _ in 0..20_000 {
+            // Runs of each of a few characters.
+            let few = random.string(6);
+            let text: Vec<u8> = (few.iter().enumerate())
+                .flat_map(|(place, &byte)| {
+                    std::iter::repeat_n(byte, 1 + (place * 7 + few.len()) % 4)
+                })
+                .collect();
+            let is_safe = |&at: &usize| super::cut::is_safe(*words, *rules, &text, at);
+            let last = (1..text.len()).rev().find(is_safe).unwrap_or(0);
+            assert_eq!(
+                scanner.safe_cut(&text),
+                last,
+                "{name}: {}",
+                text.escape_ascii()
+            );
+        }
+    }
+}
+
+#[test]
 fn finds_cuts_near_the_end_of_prose() {
     let cut = |name, text: &str| scanner(name).safe_cut(text.as_bytes());
     for name in [

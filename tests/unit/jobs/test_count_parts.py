@@ -226,7 +226,7 @@ def test_what_cannot_be_divided_is_refused(folder: Path) -> None:
     for source in (Source(), Source(("-",)), Source(text="low")):
         with pytest.raises(UsageError, match="not of stdin or a text"):
             counted(source=source)
-    with pytest.raises(UsageError, match="is not a plain file"):
+    with pytest.raises(UsageError, match="is not a plain file, and parts are made of files"):
         counted(source=Source(("/dev/null",)))
     with pytest.raises(OutputError, match="is not a folder"):
         counted("in/a.txt")

@@ -8,6 +8,7 @@ import io
 import json
 import pickle
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,10 @@ from hypothesis import strategies as st
 
 from bpe_cli.cli.console import in_options
 from bpe_cli.corpus import Source
-from bpe_cli.errors import BpeError, CheckFailed, OutputError, UsageError
+from bpe_cli.corpus.inputs import Inputs
+from bpe_cli.errors import BpeError, CheckFailed, InputError, OutputError, UsageError
 from bpe_cli.jobs.decode import Decoded, DecodeOptions, decode
-from bpe_cli.jobs.documents import Encoded, EncodeOptions
+from bpe_cli.jobs.documents import Encoded, EncodeOptions, refuse_too_long
 from bpe_cli.jobs.encode import encode
 from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
 from bpe_cli.jobs.files import Streams
@@ -339,3 +341,19 @@ def test_a_compressed_output_is_compressed(tmp_path):
 )
 def test_parts_of_jobs_travel(value):
     assert pickle.loads(pickle.dumps(value)) == copy.deepcopy(value) == value
+
+
+def test_a_file_that_is_one_document_too_long_for_it_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"a b\n" * 5)
+    packed = tmp_path / "long.txt.gz"
+    packed.write_bytes(gzip.compress(bytes(20), 0))
+    inputs = Inputs.resolve([str(packed), str(path)])
+    uncut = SimpleNamespace(engine=SimpleNamespace(longest_text=10, safe_cut=lambda _: 0))
+    with pytest.raises(InputError, match=r"long\.txt is one document of 20 bytes; .* the longest may have 10"):
+        refuse_too_long(uncut, None, Source(documents="whole"), inputs)
+    refuse_too_long(uncut, None, Source(documents="lines"), inputs)
+    refuse_too_long(uncut, object(), Source(documents="whole"), inputs)
+    cutting = SimpleNamespace(engine=SimpleNamespace(longest_text=10, safe_cut=lambda text: text.index(b" ")))
+    refuse_too_long(cutting, None, Source(documents="whole"), inputs)
+    refuse_too_long(SimpleNamespace(engine=SimpleNamespace(longest_text=None)), None, Source(documents="whole"), inputs)

@@ -22,6 +22,7 @@ from bpe_cli.jobs.prepare.deep import drawn
 from bpe_cli.jobs.prepare.plan import divide
 from bpe_cli.jobs.prepare.records import Plan
 from bpe_cli.sinks.dataset import DATASETS
+from bpe_cli.sinks.dataset.columns import COLUMNS
 from tests.needs import needs
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=300)
@@ -110,7 +111,8 @@ def test_a_compressed_file_is_never_cut(corpus: Source, tmp_path: Path) -> None:
 @pytest.mark.parametrize("to", sorted(DATASETS))
 def test_every_format_is_the_same_whatever_made_it(to: str, corpus: Source, tmp_path: Path) -> None:
     kind = DATASETS[to]
-    options = PrepareOptions(to=to, eot="auto", part_bytes=900, columns=kind.columns)
+    columns = tuple(name for name in kind.columns if name in COLUMNS)
+    options = PrepareOptions(to=to, eot="auto", part_bytes=900, columns=columns)
     prepare(corpus, "gpt2", options, folder=tmp_path / "one", processes=1)
     prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=2)
     whole = contents(tmp_path / "one")
@@ -149,8 +151,9 @@ def test_what_covers_all_parts_is_checked_and_made_again(to: str, corpus: Source
 
 def test_columns_that_a_format_lacks_are_refused(corpus: Source, tmp_path: Path) -> None:
     for to, columns, hint in (
-        ("npy", ("position_ids",), "only tables have columns"),
-        ("arrow", ("labels",), "it may have attention_mask, position_ids"),
+        ("npy", ("position_ids",), "it may have spans"),
+        ("litdata", ("position_ids",), "it holds nothing but ids; tables have columns"),
+        ("arrow", ("labels",), "it may have attention_mask, position_ids, segment_ids, seq_lengths"),
     ):
         with pytest.raises(UsageError, match=f"the format {to} has no column {columns[0]}") as caught:
             prepare(corpus, "gpt2", PrepareOptions(to=to, columns=columns), folder=tmp_path / "out")
@@ -162,12 +165,6 @@ def test_an_index_counts_sequences(corpus: Source, tmp_path: Path) -> None:
     prepare(corpus, "gpt2", options, folder=tmp_path / "out", processes=1)
     manifest, index = (json.loads((tmp_path / "out" / name).read_bytes()) for name in ("manifest.json", "index.json"))
     assert sum(shard["samples"] for shard in index["shards"]) == manifest["sequences"] > manifest["documents"]
-
-
-def test_a_mask_that_would_be_wrong_is_refused(corpus: Source, tmp_path: Path) -> None:
-    options = PrepareOptions(to="arrow", columns=("attention_mask",), length=16, pad=0)
-    with pytest.raises(UsageError, match="does not know which ids are padding"):
-        prepare(corpus, "gpt2", options, folder=tmp_path / "out")
 
 
 @pytest.mark.parametrize("damage", ["longer", "shorter", "gone", "record", "manifest", "byte"])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare import sequences as module
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, best_fit, sequences
+from bpe_cli.sinks.beside import Beside
 from bpe_cli.support.blocks import Block
 
 DOCUMENTS = st.lists(st.lists(st.integers(0, 9), max_size=12), max_size=12)
@@ -25,20 +26,32 @@ class Kept:
 
     def __init__(self) -> None:
         self.rows: list[list[int]] = []
+        self.masks: list[list[int]] = []
+        self.pieces: list[list[int]] = []
 
-    def write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+    def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
         assert (block.ended, len(ids)) == (len(ends), ends[-1])
         for start, end in zip([0, *ends], ends, strict=False):
             self.rows.append(ids[start:end].tolist())
+            if beside is not None and beside.mask is not None:
+                self.masks.append(beside.mask[start:end].tolist())
+        if beside is not None and beside.pieces is not None:
+            self.pieces += [row.tolist() for row in beside.pieces.rows()]
+
+
+def learnt(id_: int) -> int:
+    """Return the mask of an id, for the tests."""
+    return int(id_ % 3 == 0 and id_ != PAD)
 
 
 def made(
-    documents: list[list[int]], options: SequenceOptions, cuts: list[int]
+    documents: list[list[int]], options: SequenceOptions, cuts: list[int], *, beside: bool = False
 ) -> tuple[list[list[int]], module.Sequences]:
     """Make sequences of documents whose ids come in blocks that are cut at random places."""
     kept = Kept()
-    way = sequences(kept, options)  # type: ignore[arg-type]
+    way = sequences(kept, options, masked=beside, pieces=beside)
     ids = array("I", chain.from_iterable(documents))
+    mask = array("B", map(learnt, ids))
     ends, end = [], 0
     for document in documents:
         end += len(document)
@@ -51,11 +64,16 @@ def made(
         block_ends = array("Q", [*closed, *([cut - start] if is_open else [])])
         begun = start > (ends[done - 1] if done else 0)
         if block_ends:
-            way.write(Block(b"", block_ends, begun, is_open), memoryview(ids)[start:cut], memoryview(block_ends))
+            block = Block(b"", block_ends, begun, is_open)
+            masked = Beside(memoryview(mask)[start:cut]) if beside else None
+            way.write(block, memoryview(ids)[start:cut], memoryview(block_ends), masked)
             done += len(closed)
             start = cut
     way.finish()
     assert way.documents == len(documents)
+    if beside:
+        assert kept.masks == [[learnt(id_) for id_ in row] for row in kept.rows]
+        way.pieces = kept.pieces  # type: ignore[attr-defined]
     return kept.rows, way
 
 
@@ -87,6 +105,30 @@ def test_sequences_are_those_of_the_plain_way(
         assert made_by.padding == sum(length - len(row) for row in expected)
         expected = [row + [pad] * (length - len(row)) for row in expected]
     assert rows == expected
+    assert made(documents, SequenceOptions(length, way, pad), cuts, beside=True)[0] == expected
+
+
+@pytest.mark.parametrize("pad", [None, PAD])
+@pytest.mark.parametrize("way", ["truncate", "split", "concatenate", "best-fit"])
+@given(sizes=st.lists(st.integers(0, 12), max_size=12), length=st.integers(1, 10), cuts=st.lists(st.integers(0, 100)))
+def test_pieces_are_the_stretches_of_a_row_that_are_of_one_document(
+    way: module.Way, pad: int | None, sizes: list[int], length: int, cuts: list[int]
+) -> None:
+    """Each id is the number of its document; a document may give one row several pieces only where it was cut."""
+    documents = [[100 + number] * size for number, size in enumerate(sizes)]
+    rows, made_by = made(documents, SequenceOptions(length, way, pad), cuts, beside=True)
+    assert len(rows) == len(made_by.pieces)  # type: ignore[attr-defined]
+    for row, pieces in zip(rows, made_by.pieces, strict=True):  # type: ignore[attr-defined]
+        start = 0
+        found = []
+        for size in pieces:
+            assert size
+            assert len(set(row[start : start + size])) == 1
+            found.append(row[start])
+            start += size
+        assert row[start:] == [PAD] * (len(row) - start)
+        if way != "best-fit":  # there the rest of a document may stand beside one of its pieces
+            assert len(found) == len(set(found))
 
 
 @given(st.lists(st.integers(1, 20), max_size=40), st.integers(20, 30))

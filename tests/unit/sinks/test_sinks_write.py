@@ -7,14 +7,14 @@ import io
 import json
 import struct
 from array import array
-from itertools import chain
+from itertools import accumulate, chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import OutputError, UsageError
-from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, open_sink, sink_class
+from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, numbers, open_sink, sink_class
 from bpe_cli.sinks.atomic import Output, open_stdout
 from bpe_cli.sinks.numbers import choose_dtype, pack
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
@@ -273,3 +273,13 @@ def test_fingerprints_differ_where_tokenizers_do(stubs):
     same = stubs.Tokenizer()
     same.name = "another name"
     assert fingerprint(same) == fingerprint(variants[0])
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=7), min_size=1, max_size=8), st.booleans(), st.booleans())
+def test_numbers_packed_a_part_at_a_time_are_those_packed_at_once(documents, ends_documents, narrow):
+    ids = memoryview(array("I", chain(*documents)))
+    ends = memoryview(array("Q", accumulate(map(len, documents)))) if ends_documents else memoryview(array("Q"))
+    arguments = ids, "u16" if narrow else "u32", ends, 77 if ends_documents else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbers, "_AT_ONCE", 3)
+        assert b"".join(numbers._packed(*arguments)) == numbers.pack(*arguments)

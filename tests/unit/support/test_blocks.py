@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
+from bpe_cli.support import blocks as blocks_module
 from bpe_cli.support.blocks import Block, settle, whole_documents
 
 
@@ -102,6 +103,37 @@ def test_a_text_without_a_safe_place_is_refused_while_it_is_read(size):
     with pytest.raises(InputError, match="a text without a safe place to cut it is longer than 4 GiB"):
         list(settle(blocks, after_blank, 5))
     assert next(blocks, None) is not None
+
+
+def between_bars(data: bytes | memoryview) -> tuple[int, int]:
+    parts = bytes(data).split(b"|")
+    return max(map(len, parts)), len(data) - len(parts[-1])
+
+
+@given(st.text("ab|", max_size=60).map(str.encode), st.lists(st.integers(0, 60), max_size=20))
+def test_a_text_is_refused_as_soon_as_a_stretch_of_it_is_too_long(text, cuts):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_module, "_LONGEST_MARK", 0)
+        parts = [*sorted({min(each, len(text)) for each in cuts}), len(text)]
+        given_bytes = 0
+
+        def given_blocks():
+            nonlocal given_bytes
+            for block in cut([text], parts):
+                given_bytes += len(block.data)
+                yield block
+
+        try:
+            settled = list(settle(given_blocks(), lambda _: 0, 5, between_bars))
+        except InputError:
+            # What had come was too long, and what had come before it was not.
+            assert between_bars(text[:given_bytes])[0] > 5
+            before = max((each for each in parts if each < given_bytes), default=0)
+            assert between_bars(text[:before])[0] <= 5
+        else:
+            assert b"".join(bytes(block.data) for block in settled) == text
+            last = max((each for each in parts if each < len(text)), default=0)
+            assert between_bars(text[:last])[0] <= 5
 
 
 def test_what_is_held_is_counted_from_the_last_safe_place():

@@ -6,6 +6,7 @@ use super::out::{Out, Span, Variation};
 use super::{Staged, Worker, placed};
 use crate::boundaries::seams::cut_at_borders;
 use crate::documents;
+use crate::encode::encoded::Part;
 use crate::error::{Error, Result};
 use crate::memory::key;
 use crate::models::model::Found;
@@ -83,8 +84,14 @@ impl Run<'_> {
         let origins = matches!(self.out, Out::Spans(_)) || self.variation.is_some();
         let base = range.start;
         let mut pieces = std::mem::take(&mut self.worker.pieces);
-        pieces.text.reset(&self.text[range], origins);
-        let mut result = self.staged.stages.normalize(&mut pieces.text, context);
+        let text = &self.text[range];
+        let stages = &self.staged.stages;
+        let mut result = if origins {
+            pieces.text.reset(text, true);
+            stages.normalize(&mut pieces.text, context)
+        } else {
+            stages.begin(text, &mut pieces.text, context)
+        };
         if result.is_ok()
             && let Some(matcher) = added
         {
@@ -185,11 +192,30 @@ impl Run<'_> {
             _ => None,
         };
         let piece = &bytes[range.clone()];
-        worker.found.clear();
         let place = |at: usize| {
             let origin = text.origin(at..bytes.len().min(at + 1)).unwrap_or_default();
             base + origin.start as usize
         };
+        let with_place = |error| match error {
+            Error::MissingByte { byte, offset } => Error::MissingByte {
+                byte,
+                offset: place(range.start + offset),
+            },
+            other => other,
+        };
+        if let (Out::Ids(part, keep), None) = (&mut *out, *variation) {
+            let before = part.ids.len();
+            let result = staged
+                .model
+                .encode_ids(piece, &mut worker.scratch, &mut part.ids);
+            result.map_err(with_place)?;
+            if let Some(key) = key {
+                worker.cache.remember(key, &part.ids[before..]);
+            }
+            Self::forget_some(staged, part, *keep);
+            return Ok(());
+        }
+        worker.found.clear();
         let result = match *variation {
             None => staged
                 .model
@@ -207,24 +233,12 @@ impl Run<'_> {
                 )
             }
         };
-        result.map_err(|error| match error {
-            Error::MissingByte { byte, offset } => Error::MissingByte {
-                byte,
-                offset: place(range.start + offset),
-            },
-            other => other,
-        })?;
+        result.map_err(with_place)?;
         out.reserve(worker.found.len())?;
         match out {
             Out::Ids(part, keep) => {
-                let before = part.ids.len();
                 part.ids.extend(worker.found.iter().map(|found| found.id));
-                if let Some(key) = key {
-                    worker.cache.remember(key, &part.ids[before..]);
-                }
-                if !*keep && part.ids.len() > 1 << 12 && staged.model.fuses().is_none() {
-                    part.forget();
-                }
+                Self::forget_some(staged, part, *keep);
             }
             Out::Spans(spans) => {
                 if let Some(key) = key {
@@ -238,6 +252,14 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives up ids of which only the number is asked, unless the last one may become one with the next.
+    #[inline]
+    fn forget_some(staged: &Staged, part: &mut Part, keep: bool) {
+        if !keep && part.ids.len() > 1 << 12 && staged.model.fuses().is_none() {
+            part.forget();
+        }
     }
 }
 

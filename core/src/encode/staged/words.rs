@@ -12,6 +12,7 @@ mod misses;
 pub(super) mod plan;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 use characters::{Characters, Fate};
 use masks::{BLOCK, Masks};

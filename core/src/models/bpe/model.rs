@@ -38,6 +38,11 @@ impl Model for Bpe {
         Ok(())
     }
 
+    fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        let (memory, _) = scratch.own.of::<Own>();
+        self.encode_piece(piece, memory, ids)
+    }
+
     fn sample_piece(
         &self,
         piece: &[u8],

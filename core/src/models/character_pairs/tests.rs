@@ -1,6 +1,7 @@
 //! Merging by steps and merging one place at a time, held to the plainest way to write either down.
 
 use super::*;
+use crate::models::model::tests::tokens_of;
 
 /// Tokens over two letters: them, and all that two merges can make of them.
 struct Language {
@@ -46,10 +47,7 @@ impl Language {
 }
 
 fn ids(model: &CharacterPairs, piece: &str) -> Vec<u32> {
-    let mut out = Vec::new();
-    model
-        .encode_piece(piece.as_bytes(), &mut Scratch::default(), &mut out)
-        .unwrap();
+    let out = tokens_of(model, piece.as_bytes());
     out.iter().map(|found| found.id).collect()
 }
 

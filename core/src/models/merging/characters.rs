@@ -32,7 +32,7 @@ pub struct MergeScratch {
     pub(super) short: ShortPiece,
     pub(super) chain: Chain,
     /// Symbols after merging, and the place of the first that each was merged from.
-    pub(super) merged: Vec<(u32, u32)>,
+    pub merged: Vec<(u32, u32)>,
 }
 
 impl MergeScratch {

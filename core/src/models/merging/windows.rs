@@ -15,6 +15,7 @@ use super::queue::{BucketQueue, HeapQueue};
 use super::short::MAX_SYMBOLS;
 use super::table::Merges;
 use crate::error::Result;
+use crate::models::model::Tokens;
 
 /// So many symbols fewer than there is room for are enough for a window: a character can be as many.
 const SPARE: usize = 4;
@@ -25,39 +26,39 @@ impl MergeScratch {
     /// Merges a piece; `monotone` as in `queue`.
     ///
     /// What `spell` returns begins anew, adds symbols each time, and says whether there were any left. `take`
-    /// gets a token and the one before it; `forget` takes back all that it was given.
+    /// gets a token and the one before it; what it gives out may be taken back.
     ///
     /// Complexity: linear; the memory of a window, unless a token is longer than one.
     ///
     /// # Errors
     /// As [`merge_long`].
-    pub fn merge_by_windows<S: FnMut(&mut Vec<Symbol>) -> bool, O>(
+    pub fn merge_by_windows<S: FnMut(&mut Vec<Symbol>) -> bool, O: Tokens>(
         &mut self,
         merges: &impl Merges,
         monotone: bool,
         spell: impl Fn() -> S,
         out: &mut O,
-        take: impl Fn(&mut O, Symbol, Option<Symbol>),
-        forget: impl Fn(&mut O),
+        take: impl Fn(&mut O, Symbol, Option<Symbol>) -> Result<()>,
     ) -> Result<()> {
+        let before = out.count();
         for most in [MAX_SYMBOLS, LONG_WINDOW, usize::MAX] {
-            let take = |symbol, before| take(out, symbol, before);
-            if self.merge_windows_of(most, merges, monotone, spell(), take)? {
+            if self.merge_windows_of(most, merges, monotone, spell(), out, &take)? {
                 break;
             }
-            forget(out);
+            out.truncate(before);
         }
         Ok(())
     }
 
     /// Merges windows of so many symbols, or says that this does not lead to an end.
-    fn merge_windows_of(
+    fn merge_windows_of<O: Tokens>(
         &mut self,
         most: usize,
         merges: &impl Merges,
         monotone: bool,
         mut spell: impl FnMut(&mut Vec<Symbol>) -> bool,
-        mut take: impl FnMut(Symbol, Option<Symbol>),
+        out: &mut O,
+        take: impl Fn(&mut O, Symbol, Option<Symbol>) -> Result<()>,
     ) -> Result<bool> {
         self.symbols.clear();
         let mut expected = None;
@@ -68,6 +69,7 @@ impl MergeScratch {
                 is_last = !spell(&mut self.symbols);
             }
             self.merge_window(merges, monotone)?;
+            out.reserve(self.merged.len())?;
             let symbols = self.symbols.len();
             // What begins in the last third may become something else with what comes behind it.
             let limit = if is_last { symbols } else { symbols * 2 / 3 };
@@ -80,7 +82,7 @@ impl MergeScratch {
                     next = Some((place.start, symbol));
                     break;
                 }
-                take(symbol, before);
+                take(out, symbol, before)?;
                 before = Some(symbol);
             }
             match next {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::models::model::tests::tokens_of;
 
 fn model(tokens: &[(String, f64, u8)], byte_fallback: bool) -> ScoredPairs {
     let bytes = (0..=255).map(|byte| (format!("<0x{byte:02X}>"), 0.0, kind::BYTE));
@@ -27,10 +28,7 @@ fn model(tokens: &[(String, f64, u8)], byte_fallback: bool) -> ScoredPairs {
 }
 
 fn encode(model: &ScoredPairs, piece: &[u8]) -> Vec<u32> {
-    let mut out = Vec::new();
-    model
-        .encode_piece(piece, &mut Scratch::default(), &mut out)
-        .unwrap();
+    let out = tokens_of(model, piece);
     out.iter().map(|found| found.id).collect()
 }
 

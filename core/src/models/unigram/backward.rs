@@ -10,6 +10,7 @@
 
 use super::lattice::UNKNOWN;
 use super::{SearchScratch, Unigram};
+use crate::error::Result;
 use crate::text::read_char;
 
 /// How many units make a score of 1.
@@ -41,17 +42,23 @@ pub(super) fn rounded(score: f64) -> f64 {
 }
 
 impl Unigram {
-    /// Finds the best segmentation as (start, end, id), from the left; returns its score.
-    pub(super) fn backward(&self, piece: &[u8], scratch: &mut SearchScratch) -> f64 {
-        scratch.path.clear();
+    /// Finds the best segmentation, and returns its score. `take` gets (start, end, id) of each token, from the left,
+    /// block by block.
+    pub(super) fn backward(
+        &self,
+        piece: &[u8],
+        scratch: &mut SearchScratch,
+        mut take: impl FnMut(&[(u32, u32, u32)]) -> Result<()>,
+    ) -> Result<f64> {
         let mut sum = 0;
         let mut from = 0;
         while from < piece.len() {
             let end = self.block(piece, from, &mut scratch.starts);
             sum += self.backward_in_block(&piece[..end], from, scratch);
+            take(&scratch.path)?;
             from = end;
         }
-        sum as f64 / UNITS
+        Ok(sum as f64 / UNITS)
     }
 
     /// Collects where the characters of the next block begin, and returns where it ends.
@@ -114,6 +121,7 @@ impl Unigram {
             onward[start - from] = best;
             single = start;
         }
+        path.clear();
         let mut start = from;
         while start < text.len() {
             let Onward { end, id, .. } = onward[start - from];
@@ -131,7 +139,7 @@ mod tests {
     use super::super::tests::{SETTINGS, all, ids, model};
     use super::super::{Settings, Unigram};
     use crate::models::model::Model as _;
-    use crate::models::scratch::Scratch;
+    use crate::models::model::tests::tokens_of;
 
     fn of(tokens: &[(&str, f64)]) -> Unigram {
         let settings = Settings {
@@ -148,10 +156,7 @@ mod tests {
     }
 
     fn encode(model: &Unigram, text: &[u8]) -> Vec<u32> {
-        let mut out = Vec::new();
-        model
-            .encode_piece(text, &mut Scratch::default(), &mut out)
-            .unwrap();
+        let out = tokens_of(model, text);
         let mut at = 0;
         for found in &out {
             assert_eq!(found.start, at, "tokens cover the text");

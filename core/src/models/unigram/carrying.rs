@@ -15,7 +15,7 @@ use super::forward::{NOTHING, walk_back};
 use super::lattice::UNKNOWN;
 use super::{NOWHERE, SearchScratch, Step, Unigram};
 use crate::error::Result;
-use crate::models::model::{Carrying, Found};
+use crate::models::model::Carrying;
 use crate::models::scratch::Scratch;
 use crate::text::character_len;
 
@@ -68,7 +68,6 @@ impl Unigram {
             }
             start = single;
         }
-        path.clear();
         walk_back(0..piece.len(), steps, path);
         // The second best path comes to one of these places in another way than the best.
         let leads = path.iter().map(|&(_, end, _)| {
@@ -115,8 +114,10 @@ fn mostly_ascii(piece: &[u8]) -> bool {
 }
 
 impl Carrying for Unigram {
-    fn encode_on(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Found>) -> Result<()> {
-        let Scratch { own, sum, bound } = scratch;
+    fn encode_on(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        let Scratch {
+            own, sum, bound, ..
+        } = scratch;
         let unigram: &mut SearchScratch = own.of();
         *bound = 0.0;
         if piece.len() <= LONGEST && mostly_ascii(piece) {
@@ -124,18 +125,23 @@ impl Carrying for Unigram {
             *bound = self.bound(piece, lead, &unigram.path);
             if sum.abs() < *bound {
                 *sum = self.add_up(*sum, &unigram.path);
-                return self.emit(piece, unigram.path.iter().copied(), out);
+                return self.emit(piece, unigram.path.iter().copied(), &mut false, ids);
             }
         }
         let SearchScratch {
             steps, path, exact, ..
         } = unigram;
         std::mem::swap(path, exact);
-        *sum = self.forward::<f32>(piece, f64::from(*sum), steps, path) as f32;
-        if *bound > 0.0 && path != exact {
-            *bound = 0.0; // what is right here is not what is right elsewhere
-        }
-        self.emit(piece, unigram.path.iter().copied(), out)
+        let mut after_unknown = false;
+        let behind = self.forward::<f32>(piece, f64::from(*sum), steps, path, |settled| {
+            // What has a bound is settled at once.
+            if *bound > 0.0 && settled != &exact[..] {
+                *bound = 0.0; // what is right here is not what is right elsewhere
+            }
+            self.emit(piece, settled.iter().copied(), &mut after_unknown, ids)
+        })?;
+        *sum = behind as f32;
+        Ok(())
     }
 
     fn scores(&self) -> &[f32] {

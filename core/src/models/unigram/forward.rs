@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::lattice::UNKNOWN;
 use super::{NOWHERE, Real, Step, Unigram};
+use crate::error::Result;
 use crate::text::character_len;
 
 /// How many bytes are searched before it is looked for what is settled.
@@ -23,16 +24,17 @@ pub(super) const NOTHING: Step = Step {
 };
 
 impl Unigram {
-    /// Finds the best segmentation as (start, end, id), where scores have added up to a sum before the
-    /// piece; returns the sum behind it.
+    /// Finds the best segmentation, where scores have added up to a sum before the piece; returns the sum behind it.
+    /// `take` gets what is settled, (start, end, id) of each token, stretch by stretch.
     pub(super) fn forward<T: Real>(
         &self,
         piece: &[u8],
         sum: f64,
         steps: &mut Vec<Step>,
         path: &mut Vec<(u32, u32, u32)>,
-    ) -> f64 {
-        self.forward_by::<T>(STRETCH, piece, sum, steps, path)
+        take: impl FnMut(&[(u32, u32, u32)]) -> Result<()>,
+    ) -> Result<f64> {
+        self.forward_by::<T>(STRETCH, piece, sum, steps, path, take)
     }
 
     /// The same by stretches of at least so many bytes.
@@ -43,8 +45,8 @@ impl Unigram {
         sum: f64,
         steps: &mut Vec<Step>,
         path: &mut Vec<(u32, u32, u32)>,
-    ) -> f64 {
-        path.clear();
+        mut take: impl FnMut(&[(u32, u32, u32)]) -> Result<()>,
+    ) -> Result<f64> {
         steps.clear();
         steps.push(Step {
             score: sum,
@@ -59,10 +61,12 @@ impl Unigram {
             start = self.advance::<T>(piece, base, start..stop, steps);
             if start == piece.len() {
                 walk_back(base..start, steps, path);
-                return steps[start - base].score;
+                take(path)?;
+                return Ok(steps[start - base].score);
             }
             let settled = settled(base, start, steps);
             walk_back(base..settled, steps, path);
+            take(path)?;
             steps.drain(..settled - base);
             base = settled;
             size = stretch.max(2 * (start - base));
@@ -118,14 +122,14 @@ fn settled(base: usize, start: usize, steps: &[Step]) -> usize {
     places.pop_first().unwrap_or(base)
 }
 
-/// Appends the path that leads from a place to another one.
+/// Finds the path that leads from a place to another one.
 pub(super) fn walk_back(range: Range<usize>, steps: &[Step], path: &mut Vec<(u32, u32, u32)>) {
-    let before = path.len();
+    path.clear();
     let mut end = range.end;
     while end > range.start {
         let step = steps[end - range.start];
         path.push((step.start, end as u32, step.id));
         end = step.start as usize;
     }
-    path[before..].reverse();
+    path.reverse();
 }

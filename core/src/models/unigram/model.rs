@@ -24,9 +24,11 @@ impl Model for Unigram {
         scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let memory: &mut SearchScratch = scratch.own.of();
-        self.viterbi(piece, memory);
-        self.emit(piece, memory.path.iter().copied(), out)
+        self.encode(piece, scratch.own.of(), out).map(|_| ())
+    }
+
+    fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+        self.encode(piece, scratch.own.of(), ids).map(|_| ())
     }
 
     fn sample_piece(
@@ -51,7 +53,7 @@ impl Model for Unigram {
             0 => {
                 let memory: &mut SearchScratch = scratch.own.of();
                 self.sample(piece, alpha, draw, memory);
-                self.emit(piece, memory.path.iter().copied(), out)
+                self.emit(piece, memory.path.iter().copied(), &mut false, out)
             }
             1 => self.encode_piece(piece, scratch, out),
             n => {
@@ -64,10 +66,8 @@ impl Model for Unigram {
 
     fn nbest_piece(&self, piece: &[u8], n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
         if n == 1 && !piece.is_empty() {
-            let mut scratch = SearchScratch::default();
-            let score = self.viterbi(piece, &mut scratch);
             let mut found = Vec::new();
-            self.emit(piece, scratch.path.iter().copied(), &mut found)?;
+            let score = self.encode(piece, &mut SearchScratch::default(), &mut found)?;
             return Ok(vec![(found, score)]);
         }
         let mut best = match self.settings.single_precision {

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::models::model::tests::tokens_of;
 use crate::models::model::{Model as _, Tables};
 use crate::models::scratch::Scratch;
 use crate::text::characters;
@@ -52,10 +53,7 @@ pub(super) fn ids(found: &[Found]) -> Vec<u32> {
 }
 
 fn encode(model: &Unigram, text: &[u8]) -> Vec<u32> {
-    let mut out = Vec::new();
-    model
-        .encode_piece(text, &mut Scratch::default(), &mut out)
-        .unwrap();
+    let out = tokens_of(model, text);
     let mut at = 0;
     for found in &out {
         assert_eq!(found.start, at, "tokens cover the text");
@@ -256,7 +254,7 @@ proptest! {
         let mut expected = all(&model, text.as_bytes());
         expected.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut scratch = SearchScratch::default();
-        let score = model.viterbi(text.as_bytes(), &mut scratch);
+        let score = model.encode(text.as_bytes(), &mut scratch, &mut Vec::<u32>::new()).unwrap();
         prop_assert!((score - expected[0].1).abs() < 1e-9);
         let found = model.nbest_piece(text.as_bytes(), n).unwrap();
         prop_assert_eq!(found.len(), n.min(expected.len()));
@@ -268,7 +266,8 @@ proptest! {
         }
     }
 
-    /// What is settled bit by bit is what is found when all is kept: the same sum to the last bit, and the same tokens.
+    /// What is settled bit by bit is what is found when all is kept: the same sum to the last bit, and the same tokens,
+    /// also where unknown characters become one across what is settled at once.
     #[test]
     fn stretches_change_nothing(
         tokens in vocabulary(), text in "[abcé▁]{1,60}", stretch in 1usize..40, sum in -1e6..0.0
@@ -276,13 +275,18 @@ proptest! {
         let tokens: Vec<(&str, f64)> = tokens.iter().map(|(t, s)| (&t[..], *s)).collect();
         let model = simple(&tokens);
         let search = |stretch: usize, single: bool| {
-            let (mut steps, mut path) = (Vec::new(), Vec::new());
+            let (mut steps, mut path, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut found, mut after_unknown): (Vec<Found>, _) = (Vec::new(), false);
+            let take = |settled: &[_]| {
+                whole.extend_from_slice(settled);
+                model.emit(text.as_bytes(), settled.iter().copied(), &mut after_unknown, &mut found)
+            };
             let (piece, sum) = (text.as_bytes(), if single { f64::from(sum as f32) } else { sum });
             let sum = match single {
-                true => model.forward_by::<f32>(stretch, piece, sum, &mut steps, &mut path),
-                false => model.forward_by::<f64>(stretch, piece, sum, &mut steps, &mut path),
+                true => model.forward_by::<f32>(stretch, piece, sum, &mut steps, &mut path, take),
+                false => model.forward_by::<f64>(stretch, piece, sum, &mut steps, &mut path, take),
             };
-            (sum.to_bits(), path)
+            (sum.unwrap().to_bits(), whole, found)
         };
         for single in [false, true] {
             prop_assert_eq!(search(stretch, single), search(text.len(), single));
@@ -298,7 +302,10 @@ proptest! {
         let model = simple(&tokens);
         let bytes = text.as_bytes();
         let is_mark = |at: usize| bytes[at..].starts_with("▁".as_bytes());
-        let score = |part: &[u8]| model.viterbi(part, &mut SearchScratch::default());
+        let score = |part: &[u8]| {
+            let mut ids: Vec<u32> = Vec::new();
+            model.encode(part, &mut SearchScratch::default(), &mut ids).unwrap()
+        };
         for (at, character) in characters(bytes).skip(1) {
             let _ = character;
             let before = (0..at).rev().find(|&at| bytes[at] & 0xC0 != 0x80).is_some_and(is_mark);

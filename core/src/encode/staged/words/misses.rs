@@ -2,6 +2,7 @@
 //! and what is left goes through the stages and the model.
 
 use super::plan::INSIDE;
+use super::windows::GIANT;
 use super::{Run, STRETCH};
 use crate::boundaries::seams::cut_at_borders;
 use crate::encode::staged::{Staged, Worker};
@@ -105,10 +106,16 @@ impl Staged {
         worker: &mut Worker,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
+        if let Some(plan) = &self.plan
+            && plan.by_windows
+            && text.len() > GIANT
+            && self.spell_by_windows(text, context, worker, ids)?
+        {
+            return Ok(());
+        }
         let Worker {
             pieces,
             scratch,
-            found,
             bytes,
             ..
         } = worker;
@@ -116,30 +123,24 @@ impl Staged {
             && context == INSIDE
             && plan.write(text, bytes)
         {
-            found.clear();
-            match self.model.carrying().filter(|_| self.carries) {
-                Some(model) => model.encode_on(bytes, scratch, found)?,
-                None => self.model.encode_piece(bytes, scratch, found)?,
-            }
-            ids.extend(found.iter().map(|found| found.id));
-            return Ok(());
+            return match self.model.carrying().filter(|_| self.carries) {
+                Some(model) => model.encode_on(bytes, scratch, ids),
+                None => self.model.encode_ids(bytes, scratch, ids),
+            };
         }
-        pieces.text.reset(text, false);
-        self.stages.normalize(&mut pieces.text, context)?;
+        self.stages.begin(text, &mut pieces.text, context)?;
         self.stages.pre_tokenize(pieces, context)?;
         let text = pieces.text.bytes();
         for range in &pieces.ranges {
-            found.clear();
             if let Some(model) = self.model.carrying()
                 && self.carries
             {
-                model.encode_on(&text[range.clone()], scratch, found)?;
+                model.encode_on(&text[range.clone()], scratch, ids)?;
             } else {
                 cut_at_borders(text, range.clone(), self.model.border(), |part| {
-                    self.model.encode_piece(&text[part], scratch, found)
+                    self.model.encode_ids(&text[part], scratch, ids)
                 })?;
             }
-            ids.extend(found.iter().map(|found| found.id));
         }
         Ok(())
     }

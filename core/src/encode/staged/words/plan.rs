@@ -56,6 +56,8 @@ pub struct Plan {
     pub joints: Option<Joints>,
     /// Whether marks in the text are what blanks become, so that no word ends with one.
     pub given_marks: bool,
+    /// Whether a word can be taken window by window, see `windows`.
+    pub by_windows: bool,
 }
 
 /// What blanks before a word become.
@@ -96,7 +98,13 @@ impl Plan {
                     return None;
                 }
                 match shape {
-                    Shape::Marks if model.carrying().is_none() => Some(marks(stages, seams.joints)),
+                    Shape::Marks if model.carrying().is_none() => {
+                        let plan = marks(stages, seams.joints);
+                        Some(Self {
+                            by_windows: plan.lead == Lead::Marks && model.neighbours_tell(),
+                            ..plan
+                        })
+                    }
                     _ => mapped(stages, seams.joints),
                 }
             }
@@ -258,6 +266,7 @@ fn words(stages: &Stages) -> Plan {
         characters: Apart::ByStages,
         joints: None,
         given_marks: false,
+        by_windows: false,
     }
 }
 
@@ -308,6 +317,7 @@ fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
         },
         joints,
         given_marks: true,
+        by_windows: false,
     };
     plan.with_signs()
 }
@@ -343,6 +353,7 @@ fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan> {
         characters: Apart::Never,
         joints,
         given_marks: false,
+        by_windows: false,
     };
     (classes[usize::from(b' ')] == BLANK).then(|| plan.with_signs())
 }

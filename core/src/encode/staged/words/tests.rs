@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 
+use super::plan::INSIDE;
 use crate::documents::Documents;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Staged};
@@ -14,6 +15,7 @@ use crate::models::model::Tables;
 use crate::normalize::charsmap;
 use crate::stages::Stages;
 use crate::tables::TokenTable;
+use crate::text::Text;
 
 /// One of each kind of character that a normalizer, a pre-tokenizer or a model tells apart.
 const CHARACTERS: [&[u8]; 25] = [
@@ -260,6 +262,23 @@ fn all_short_texts_are_the_same_both_ways() {
     }
 }
 
+/// What need not be copied first becomes what it becomes when it is.
+#[test]
+fn a_text_that_is_read_from_its_original_becomes_the_same() {
+    let mut texts = texts(3, CHARACTERS.len());
+    texts.push(texts.concat());
+    for ways in Ways::all() {
+        let stages = &ways.fast.way.stages;
+        let mut begun = Text::default();
+        for text in &texts {
+            let mut copied = Text::new(text, false);
+            stages.normalize(&mut copied, INSIDE).unwrap();
+            stages.begin(text, &mut begun, INSIDE).unwrap();
+            assert_eq!(begun, copied, "{}", text.escape_ascii());
+        }
+    }
+}
+
 #[test]
 fn texts_of_many_words_are_the_same_wherever_they_begin_and_end() {
     let text = "A few words, 55 of them: aaa aab  abab. Naïve «ﬁne» e\u{301}tudes  \n\n好好。 a▁b ▁ ab\u{3000}\
@@ -316,6 +335,67 @@ fn giant_words_and_runs_of_one_character_come_to_an_end() {
             ],
             false,
         );
+    }
+}
+
+/// What windows come to is what the whole word becomes; and mostly they come to something.
+#[test]
+fn giant_words_are_the_same_by_windows() {
+    let both = |staged: &Staged, text: &[u8], context| {
+        let (mut ids, mut whole) = (vec![7], vec![7]);
+        let mut worker = super::Worker::default();
+        let is_done = staged.spell_by_windows(text, context, &mut worker, &mut ids);
+        let is_done = is_done.unwrap();
+        let pieces = &mut worker.pieces;
+        pieces.text.reset(text, false);
+        staged.stages.normalize(&mut pieces.text, context).unwrap();
+        let scratch = &mut worker.scratch;
+        let done = staged
+            .model
+            .encode_ids(pieces.text.bytes(), scratch, &mut whole);
+        done.unwrap();
+        assert!(
+            ids == if is_done { whole } else { vec![7] },
+            "{}",
+            text.escape_ascii()
+        );
+        is_done
+    };
+    let plan = |ways: &&Ways| {
+        ways.fast
+            .way
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.by_windows)
+    };
+    let ways: Vec<_> = Ways::all().iter().filter(plan).collect();
+    assert_eq!(ways.len(), 2);
+    let beginning = super::Context {
+        continued: false,
+        first: true,
+    };
+    for context in [INSIDE, beginning] {
+        for ways in &ways {
+            let mut done = 0;
+            let units = texts(2, CHARACTERS.len());
+            for unit in &units {
+                for length in [49, 60, 301] {
+                    let text: Vec<u8> = unit.iter().copied().cycle().take(length).collect();
+                    done += usize::from(both(&ways.fast.way, &text, context));
+                }
+            }
+            assert!(done > units.len() * 2, "{done} of {}", 3 * units.len());
+            for seed in 0..2000_usize {
+                let mut state = seed;
+                let text = (0..200).flat_map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    CHARACTERS[(state >> 33) % (1 + seed % CHARACTERS.len())]
+                });
+                both(&ways.fast.way, &text.copied().collect::<Vec<_>>(), context);
+            }
+        }
     }
 }
 

@@ -1,0 +1,127 @@
+"""Which parts of a conversation a model is to learn: what it writes itself, to the end of its turn.
+
+A template that marks this (``{% generation %}``), and a built-in layout, say it themselves. Of other templates it is
+found by rendering the conversation up to each turn of the model. That, with the turn opened, is what the model would be
+given: where it ends the turn begins. The turn ends with what the template writes behind the last of the model's words
+when the conversation stops there, to the last special token of it: the line end behind ``<|im_end|>`` is nobody's. Of
+several special tokens those behind the first count until one comes that opens turns: one that stands before all words
+of the conversation. A template that writes the past otherwise once more follows is not guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Protocol
+
+from bpe_cli.chat.messages import ASSISTANTS
+from bpe_cli.chat.provenance import ASSISTANT, Traced, plain_origins
+from bpe_cli.errors import InputError
+from bpe_cli.support.fast_dataclass import replace
+
+if TYPE_CHECKING:
+    from bpe_cli.chat.encoding import ChatEncoder
+    from bpe_cli.chat.messages import Conversation
+
+
+_WORDS = re.compile(rb"[ma]")
+
+
+class Renders(Protocol):
+    """The interface of what renders conversations: a template or a layout."""
+
+    @property
+    def marks_generation(self) -> bool:
+        """Whether it says what the model generates."""
+
+    def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
+        """Return the text of a conversation."""
+
+
+def learnt_spans(
+    renderer: Renders, encoder: ChatEncoder, conversation: Conversation, text: Traced
+) -> list[tuple[int, int]]:
+    """Return the stretches of characters of a rendered conversation that the model is to learn, ascending.
+
+    Args:
+        renderer: What rendered it.
+        encoder: What knows special tokens.
+        conversation: The conversation.
+        text: What became of it.
+
+    Raises:
+        InputError: if the template does not mark them, and writes turns otherwise when others follow.
+    """
+    if renderer.marks_generation:
+        return text.generated_spans()
+    turns = [number for number, each in enumerate(conversation.messages) if each["role"] in ASSISTANTS]
+    starts = [
+        _opened(renderer, conversation, number, text, f"{conversation.where}: messages[{number}]") for number in turns
+    ]
+    spans = []
+    for number, start, stop in zip(turns, starts, [*starts[1:], len(text)][: len(turns)], strict=True):
+        alone = _rendered(renderer, conversation, number + 1, opened=False)
+        closing = _closing(alone, start)
+        first = _behind_words(text, start, stop)
+        end = _end_of_turn(encoder, text, first, closing)
+        if end is None or alone[:start] != text[:start]:
+            raise _not_told(f"{conversation.where}: messages[{number}]")
+        spans.append((start, end))
+    return spans
+
+
+def _opened(renderer: Renders, conversation: Conversation, number: int, text: Traced, where: str) -> int:
+    """Return where the turn that is a message of the model begins."""
+    before = _rendered(renderer, conversation, number, opened=True)
+    if not text.startswith(before):
+        raise _not_told(where)
+    return len(before)
+
+
+def _rendered(renderer: Renders, conversation: Conversation, count: int, *, opened: bool) -> Traced:
+    """Render the first messages of a conversation."""
+    first = replace(conversation, messages=conversation.messages[:count])
+    try:
+        return renderer.render(first, add_generation_prompt=opened)
+    except InputError as error:
+        raise InputError(
+            f"{conversation.where}: what the model is to learn is found by rendering the first {count} messages alone, "
+            f"and that fails: {error}",
+            hint=_HINT,
+        ) from error
+
+
+def _behind_words(text: Traced, start: int, stop: int) -> int:
+    """Return where the last of the model's words end; the start of the turn if it has none."""
+    return start + plain_origins(text.origins[start:stop]).rfind(ASSISTANT) + 1
+
+
+def _closing(alone: Traced, start: int) -> str:
+    """Return what ends the turn with which a text ends."""
+    return str.__str__(alone)[_behind_words(alone, start, len(alone)) :]
+
+
+def _end_of_turn(encoder: ChatEncoder, text: Traced, first: int, closing: str) -> int | None:
+    """Return where a turn ends whose words have ended; None if the text does not go on as it was to."""
+    follows = str.__str__(text)[first : first + len(closing)]
+    same = next((at for at, (a, b) in enumerate(zip(follows, closing, strict=False)) if a != b), len(follows))
+    words = _WORDS.search(plain_origins(text.origins))
+    opening = {token for token, _ in encoder.specials_between(text, 0, words.start() if words else len(text))}
+    found = encoder.specials_between(text, first, first + same)
+    if found:
+        ends = [end for _, end in found]
+        count = next((at for at, (token, _) in enumerate(found) if at and token in opening), len(found))
+        return ends[count - 1]
+    return first + same if same == len(closing) else None
+
+
+_HINT = (
+    "a template that marks what the model generates, by {% generation %}, says it itself; so do the built-in layouts: "
+    "see `template`"
+)
+
+
+def _not_told(where: str) -> InputError:
+    return InputError(
+        f"{where}: the chat template writes this turn otherwise when others follow, so that it cannot be found",
+        hint=_HINT,
+    )

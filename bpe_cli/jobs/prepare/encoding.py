@@ -1,0 +1,214 @@
+"""Encode the inputs of a part: texts, or conversations; what comes out goes to whoever takes documents."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import InputError
+from bpe_cli.support.blocks import Block, whole_documents
+from bpe_cli.support.fast_dataclass import dataclass, replace
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from bpe_cli.chat import ChatEncoder, Conversation
+    from bpe_cli.chat.learning import Renders
+    from bpe_cli.corpus import InputHash
+    from bpe_cli.corpus.rows import Rows
+    from bpe_cli.jobs.documents import Origins
+    from bpe_cli.jobs.prepare.conversations import Conversations
+    from bpe_cli.jobs.prepare.part import PartJob
+    from bpe_cli.jobs.prepare.plan import Part
+    from bpe_cli.sinks.base import TakesRows
+    from bpe_cli.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPart:
+    """What is known of the inputs of a part when they are encoded.
+
+    Attributes:
+        inputs: What its record says of them.
+        divided: How often the token that ends documents stands in them too, where the sink does not count it.
+    """
+
+    inputs: list[dict[str, Any]]
+    divided: int = 0
+
+
+def encode_part(
+    job: PartJob, part: Part, model: Tokenizer, taker: TakesRows, threads: int,
+    advance: Callable[[int], None] | None, rows: Rows | None = None,
+) -> EncodedPart:  # fmt: skip
+    """Encode the inputs of a part.
+
+    Args:
+        job: What every part has in common.
+        part: The part.
+        model: The tokenizer of the job, loaded, with all special tokens.
+        taker: Who takes the ids of documents, with the tokens around them but for what its sink writes itself.
+        threads: How many threads work; they change no result.
+        advance: Called with the number of bytes read since the last call.
+        rows: What becomes of broken rows, and of other fields; None for an error, and nothing.
+
+    Raises:
+        InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
+    """
+    from bpe_cli.jobs.documents import Origins
+
+    hashes: list[InputHash] = []
+    origins = Origins(whole=job.source.documents == "whole")
+    divided = 0
+    if job.conversations is None:
+        _encode_texts(job, part, model, taker, threads, advance, hashes, origins, rows)
+    else:
+        divided = _encode_conversations(job, part, model, taker, advance, hashes, origins)
+    described = zip(part.described(), hashes, strict=True)
+    return EncodedPart([each | ({"sha256": sha256} if sha256 else {}) for each, (_, sha256, _) in described], divided)
+
+
+def _blocks(
+    job: PartJob, part: Part, advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins,
+    rows: Rows | None = None,
+) -> Iterator[Block]:  # fmt: skip
+    from bpe_cli.corpus import Inputs, read_blocks
+    from bpe_cli.corpus.opening import NO_STDIN
+    from bpe_cli.corpus.rows import ALL_WHOLE
+
+    return read_blocks(
+        job.source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance, on_input=origins.begin, hashes=hashes,
+        rows=rows or ALL_WHOLE,
+    )  # fmt: skip
+
+
+def _encode_texts(
+    job: PartJob, part: Part, model: Tokenizer, taker: TakesRows, threads: int,
+    advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins, rows: Rows | None,
+) -> None:  # fmt: skip
+    from bpe_cli.jobs.documents import BlockEncoding, Budget, Places, refusing
+    from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
+
+    matcher = model.matcher(job.options.specials)
+    takes: Any = taker
+    way, places = BlockEncoding(model, matcher, None, job.edges_of_sink(model), takes, Budget(None, origins)), Places()
+    keep_freed_memory()
+    with Ordered(way.encode, way.write, threads) as ordered:
+        settled = model.settle(_blocks(job, part, advance, hashes, origins, rows), matcher)
+        for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
+            ordered.put((block, places.of(block)))
+
+
+# -- conversations -----------------------------------------------------------------------------------
+
+
+def _encode_conversations(
+    job: PartJob, part: Part, model: Tokenizer, taker: TakesRows,
+    advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins,
+) -> int:  # fmt: skip
+    """Encode conversations; return how often the token that ends documents stands in them, where that is counted."""
+    from bpe_cli.chat import ChatEncoder
+    from bpe_cli.chat.messages import MAX_BYTES
+
+    chat, options = job.conversations, job.options
+    if chat is None:
+        return 0
+    specials = () if options.refuse_specials else options.specials
+    encoder = ChatEncoder(model, specials, refuse=options.refuse_specials)
+    way = _Conversations(job, model, chat, chat.template.renderer(model, chat.date), encoder, taker)
+    number, blank_is_none = 0, job.source.documents != "whole"
+    extent = part.inputs[0].extent if part.inputs else None
+
+    def named(number: int) -> str:
+        if not blank_is_none:
+            return origins.of(number)
+        if extent is not None and extent[0]:
+            name, line = origins.place_of(number)
+            return f"{name}, line {line:,} from byte {extent[0]:,} on"
+        return origins.line_of(number)
+
+    for documents in whole_documents(_blocks(job, part, advance, hashes, origins), MAX_BYTES, _too_long):
+        batch = []
+        for document in documents:
+            number += 1
+            if not blank_is_none or document.strip():
+                batch.append(way.read(document, named(number)))
+        way.write(batch)
+    return way.divided
+
+
+def _too_long() -> InputError:
+    from bpe_cli.chat.messages import MAX_BYTES
+
+    return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
+
+
+class _Conversations:
+    """Read, render and encode conversations.
+
+    Attributes:
+        divided: How often the token that ends documents stands in conversations with a mask.
+    """
+
+    def __init__(
+        self, job: PartJob, model: Tokenizer, chat: Conversations, renderer: Renders, encoder: ChatEncoder,
+        taker: TakesRows,
+    ) -> None:  # fmt: skip
+        self._job = job
+        self._model = model
+        self._chat = chat
+        self._renderer = renderer
+        self._encoder = encoder
+        self._taker = taker
+        self.divided = 0
+
+    def read(self, document: bytes, where: str) -> Conversation:
+        """Read a conversation."""
+        from bpe_cli.chat import read_conversation
+
+        conversation = read_conversation(document, where, self._job.source.field)
+        if conversation.tools is None and self._chat.tools is not None:
+            conversation = replace(conversation, tools=list(self._chat.tools))
+        if self._chat.generation_prompt is not None:
+            conversation = replace(conversation, add_generation_prompt=self._chat.generation_prompt)
+        return conversation
+
+    def write(self, batch: list[Conversation]) -> None:
+        """Encode some conversations, and hand them on with their text."""
+        if not batch:
+            return
+        if self._job.options.mask is not None:
+            self._write_masked(batch)
+            return
+        from bpe_cli.jobs.documents import with_edges
+
+        texts = [self._renderer.render(each, add_generation_prompt=each.wants_answer) for each in batch]
+        prepared = [self._encoder.prepare(text, each.where) for text, each in zip(texts, batch, strict=True)]
+        shown = Block.of(text.encode() for text in texts)
+        ids, ends = self._model.encode_block(Block.of(prepared), self._encoder.matcher)
+        takes: Any = self._taker
+        ids, ends = with_edges(shown, ids, ends, self._job.edges_of_sink(self._model), takes)
+        self._taker.write(shown, ids, ends)
+
+    def _write_masked(self, batch: list[Conversation]) -> None:
+        from bpe_cli.chat.learning import learnt_spans
+        from bpe_cli.sinks.beside import Beside
+
+        edges = self._job.edges_of_sink(self._model)
+        texts: list[bytes] = []
+        ids, mask, ends = array("I"), array("B"), array("Q")
+        for each in batch:
+            text = self._renderer.render(each, add_generation_prompt=each.wants_answer)
+            spans = learnt_spans(self._renderer, self._encoder, each, text)
+            mine, marks = self._encoder.learnt(self._model, *self._encoder.prepare_learnt(text, each.where, spans))
+            ids.extend(mine)
+            mask.extend(marks)
+            ids.extend(edges.after)
+            # What ends the document ends the turn too, if nothing else does.
+            mask.frombytes(bytes([marks[-1] if len(marks) else 0]) * len(edges.after))
+            if edges.after:
+                self.divided += sum(id_ == edges.after[-1] for id_ in mine)
+            ends.append(len(ids))
+            texts.append(text.encode())
+        self._taker.write(Block.of(texts), memoryview(ids), memoryview(ends), Beside(memoryview(mask)))

@@ -1,0 +1,102 @@
+"""Find all that a data set is made of: the tokenizer, the inputs, their parts, and the settings of its plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bpe_cli.jobs.prepare.conversations import Conversations, conversation_source, conversations_of
+from bpe_cli.jobs.prepare.keeping import settled
+from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions
+from bpe_cli.jobs.prepare.plan import Part, divide
+from bpe_cli.jobs.prepare.records import Plan, plan_of
+from bpe_cli.jobs.prepare.settings import settings_of
+from bpe_cli.support.fast_dataclass import dataclass, replace
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Input, Inputs, Source
+    from bpe_cli.corpus.rows import KeptField
+    from bpe_cli.jobs.files import Streams
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.support.listening import Listener
+    from bpe_cli.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a data set is made of.
+
+    Attributes:
+        tokenizer: The tokenizer, or what says which.
+        model: The tokenizer, loaded, with the special tokens that conversations need.
+        source: How documents are made of inputs.
+        options: What is written.
+        conversations: How conversations become text; None if documents are texts.
+        settings: All that changes what is written.
+        inputs: The files.
+        parts: The parts that they are divided into.
+        keep: The fields whose values are kept.
+    """
+
+    tokenizer: AnyTokenizer
+    model: Tokenizer
+    source: Source
+    options: PrepareOptions
+    conversations: Conversations | None
+    settings: dict[str, Any]
+    inputs: tuple[Input, ...]
+    parts: list[Part]
+    keep: tuple[KeptField, ...]
+
+    def plan(self) -> Plan:
+        """Return the plan."""
+        return plan_of(self.settings, self.parts)
+
+    def job(self, folder: str, plan: Plan) -> PartJob:
+        """Return what all parts of a plan have in common."""
+        return PartJob(
+            self.tokenizer, replace(self.source, paths=()), self.options, folder, plan.fingerprint(),
+            self.settings["dtype"], self.settings["tokenizer"]["sha256"], self.keep, self.conversations,
+            len(self.parts),
+        )  # fmt: skip
+
+
+def resolve(
+    source: Source, tokenizer: AnyTokenizer, options: PrepareOptions, *, listener: Listener, streams: Streams
+) -> Resolved:
+    """Find all that a data set is made of.
+
+    Raises:
+        UsageError: if the options contradict each other or the tokenizer.
+        InputError: if an input, a template or the tokenizer cannot be read.
+    """
+    from bpe_cli.jobs.tokenizers import load_tokenizer
+
+    model = load_tokenizer(tokenizer)
+    conversations = None
+    if options.chat is not None:
+        conversations = conversations_of(options.chat, tokenizer, model, streams)
+        model = conversations.template.fit(model)
+    settings = settings_of(source, model, options, conversations)
+    read, inputs = found_inputs(source, options, listener=listener, streams=streams)
+    parts = divide(inputs, read, options.part_bytes)
+    keep = settled(options.keep, read, inputs)
+    if keep:
+        settings["keep"] = [[field.name, field.type] for field in keep]
+    return Resolved(tokenizer, model, read, options, conversations, settings, inputs.items, parts, keep)
+
+
+def found_inputs(
+    source: Source, options: PrepareOptions, *, listener: Listener, streams: Streams
+) -> tuple[Source, Inputs]:
+    """Find the files, and how they are read.
+
+    Raises:
+        UsageError: if they are not read as they are to be.
+        InputError: if a file is missing, or is not text, or the like.
+    """
+    from bpe_cli.jobs.files import find_documents, find_inputs
+
+    if options.chat is None:
+        return source, find_documents(source, listener=listener, streams=streams)
+    read = conversation_source(source)
+    return read, find_inputs(read, listener=listener, streams=streams)

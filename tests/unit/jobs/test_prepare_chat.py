@@ -1,0 +1,178 @@
+"""Conversations in a data set: the ids of the chat job, and a mask that goes with them everywhere."""
+
+from __future__ import annotations
+
+import io
+import json
+from array import array
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bpe_cli
+from bpe_cli.chat import LAYOUTS
+from bpe_cli.corpus import Source
+from bpe_cli.errors import BpeError, UsageError
+from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
+from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
+from bpe_cli.sinks.dataset import DATASETS
+from tests.needs import needs
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def table(folder: Path) -> list[dict[str, list[int]]]:
+    parquet = needs("pyarrow.parquet")
+    return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
+
+
+# -- conversations ----------------------------------------------------------------------------------------
+
+TALKS = [
+    [
+        {"role": "user", "content": f"question {number}?"},
+        {"role": "assistant", "content": "an answer " * (number % 4) + "日本"},
+        *([{"role": "user", "content": "<|im_end|> and?"}] if number % 3 == 0 else []),
+    ]
+    for number in range(12)
+]
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Source:
+    lines = "\n\n".join(json.dumps({"id": number, "messages": talk}) for number, talk in enumerate(TALKS))
+    (tmp_path / "talks.jsonl").write_text(lines, encoding="utf-8")
+    return Source((str(tmp_path / "talks.jsonl"),), documents="jsonl")
+
+
+def encoded(source: Source) -> list[list[int]]:
+    """Return the ids of conversations as the job encodes them that has no data set."""
+    out = io.BytesIO()
+    encode_chat(source, "gpt-3.5-turbo", output=out)
+    return [list(map(int, line.split())) for line in out.getvalue().splitlines()]
+
+
+CHAT = PrepareOptions(to="parquet", chat=ChatOptions(), mask="assistant")
+
+
+def options_of(**changes: Any) -> PrepareOptions:
+    return replace(CHAT, **changes)
+
+
+def masks_of(rows: list[list[int]]) -> list[list[int]]:
+    """Find the mask of ChatML by its ids: from behind the assistant's header to the end of the turn."""
+    tokenizer = bpe_cli.load("cl100k_base")
+    header = [100264, *tokenizer.encode("assistant\n")]
+    masks = []
+    for row in rows:
+        mask, learning = [0] * len(row), False
+        for at, id_ in enumerate(row):
+            learning = learning or row[max(0, at - len(header)) : at] == header
+            mask[at] = int(learning)
+            learning = learning and id_ != 100265
+        masks.append(mask)
+    return masks
+
+
+@pytest.mark.parametrize("part_bytes", [100, 1 << 20])
+def test_conversations_have_the_ids_of_the_chat_job(part_bytes: int, talks: Source, tmp_path: Path) -> None:
+    prepare(talks, "gpt-3.5-turbo", options_of(part_bytes=part_bytes), folder=tmp_path / "out", processes=1)
+    prepare(
+        talks, "gpt-3.5-turbo", options_of(mask=None, part_bytes=part_bytes), folder=tmp_path / "plain", processes=1
+    )
+    rows = table(tmp_path / "out")
+    assert [row["input_ids"] for row in rows] == encoded(talks)
+    assert [row["input_ids"] for row in table(tmp_path / "plain")] == encoded(talks)
+    assert [row["loss_mask"] for row in rows] == masks_of(encoded(talks))
+    assert sum(map(sum, masks_of(encoded(talks)))) > 50
+
+
+@pytest.mark.parametrize("way", ["truncate", "split", "concatenate", "best-fit"])
+def test_masks_go_with_their_ids_through_sequences(way: Any, talks: Source, tmp_path: Path) -> None:
+    prepare(talks, "gpt-3.5-turbo", options_of(length=10, way=way), folder=tmp_path / "out", processes=1)
+    prepare(talks, "gpt-3.5-turbo", options_of(mask=None, length=10, way=way), folder=tmp_path / "ids", processes=1)
+    rows = table(tmp_path / "out")
+    assert [row["input_ids"] for row in rows] == [row["input_ids"] for row in table(tmp_path / "ids")]
+    assert all(len(row["input_ids"]) == len(row["loss_mask"]) for row in rows)
+    ids, whole = encoded(talks), masks_of(encoded(talks))
+    if way == "truncate":
+        assert [row["loss_mask"] for row in rows] == [mask[:10] for mask in whole]
+    if way in ("split", "concatenate"):
+        flat = [(id_, mark) for row in rows for id_, mark in zip(row["input_ids"], row["loss_mask"], strict=True)]
+        assert flat == [pair for row, mask in zip(ids, whole, strict=True) for pair in zip(row, mask, strict=True)]
+    if way == "best-fit":
+        pairs = sorted(pair for row in rows for pair in zip(row["input_ids"], row["loss_mask"], strict=True))
+        assert pairs == sorted(
+            pair for row, mask in zip(ids, whole, strict=True) for pair in zip(row, mask, strict=True)
+        )
+
+
+@pytest.mark.parametrize("to", sorted(name for name in DATASETS if name != "litdata"))
+def test_every_format_has_the_mask(to: str, talks: Source, tmp_path: Path) -> None:
+    options = options_of(to=to, eot=100257, part_bytes=400)
+    done = prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+    assert check(tmp_path / "out").tokens == done.tokens
+    prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "again", processes=2)
+    files = contents(tmp_path / "out")
+    assert files == contents(tmp_path / "again")
+    # What --eot writes is learnt if what it ends is: here the line end behind a turn is nobody's.
+    expected = b"".join(bytes([*mask, 0]) for mask in masks_of(encoded(talks)))
+    named = {name: files[name] for name in sorted(files)}
+    if to in ("bin", "datatrove", "megatron"):
+        end = {"bin": ".mask.bin", "datatrove": ".ds.loss", "megatron": ".mask.bin"}[to]
+        assert b"".join(data for name, data in named.items() if name.endswith(end)) == expected
+    elif to in ("npy", "npy-offsets"):
+        assert b"".join(data[128:] for name, data in named.items() if name.endswith(".mask.npy")) == expected
+    if to == "megatron":
+        for name in (name for name in named if name.endswith(".mask.idx")):
+            ids = named[name.replace(".mask", "")]
+            sequences = int.from_bytes(ids[18:26], "little")
+            assert (ids[17], named[name][17]) == (4, 1)
+            assert named[name][18 : 34 + 4 * sequences] == ids[18 : 34 + 4 * sequences]
+            places = array("q", named[name][34 + 4 * sequences : 34 + 12 * sequences])
+            assert [4 * place for place in places] == list(array("q", ids[34 + 4 * sequences : 34 + 12 * sequences]))
+
+
+def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path) -> None:
+    def refused(match: str, options: PrepareOptions, source: Source = talks, name: str = "gpt-3.5-turbo") -> None:
+        with pytest.raises(BpeError, match=match):
+            prepare(source, name, options, folder=tmp_path / "out", processes=1)
+
+    refused("the format litdata has no column loss_mask", options_of(to="litdata"))
+    refused("comes with no chat template", CHAT, name="gpt2")
+    refused("openai says what OpenAI bills", options_of(chat=ChatOptions("openai")))
+    (tmp_path / "date.jinja").write_text("{{ strftime_now('%d') }}{{ messages[0].content }}")
+    refused("writes what day it is", options_of(chat=ChatOptions(str(tmp_path / "date.jinja"))))
+    (tmp_path / "broken.jinja").write_text("{% if %}")
+    refused("broken", options_of(chat=ChatOptions(str(tmp_path / "broken.jinja"))))
+    refused("reads JSON, not lines", CHAT, Source(talks.paths, documents="lines"))
+    (tmp_path / "bad.jsonl").write_text('[]\n\n{"messages": [{"role": 5}]}\n')
+    refused(
+        r"bad\.jsonl:3: messages\[0\]\.role is not a string",
+        CHAT,
+        Source((str(tmp_path / "bad.jsonl"),), None, "jsonl"),
+    )
+    for match, changes in (
+        ("`mask` says what of conversations", {"mask": "assistant"}),
+        ("a chat template itself writes", {"chat": ChatOptions(), "bos": 1}),
+        ("there are no sequences", {"columns": ("spans",)}),
+        ("is written with `mask`", {"columns": ("loss_mask",)}),
+    ):
+        with pytest.raises(UsageError, match=match):
+            PrepareOptions(**changes)  # type: ignore[arg-type]
+
+
+def test_the_plan_knows_the_template(talks: Source, tmp_path: Path) -> None:
+    path = tmp_path / "t.jinja"
+    path.write_text("{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}")
+    options = options_of(chat=ChatOptions(str(path)), eot=100257)
+    prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+    assert {mark for row in table(tmp_path / "out") for mark in row["loss_mask"]} == {1}
+    path.write_text(path.read_text() + " ")
+    with pytest.raises(UsageError, match="made with other settings: chat"):
+        prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
+    assert LAYOUTS["gpt-3.5"].marks_generation
