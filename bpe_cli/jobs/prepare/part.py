@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
@@ -211,8 +212,8 @@ class PartJob:
         return os.path.join(self.folder, f"{part.name}.json")
 
 
-def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
-    """Return what is wrong with a part that is there, by its record and the sizes of its files; None if nothing is.
+def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[str, int]) -> str | None:
+    """Return what is wrong with a part that is there, by its record and the sizes of all files; None if nothing is.
 
     Hashes are not computed: ``check`` does that.
     """
