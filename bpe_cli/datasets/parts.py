@@ -110,7 +110,7 @@ class PartRows(ABC):
 
 def damaged(path: str) -> InputError:
     """Return the error of a file that does not hold what its record says."""
-    return InputError(f"{show_path(path)} does not hold what its record says", hint="`bpe prepare --check` says more")
+    return InputError(f"{show_path(path)} does not hold what its record says", hint="`check` says more")
 
 
 class _Flat(PartRows):

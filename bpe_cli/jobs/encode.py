@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import OutputError, UsageError
 from bpe_cli.jobs.documents import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
 from bpe_cli.jobs.files import Streams, Target, check_kept
 from bpe_cli.support.listening import SILENCE, Listener
@@ -74,7 +75,12 @@ def encode(
     to = kind_written(options.to, target)
     if to not in sinks.SINKS:
         raise UsageError(f"documents cannot be encoded to {to!r}", hint=f"there are {', '.join(sinks.SINKS)}")
-    check_output(to, target)
+    try:
+        check_output(to, target)
+    except OutputError as error:
+        if target.path is not None and (os.path.isdir(target.path) or target.path.endswith(("/", os.sep))):
+            raise OutputError(error.message, hint="`bpe prepare` makes a data set in a folder") from error
+        raise
     model = load_tokenizer(tokenizer)
     check_sampling(model, options.sampling, spans=options.spans)
     written = outputs_of(to, target)

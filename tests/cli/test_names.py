@@ -250,7 +250,10 @@ def test_a_real_round_trip(tmp_path):
     assert subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, check=True).stdout == b""
 
 
+PREPARE = "`bpe prepare` makes a data set in a folder"
+
+
 def test_a_name_that_ends_as_a_folders_does_is_not_a_file(tmp_path):
     done = call("encode", "-T", "a", "-o", "new/", cwd=tmp_path)
-    assert done == (2, b"", error("cannot write new/: its name is that of a folder"))
+    assert done == (2, b"", error("cannot write new/: its name is that of a folder", PREPARE))
     assert list(tmp_path.iterdir()) == []

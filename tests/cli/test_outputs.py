@@ -73,7 +73,9 @@ def test_output_that_cannot_be(tmp_path, arguments):
         "": "cannot write to a file without a name",
         "x" * 300: f"cannot write {'x' * 300}: file name too long",
     }.items():
-        assert call(*arguments, target, cwd=tmp_path) == (2, b"", error(message))
+        is_data_set = (arguments[0], target) == ("encode", "folder")
+        hint = "`bpe prepare` makes a data set in a folder" if is_data_set else None
+        assert call(*arguments, target, cwd=tmp_path) == (2, b"", error(message, hint))
     assert names_in(tmp_path) == ["folder", "ids"]
 
 

@@ -192,7 +192,7 @@ def prepare(
                 size = parts[record.part].size
                 announce(
                     listener, "part", part=record.part, bytes=size, documents=record.documents, tokens=record.tokens,
-                    sequences=record.sequences, files=[file.name for file in record.files],
+                    sequences=record.sequences, files=[file.name for file in record.all_files],
                 )  # fmt: skip
         if len(records) < len(parts) and all_are_there(job, parts):
             records = what_is_left(job, parts, overwrite=True)[1]  # others who share them have made the rest by now
@@ -356,7 +356,8 @@ def check_deep(
         )
     resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
     divided = resolved.parts
-    check_same_plan(folder, there, resolved.plan())
+    now = resolved.plan()
+    check_same_plan(folder, there, now)
     done = check(folder, listener)
     job = resolved.job(folder, there)
     again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
@@ -380,13 +381,20 @@ def _check_source(source: Source) -> None:
 
 def _check_inputs(items: Sequence[Any], folder: str) -> None:
     inside = os.path.realpath(folder) + os.sep
+    folders: dict[str, str] = {}  # those of the inputs, without links: few for very many
     for item in items:
         if item.size is None:
             what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
             raise UsageError(f"{item.name} {what}, and a data set is made of what has one")
         if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
             raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
-        if not is_url(item.path) and os.path.realpath(item.path).startswith(inside):
+        if is_url(item.path):
+            continue
+        parent, name = os.path.split(item.path)
+        if parent not in folders:
+            folders[parent] = os.path.realpath(parent)
+        place = os.path.join(folders[parent], name)
+        if (os.path.realpath(place) if os.path.islink(place) else place).startswith(inside):
             raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 

@@ -148,12 +148,14 @@ def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tup
     waiting: list[Part] = []
     kept: dict[int, Record] = {}
     damaged: list[str] = []
+    sizes = sizes_in(job.folder)
     for part in parts:
         path = job.record_path(part)
-        record = read_record(path)
-        if record is None and not os.path.lexists(path):
+        if os.path.basename(path) not in sizes and not os.path.lexists(path):
             waiting.append(part)
-        elif reason := damage_of(job, part, record):
+            continue
+        record = read_record(path)
+        if reason := damage_of(job, part, record, sizes):
             damaged.append(f"{part.name}: {reason}")
             waiting.append(part)
         elif record is not None:
@@ -218,7 +220,7 @@ def open_whole(folder: str) -> Manifest:
             raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
         raise CheckFailed(
             f"the data set in {show_path(folder)} is not whole: there is no {MANIFEST}",
-            hint="run `bpe prepare` again, or `bpe prepare --finish FOLDER` if all parts are there",
+            hint="prepare it again; `finish` writes it if all parts are there",
         )
     sizes = sizes_in(folder)
     damaged = [

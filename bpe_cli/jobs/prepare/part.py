@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
@@ -211,8 +212,8 @@ class PartJob:
         return os.path.join(self.folder, f"{part.name}.json")
 
 
-def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
-    """Return what is wrong with a part that is there, by its record and the sizes of its files; None if nothing is.
+def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[str, int]) -> str | None:
+    """Return what is wrong with a part that is there, by its record and the sizes of all files; None if nothing is.
 
     Hashes are not computed: ``check`` does that.
     """
@@ -224,9 +225,8 @@ def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
     if record.part != part.number or described != part.described():
         return "it was made of other inputs"
     for file in record.all_files:
-        try:
-            size = os.stat(os.path.join(job.folder, file.name)).st_size
-        except OSError:
+        size = sizes.get(file.name)
+        if size is None:
             return f"{file.name} is missing"
         if size != file.size:
             return f"{file.name} has {size:,} bytes, and its record says {file.size:,}"
