@@ -8,6 +8,8 @@ Two things read the annotations. ``argv_fast`` runs an entirely clear command li
 application of them, for help, completion, and whatever is not clear. Neither knows of groups: ``parameters_of`` and
 ``defaults_of`` list all fields among the parameters, and ``call`` puts the values back into their groups. So modules
 that define ``run`` or a group do without ``from __future__ import annotations``: their annotations are values.
+
+Length: a table, of options.
 """
 
 import os
