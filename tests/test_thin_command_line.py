@@ -115,7 +115,11 @@ JOB_OF = {
     "convert": "convert.convert",
     "prepare": "prepare.prepare",
 }
+<<<<<<< HEAD
 OTHER_WAYS = {f"jobs.prepare.{name}" for name in ("check", "check_deep", "estimate", "finish")}
+=======
+OTHER_WAYS = {f"jobs.prepare.{way}" for way in ("check", "check_deep", "estimate", "finish", "plan")}
+>>>>>>> w/read
 """What a command runs in place of its job, by an option: nothing is prepared then."""
 
 

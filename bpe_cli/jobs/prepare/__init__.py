@@ -356,8 +356,12 @@ def check_deep(
         )
     resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
     divided = resolved.parts
+<<<<<<< HEAD
     now = resolved.plan()
     check_same_plan(folder, there, now)
+=======
+    check_same_plan(folder, there, resolved.plan())
+>>>>>>> w/read
     done = check(folder, listener)
     job = resolved.job(folder, there)
     again = [(part, records[part.number]) for part in drawn(divided, there, parts)]

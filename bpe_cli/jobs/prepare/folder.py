@@ -220,7 +220,11 @@ def open_whole(folder: str) -> Manifest:
             raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
         raise CheckFailed(
             f"the data set in {show_path(folder)} is not whole: there is no {MANIFEST}",
+<<<<<<< HEAD
             hint="prepare it again; `finish` writes it if all parts are there",
+=======
+            hint="run `bpe prepare` again, or `bpe prepare --finish FOLDER` if all parts are there",
+>>>>>>> w/read
         )
     sizes = sizes_in(folder)
     damaged = [

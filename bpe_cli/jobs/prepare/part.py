@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+<<<<<<< HEAD
 from collections.abc import Mapping
+=======
+>>>>>>> w/read
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
@@ -212,8 +215,13 @@ class PartJob:
         return os.path.join(self.folder, f"{part.name}.json")
 
 
+<<<<<<< HEAD
 def damage_of(job: PartJob, part: Part, record: Record | None, sizes: Mapping[str, int]) -> str | None:
     """Return what is wrong with a part that is there, by its record and the sizes of all files; None if nothing is.
+=======
+def damage_of(job: PartJob, part: Part, record: Record | None) -> str | None:
+    """Return what is wrong with a part that is there, by its record and the sizes of its files; None if nothing is.
+>>>>>>> w/read
 
     Hashes are not computed: ``check`` does that.
     """
