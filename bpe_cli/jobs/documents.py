@@ -127,7 +127,7 @@ def _is_text_as_it_is(item: Input, source: Source) -> bool:
     """Return whether the bytes of a file are a text, and not those of a table or compressed."""
     if item.path == "-" or (item.kind is not None and item.kind.is_table):
         return False
-    from bpe_cli.corpus.opening import MAGIC_BYTES, codec_of
+    from bpe_cli.corpus.compression import MAGIC_BYTES, codec_of
 
     try:
         with open(item.path, "rb") as file:
