@@ -41,7 +41,8 @@ class PrepareParts(PipelineStep):  # type: ignore[misc]
     """Make a share of the parts of a data set: a task makes each N-th part, where N is the number of tasks.
 
     The task that ends last writes the manifest. What is there and right is not made again, so that a task that is begun
-    anew goes on where it was; the bytes are those of ``bpe prepare``, however many tasks there are.
+    anew goes on where it was; the bytes are those of ``bpe prepare``, however many tasks there are. With ``shuffle``
+    run it in two executors, one after the other: the second pass begins when all tasks have done the first.
 
         step = PrepareParts("gpt2", "shards/", "dataset/", documents="jsonl", to="datatrove", eot="auto")
         LocalPipelineExecutor([step], tasks=64, workers=8).run()
