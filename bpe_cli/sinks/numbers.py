@@ -2,6 +2,8 @@
 
 The header of an array (format version 1.0) comes first with room to spare, and is written again when the length is
 known. The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+
+Length: two formats of numbers, each with its writer and its reader.
 """
 
 from __future__ import annotations
