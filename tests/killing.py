@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.cli_runner import COMMAND, surroundings
@@ -74,6 +75,15 @@ def is_there(process: int) -> bool:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> bool:
+    """Wait until something is so, or about so many seconds; return whether it is."""
+    for _ in range(round(seconds / 0.02)):
+        if condition():
+            return True
+        time.sleep(0.02)
+    return bool(condition())
 
 
 class Job:
@@ -136,11 +146,8 @@ class Job:
         _, err = again.communicate(timeout=120)
         if again.returncode:
             return became, f"it did not go on: {err[-500:].decode()}"
-        until = time.monotonic() + 10
-        while any(map(is_there, workers)):
-            if time.monotonic() > until:
-                return became, "workers outlive their parent"
-            time.sleep(0.02)
+        if not wait_for(lambda: not any(map(is_there, workers)), 10):
+            return became, "workers outlive their parent"
         if contents(out) != self.whole:
             there = contents(out)
             other = sorted(name for name in there.keys() | self.whole.keys() if there.get(name) != self.whole.get(name))

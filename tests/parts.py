@@ -70,6 +70,7 @@ def run(job: Job, kept: int, part: Part, advance: Callable[[int], None]) -> tupl
     if part.fate == "sleeps":
         for _ in range(600):  # as blocks do: Ray's way to cancel waits for the end of one
             time.sleep(0.1)
+        Path(job.folder, f"{part.number}.woke").touch()
     if part.fate == "naps":
         time.sleep(1)
     errors: dict[str, BaseException] = {

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.killing import VICTIMS, Job, begin, command, contents, is_there, workers_of
+from tests.killing import VICTIMS, Job, begin, command, contents, is_there, wait_for, workers_of
 from tests.needs import skip
 
 
@@ -36,9 +35,7 @@ def test_signals_end_all_processes_and_leave_no_draft(
 ) -> None:
     out = job.folder / f"signal-{number}-{nameless}"
     run = begin(job.folder, command(job.folder, "megatron", 2, out.name), nameless=nameless)
-    until = time.monotonic() + 60
-    while not list(out.glob("part-*.json")) and time.monotonic() < until:
-        time.sleep(0.01)
+    assert wait_for(lambda: list(out.glob("part-*.json")))
     workers = workers_of(run.pid)
     os.killpg(run.pid, number)  # as a terminal does, and Slurm
     _, err = run.communicate(timeout=60)

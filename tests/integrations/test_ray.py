@@ -23,6 +23,7 @@ from bpe_cli.errors import BpeError, InputError
 from bpe_cli.jobs.prepare import Prepared, PrepareOptions, prepare
 from bpe_cli.support.listening import SILENCE, Listener
 from tests.cli_runner import surroundings
+from tests.killing import wait_for
 from tests.needs import needs_reader
 from tests.parts import Part, work_in
 
@@ -181,11 +182,9 @@ def test_what_was_under_way_on_it_is_done_again(nodes: Nodes, tmp_path: Path) ->
     with nodes.one_more() as node:
         results = RayCluster(memory=MEMORY).run(work_in(tmp_path), [Part(number, "naps") for number in range(15)])
         first = next(iter(results))
-        until, at_work = time.monotonic() + 60, 0
-        while not at_work and time.monotonic() < until:
-            if workers_at_work(node):
-                time.sleep(0.3)  # it has left its mark, and goes on for a second
-                at_work = nodes.lose(node)
+        assert wait_for(lambda: workers_at_work(node))
+        time.sleep(0.3)  # it has left its mark, and goes on for a second
+        assert nodes.lose(node)
         assert sorted(square for square, _ in [first, *results]) == [number**2 for number in range(15)]
     begun = [path.read_text().split() for path in tmp_path.glob("*.begun")]
     assert sorted(map(len, begun)) == [*[1] * 14, 2]
@@ -230,11 +229,9 @@ def test_what_is_under_way_is_cancelled(nodes: Nodes, tmp_path: Path) -> None:
     try:
         results = RayCluster(memory=MEMORY).run(work_in(tmp_path), [Part(0), *[Part(n, "sleeps") for n in range(1, 5)]])
         assert next(iter(results)) == (0, True)
-        began = time.monotonic()
         results.close()  # type: ignore[attr-defined]
-        while ray.available_resources().get("CPU", 0) < 1 and time.monotonic() < began + 20:
-            time.sleep(0.1)
-        assert time.monotonic() - began < 20
+        assert wait_for(lambda: ray.available_resources().get("CPU", 0) >= 1, 20)
+        assert not list(tmp_path.glob("*.woke"))
         assert ray.is_initialized()
     finally:
         ray.shutdown()
@@ -279,9 +276,7 @@ def test_a_command_that_is_ended_ends_its_tasks(
     nodes: Nodes, corpus: Source, whole: dict[str, bytes], tmp_path: Path, number: int, status: int
 ) -> None:
     run = bpe(corpus, tmp_path, "--engine", "ray")
-    until = time.monotonic() + 60
-    while not list(tmp_path.glob("out/part-*.json")) and time.monotonic() < until:
-        time.sleep(0.01)
+    assert wait_for(lambda: list(tmp_path.glob("out/part-*.json")))
     run.send_signal(number)
     out, err = run.communicate(timeout=60)
     assert run.returncode in (status, 0), err

@@ -1,7 +1,8 @@
 //! What the tasks of a block gave, put together again.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::models::found::{no_memory, reserve};
 use crate::threads;
 
 /// Ids of a block's documents.
@@ -47,7 +48,7 @@ impl Part {
     /// Makes sure that there is room for so many more ids.
     ///
     /// # Errors
-    /// [`Error::Memory`] when there is no memory for it.
+    /// [`crate::error::Error::Memory`] when there is no memory for it.
     #[inline]
     pub fn reserve(&mut self, more: usize) -> Result<()> {
         reserve(&mut self.ids, more)
@@ -72,35 +73,13 @@ impl Part {
     }
 }
 
-/// Makes sure that a list of tokens has room for so many more.
-///
-/// # Errors
-/// [`Error::Memory`] when there is no memory for it.
-#[inline]
-pub fn reserve<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
-    if tokens.capacity() - tokens.len() < more {
-        return grow(tokens, more);
-    }
-    Ok(())
-}
-
-#[cold]
-fn grow<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
-    let grown = tokens.try_reserve(more);
-    grown.map_err(|_| no_memory(tokens.len() as u64 + more as u64))
-}
-
-fn no_memory(tokens: u64) -> Error {
-    Error::Memory(format!("there is no memory for {tokens} tokens"))
-}
-
 /// So many ids are worth a thread that copies them.
 const WORTH_A_THREAD: usize = 1 << 18;
 
 /// Joins parts whose ids were kept, on up to `threads` threads.
 ///
 /// # Errors
-/// [`Error::Memory`] when there is no memory for all ids together.
+/// [`crate::error::Error::Memory`] when there is no memory for all ids together.
 pub fn join(mut parts: Vec<Part>, threads: usize) -> Result<Encoded> {
     if let [part] = &mut parts[..] {
         return Ok(Encoded {

@@ -1,94 +1,12 @@
 //! What all models that stand behind stages have in common; it knows none of them.
 
+use super::found::reserve;
+pub use super::found::{Found, Tokens};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Seams};
-use crate::encode::encoded::reserve;
 use crate::error::{Error, Result};
 use crate::random::{Draw, Sampling};
 use crate::tables::{MAX_TOKENS, TokenTable};
-
-/// A token in a piece: its id, and what bytes of the piece it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The id.
-    pub id: u32,
-    /// Where it begins in the piece.
-    pub start: u32,
-    /// Where it ends (exclusive).
-    pub end: u32,
-}
-
-/// What takes the tokens of a piece, from left to right: all that is known of them, or only their ids, which are a third
-/// of it.
-pub trait Tokens {
-    /// Makes sure that there is room for so many more.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] when there is no memory for it.
-    fn reserve(&mut self, more: usize) -> Result<()>;
-
-    /// Takes the next token.
-    fn push(&mut self, token: Found);
-
-    /// Says that the last token ends later.
-    fn extend_last(&mut self, end: u32);
-
-    /// How many tokens there are.
-    fn count(&self) -> usize;
-
-    /// Takes back all tokens but so many.
-    fn truncate(&mut self, count: usize);
-}
-
-impl Tokens for Vec<Found> {
-    #[inline]
-    fn reserve(&mut self, more: usize) -> Result<()> {
-        reserve(self, more)
-    }
-
-    #[inline]
-    fn push(&mut self, token: Found) {
-        self.push(token);
-    }
-
-    #[inline]
-    fn extend_last(&mut self, end: u32) {
-        if let Some(last) = self.last_mut() {
-            last.end = end;
-        }
-    }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn truncate(&mut self, count: usize) {
-        self.truncate(count);
-    }
-}
-
-impl Tokens for Vec<u32> {
-    #[inline]
-    fn reserve(&mut self, more: usize) -> Result<()> {
-        reserve(self, more)
-    }
-
-    #[inline]
-    fn push(&mut self, token: Found) {
-        self.push(token.id);
-    }
-
-    #[inline]
-    fn extend_last(&mut self, _: u32) {}
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn truncate(&mut self, count: usize) {
-        self.truncate(count);
-    }
-}
 
 /// Turns pieces into tokens.
 pub trait Model: Send + Sync + std::fmt::Debug {

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::model::Found;
+use super::found::Found;
 
 /// What a worker lends a model with each piece.
 #[derive(Debug, Default)]

@@ -71,6 +71,9 @@ POOLS: dict[str, tuple[str, ...]] = {
     "FILE|LANG=FILE": ("en=plain.txt", "xx=tricky.txt", "plain.txt", "de=missing.txt", "="),
     "LANG": ("en", "xx", "nosuch"),
     "FOLDER": ("pairs", "folder", "missing"),
+    "N|all": ("1", "3", "all", "0", "x"),
+    "local|ray|ray://HOST:PORT": ("local", "ray", "nosuch"),
+    "EXT": ("txt", "json", "", "."),
     "K/N": ("1/1", "2/2", "3/2", "0/1", "x"),
     "CONDITION": (
         "bytes_per_token < 4", "any: tokens > 0", "plain.txt: tokens == 1", "nosuch < 1", "tokens", "unknown_share>10%",

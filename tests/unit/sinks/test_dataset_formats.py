@@ -188,7 +188,7 @@ def test_litdata_is_one_chunk(stubs, tmp_path) -> None:
     assert struct.unpack_from("<3I", data) == (1, 12, len(data))
     assert numbers(data[12:], "u16") == [97, 256, 32, 7, 7, 10, 13, 0, 200, 259, 7, 258, 7]
     nothing = write(stubs, tmp_path, "litdata", [])
-    index = json.loads(litdata.index_of([part, nothing])["index.json"])
+    index = json.loads(litdata.index_of([part, nothing], ())["index.json"])
     assert index["chunks"] == [{"chunk_bytes": 38, "chunk_size": 1, "dim": 13, "filename": "part-00000.bin"}]
     assert index["config"]["data_format"] == ["no_header_tensor:20"]
 
@@ -196,7 +196,7 @@ def test_litdata_is_one_chunk(stubs, tmp_path) -> None:
 def test_mds_is_indexed_with_hashes(stubs, tmp_path) -> None:
     part = write(stubs, tmp_path, "mds", DOCUMENTS)
     nothing = write(stubs, tmp_path, "mds", [])
-    index = json.loads(mds.index_of([part, nothing])["index.json"])
+    index = json.loads(mds.index_of([part, nothing], ())["index.json"])
     assert [(shard["samples"], shard["raw_data"]["basename"]) for shard in index["shards"]] == [(4, "part-00000.mds")]
     assert index["shards"][0]["raw_data"]["hashes"] == {"sha256": "hash of part-00000.mds"}
 
@@ -252,7 +252,7 @@ def test_without_pyarrow_the_way_out_is_named(monkeypatch) -> None:
 
 def test_datasets_are_named_by_their_hashes() -> None:
     parts = [SimpleNamespace(files=[SimpleNamespace(name=f"part-0000{n}.arrow", sha256=str(n))]) for n in range(2)]
-    state = json.loads(tables.index_of(parts)["state.json"])
+    state = json.loads(tables.index_of(parts, ())["state.json"])
     assert state["_data_files"] == [{"filename": "part-00000.arrow"}, {"filename": "part-00001.arrow"}]
-    assert state["_fingerprint"] != json.loads(tables.index_of(parts[:1])["state.json"])["_fingerprint"]
-    assert io.BytesIO(tables.index_of(parts)["dataset_info.json"]).read(1) == b"{"
+    assert state["_fingerprint"] != json.loads(tables.index_of(parts[:1], ())["state.json"])["_fingerprint"]
+    assert io.BytesIO(tables.index_of(parts, ())["dataset_info.json"]).read(1) == b"{"

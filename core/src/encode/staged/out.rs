@@ -5,8 +5,9 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::documents::Documents;
-use crate::encode::encoded::{Part, reserve};
+use crate::encode::encoded::Part;
 use crate::error::Result;
+use crate::models::found::reserve;
 use crate::random::{Place, Sampling};
 
 /// A token and the bytes of the document that it stands for.

@@ -7,9 +7,9 @@
 //! before and must find it again, so that all neighbours are neighbours in some window.
 
 use super::plan::INSIDE;
-use crate::encode::encoded::reserve;
 use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
+use crate::models::found::reserve;
 use crate::normalize::Context;
 use crate::text::{Origin, continues};
 
