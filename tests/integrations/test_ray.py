@@ -44,6 +44,8 @@ class Nodes:
 
     def __init__(self, folder: Path) -> None:
         os.environ.update(ENVIRONMENT)
+        os.environ["RAY_TMPDIR"] = str(folder)
+        (folder / "ray").mkdir()  # where Ray notes which cluster runs; it makes it for its own folder only
         ray = needs_reader("ray")
         needs_reader("grpc", "grpcio")
         from ray.cluster_utils import Cluster
