@@ -31,8 +31,9 @@ pub(super) const LONGEST_TOKEN: usize = 1024;
 /// Looking up as many whole pieces as this part of all tokens is worth finding out which must be.
 const LEARN_AFTER: usize = 4;
 
-/// Merging as many pieces is worth finding out which merges of ASCII come first.
-const FIND_AFTER: usize = 1000;
+/// Merging so many bytes for each token is worth finding out which merges of ASCII come first: it saves about
+/// what that costs.
+const FIND_AFTER: usize = 4;
 
 /// So many bytes of ASCII before another byte are merged as a window by themselves.
 const ENOUGH: usize = MAX_SYMBOLS / 2;
@@ -60,7 +61,7 @@ pub struct BpeScratch {
     short: ShortPiece,
     /// Whole pieces looked up in vain while it is unknown which must be.
     searches: usize,
-    /// Pieces and windows merged while the merges of ASCII are not found.
+    /// Bytes merged while the merges of ASCII are not found.
     merged: usize,
     starts: Vec<u32>,
     chain: Chain,
@@ -264,7 +265,8 @@ impl Bpe {
             None => Some(window),
             Some(length) => (length >= ENOUGH).then_some(&window[..length]),
         };
-        if let (Some(text), Some(merges)) = (ascii, self.ascii_merges(scratch))
+        if let Some(text) = ascii
+            && let Some(merges) = self.ascii_merges(text.len(), scratch)
             && let Some(length) =
                 merges.lay_out(text, &self.byte_ids, &self.merges, &mut scratch.short)
         {
@@ -288,10 +290,10 @@ impl Bpe {
 
     /// The merges of ASCII; None as long as too little was merged for them to be worth finding.
     #[inline]
-    fn ascii_merges(&self, scratch: &mut BpeScratch) -> Option<&AsciiMerges> {
+    fn ascii_merges(&self, length: usize, scratch: &mut BpeScratch) -> Option<&AsciiMerges> {
         self.ascii.get().or_else(|| {
-            scratch.merged += 1;
-            (scratch.merged > FIND_AFTER).then(|| self.find_ascii())
+            scratch.merged += length;
+            (scratch.merged > FIND_AFTER * self.tokens.len()).then(|| self.find_ascii())
         })
     }
 

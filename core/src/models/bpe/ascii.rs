@@ -37,12 +37,17 @@ impl AsciiMerges {
             before: Box::new([lowest; PAIRS]),
             after: Box::new([lowest; PAIRS]),
         };
-        let ids = &byte_ids[..128];
-        let highest = ids.iter().copied().filter(|&id| id != NONE).max();
-        let byte = |id: u32| {
-            let place = || ids.iter().position(|&each| each == id);
-            (Some(id) <= highest).then(place)?.map(|place| place as u8)
-        };
+        // The byte of an id, or one that is not ASCII: entries are many, and ids of bytes are low in most vocabularies.
+        let mut bytes = Vec::new();
+        for (byte, &id) in byte_ids[..128]
+            .iter()
+            .enumerate()
+            .filter(|(_, id)| **id != NONE)
+        {
+            bytes.resize(bytes.len().max(id as usize + 1), u8::MAX);
+            bytes[id as usize] = byte as u8;
+        }
+        let byte = |id: u32| bytes.get(id as usize).copied().filter(u8::is_ascii);
         let ascii = |byte: Option<&u8>| byte.copied().filter(u8::is_ascii);
         for (left, right, rank) in merges.pairs().entries() {
             let (first, second) = (byte(left), byte(right));
