@@ -129,7 +129,7 @@ def _ignore(_: str) -> None:
 
 
 def _with_lists(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Put what a list holds in its place; a file whose very name begins with ``@`` is no list."""
+    """Replace each list of inputs by what it names; a file whose own name begins with ``@`` is not a list."""
     if not any(path.startswith("@") for path in paths):
         return paths
     names: list[str] = []

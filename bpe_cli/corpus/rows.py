@@ -19,7 +19,7 @@ another number of columns, text behind a quote, a member of an archive that is n
 
 
 class RowFault(Exception):
-    """Say what is wrong with a row, to whoever knows where it stands.
+    """A fault in a row, raised where its place in the file is not known yet.
 
     Attributes:
         kind: One of ``FAULTS``.
@@ -54,7 +54,7 @@ class Place:
     member: str | None = None
 
     def shown(self, byte: int | None = None) -> str:
-        """Say where it is, as ``name:line`` or ``name:line:byte``.
+        """Return the place as ``name:line`` or ``name:line:byte``.
 
         >>> Place("a", "a", 3, 90).shown(), Place("a", "a", 3, 90).shown(4), Place("a", "a", None, 90).shown(4)
         ('a:3', 'a:3:5', 'a, byte 95')

@@ -94,7 +94,7 @@ class TokenStream:
         return int(self._epoch)
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch the next pass has; workers that a ``DataLoader`` keeps hear of it too."""
+        """Set the epoch of the next pass, also for the workers that a ``DataLoader`` keeps alive."""
         whole_number("epoch", epoch, 0)
         if isinstance(self._epoch, int):
             self._epoch = epoch

@@ -127,7 +127,7 @@ def _give_up(ray: Any, under_way: list[Any]) -> None:
 
 
 def _note_small_nodes(ray: Any, memory: int, note: Callable[[str], None]) -> None:
-    """Say what is wrong if no node can take a part: Ray waits for one that can, and is silent."""
+    """Note that no node is large enough for a part; Ray would wait for one without a word."""
     has = [each["Resources"] for each in ray.nodes() if each["Alive"]]
     if not any(each.get("CPU", 0) >= 1 and each.get("memory", 0) >= memory for each in has):
         note(f"no node of the Ray cluster has a processor and {memory >> 20} MiB for a part: waiting for one")

@@ -30,7 +30,7 @@ class CloudStore:
     """A bucket, or a container."""
 
     def __init__(self, scheme: str, bucket: str) -> None:
-        """Say which; nothing is sent yet.
+        """Open a bucket by name, without a request.
 
         Raises:
             InputError: if obstore is not installed.

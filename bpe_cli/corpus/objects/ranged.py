@@ -82,7 +82,7 @@ class ObjectFile(io.RawIOBase):
         self._stretches: list[_Stretch] = []  # the one that was read last comes last
 
     def will_read(self, stretches: Sequence[tuple[int, int]]) -> None:
-        """Say which bytes will be read in order: from and to (exclusive), none within another."""
+        """Announce the ranges to be read, each from its first byte to its end (exclusive); none within another."""
         self._will_read = sorted(stretches)
 
     def readable(self) -> bool:

@@ -34,7 +34,7 @@ pub(super) fn safe_cut(words: WordRule, rules: Rules, text: &[u8]) -> usize {
     0
 }
 
-/// Tell whether a text can be cut at an offset.
+/// Return whether a text can be cut at an offset.
 pub(super) fn is_safe(words: WordRule, rules: Rules, text: &[u8], at: usize) -> bool {
     let sides = || at_start(text, at).zip(at_end(text, at));
     !continues(text[at])
