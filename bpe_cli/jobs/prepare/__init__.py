@@ -33,7 +33,7 @@ from bpe_cli.jobs.prepare.folder import (
     write_manifest,
 )
 from bpe_cli.jobs.prepare.part import PrepareOptions
-from bpe_cli.jobs.prepare.plan import Part, divide
+from bpe_cli.jobs.prepare.plan import Part
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
     PLAN,
@@ -44,7 +44,7 @@ from bpe_cli.jobs.prepare.records import (
     read_json,
     total_of,
 )
-from bpe_cli.jobs.prepare.resolving import found_inputs, resolve
+from bpe_cli.jobs.prepare.resolving import resolve
 from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener, announce
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
 
-__all__ = ["PrepareOptions", "Prepared", "Share", "check", "check_deep", "estimate", "finish", "plan", "prepare"]
+__all__ = ["PrepareOptions", "Prepared", "Share", "check", "check_deep", "estimate", "finish", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,24 +206,6 @@ def prepare(
         tokens=done.tokens, bytes=done.bytes, is_whole=done.is_whole,
     )  # fmt: skip
     return done
-
-
-def plan(
-    source: Source, options: PrepareOptions, *, streams: Streams | None = None, listener: Listener = SILENCE
-) -> list[tuple[str, int, list[str]]]:
-    """Return the parts that a data set would have: the name of each, its bytes on disk, and its inputs.
-
-    Raises:
-        UsageError, InputError: as ``prepare``.
-    """
-    from bpe_cli.jobs.files import Streams
-
-    _check_source(source)
-    source, inputs = found_inputs(source, options, listener=listener, streams=streams or Streams())
-    return [
-        (part.name, part.size, [_shown(item) for item in part.inputs])
-        for part in divide(inputs, source, options.part_bytes)
-    ]
 
 
 def estimate(

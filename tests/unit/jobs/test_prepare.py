@@ -17,8 +17,9 @@ from bpe_cli.corpus import Source
 from bpe_cli.corpus.extents import read_lines_in
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.errors import CheckFailed, InputError, UsageError
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, check_deep, finish, plan, prepare
+from bpe_cli.jobs.prepare import PrepareOptions, Share, check, check_deep, estimate, finish, prepare
 from bpe_cli.jobs.prepare.deep import drawn
+from bpe_cli.jobs.prepare.folder import plan_in
 from bpe_cli.jobs.prepare.plan import divide
 from bpe_cli.jobs.prepare.records import Plan
 from bpe_cli.sinks.dataset import DATASETS
@@ -105,7 +106,7 @@ def test_a_compressed_file_is_never_cut(corpus: Source, tmp_path: Path) -> None:
     whole = PrepareOptions(to="megatron", eot="auto", part_bytes=100)
     assert (tmp_path / "in/b.jsonl.gz").stat().st_size > 100
     assert prepare(corpus, "gpt2", whole, folder=tmp_path / "out", processes=1).documents == 40
-    assert [inputs for _, _, inputs in plan(corpus, whole)][-1] == [str(tmp_path / "in/b.jsonl.gz")]
+    assert estimate(corpus, "gpt2", whole).parts[-1].inputs == (str(tmp_path / "in/b.jsonl.gz"),)
 
 
 @pytest.mark.parametrize("to", sorted(DATASETS))
@@ -293,7 +294,7 @@ def test_what_is_overwritten_leaves_no_file_behind(to: str, corpus: Source, tmp_
     other = PrepareOptions(to="datatrove" if to == "megatron" else "megatron", part_bytes=2000)
     again = prepare(corpus, "gpt2", other, folder=folder, processes=2, overwrite=True)
     fresh = prepare(corpus, "gpt2", other, folder=tmp_path / "fresh", processes=1)
-    assert again.parts < len(plan(corpus, PrepareOptions(part_bytes=300)))
+    assert again.parts < len(estimate(corpus, "gpt2", PrepareOptions(part_bytes=300)).parts)
     mine = {"notes.txt": b"mine", "part-00001.notes": b"mine"}
     assert contents(folder) == contents(Path(fresh.folder)) | mine
 
@@ -358,7 +359,9 @@ def test_an_error_in_a_part_keeps_the_others(corpus: Source, tmp_path: Path) -> 
         with pytest.raises(InputError, match=r"z\.jsonl"):
             prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "out", processes=processes)
     assert not (tmp_path / "out/manifest.json").exists()
-    assert not (tmp_path / f"out/part-{len(plan(corpus, OPTIONS)) - 1:05}.json").exists()
+    there = plan_in(str(tmp_path / "out"))
+    assert there is not None
+    assert not (tmp_path / f"out/part-{len(there.parts) - 1:05}.json").exists()
     (tmp_path / "in/z.jsonl").unlink()
     assert prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "out", overwrite=True).kept > 3
 
