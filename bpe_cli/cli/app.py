@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 NAMES = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare")
-"""As the help lists them. A module of the same name has ``run``, whose annotations and docstring say what there is
-to know about it, and ``EPILOG``."""
+"""As the help lists them: each runs a job. A module of the same name has ``run``, whose annotations and docstring say
+what there is to know about it, and ``EPILOG``."""
+
+COMMANDS = (*NAMES, "completions")
+"""Those, and what is about the command line itself."""
 
 
 def load(name: str) -> "ModuleType":
@@ -53,7 +56,7 @@ def root(
 
 
 _COMPLETION = "_BPE_COMPLETE"
-"""The variable by which a shell asks typer's application how a word may go on."""
+"""The variable by which a shell asks how the words may go on."""
 
 
 _MOST_DIGITS = 4
@@ -126,12 +129,18 @@ def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
 
 def _run(words: list[str]) -> int:
     """Run the command line: directly if it is unambiguous, else with typer, whose import is slow."""
+    if _COMPLETION in os.environ:
+        from bpe_cli.cli import completing
+
+        commands = {name: load(name).run for name in COMMANDS}
+        completing.show(completing.answer(os.environ[_COMPLETION], words, root, commands))
+        return 0
     try:
         call = _clear_call(words)
     except clear_words.Unclear:
         from bpe_cli.cli import argv_typer
 
-        return argv_typer.run(words, root, {name: load(name) for name in NAMES})
+        return argv_typer.run(words, root, {name: load(name) for name in COMMANDS})
     call()
     return 0
 
@@ -139,9 +148,7 @@ def _run(words: list[str]) -> int:
 def _clear_call(words: list[str]) -> "Callable[[], object]":
     """Return the call that the command line stands for."""
     name, rest = (words[0], words[1:]) if words else ("", [])
-    if _COMPLETION in os.environ:
-        raise clear_words.Unclear(_COMPLETION)
-    if name in NAMES:
+    if name in COMMANDS:
         run = load(name).run
         values = clear_words.read(run, rest, os.environ)
         return lambda: call(run, values)

@@ -76,7 +76,7 @@ def _sort(
             if switch not in switches or (equals and not switch.startswith("--")):
                 raise Unclear(word)
             name, flag = switches[switch]
-            if not _is_flag(parameters[name][0]):
+            if not is_flag(parameters[name][0]):
                 following = value if equals else next(rest, None)
                 if following is None:
                     raise Unclear(word)
@@ -106,7 +106,8 @@ def _switches(name: str, declared: Option | Argument) -> list[tuple[str, tuple[s
     return [(switch, (name, place == 0)) for names in declared.names for place, switch in enumerate(names.split("/"))]
 
 
-def _is_flag(kind: Any) -> bool:
+def is_flag(kind: Any) -> bool:
+    """Return whether a parameter of this type is set by its name alone."""
     return kind is bool or (get_origin(kind) is UnionType and bool in get_args(kind))
 
 

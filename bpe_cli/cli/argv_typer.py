@@ -50,7 +50,7 @@ def run(words: list[str], root: Callable[..., object], commands: Mapping[str, Mo
 
 def _application(root: Callable[..., object], commands: Mapping[str, ModuleType]) -> typer.Typer:
     application = typer.Typer(
-        name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+        name="bpe", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )  # fmt: skip
     for name, command in commands.items():
