@@ -23,19 +23,25 @@ class Unclear(Exception):
     """Signal that typer has to parse the command line."""
 
 
-def read(function: Callable[..., object], words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
+def read(
+    function: Callable[..., object],
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    project: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Return the values of a command's parameters, for ``call``.
 
     Args:
         function: The command.
         words: What stands behind its name.
         environment: The environment's variables.
+        project: Other defaults than the options' own.
 
     Raises:
         Unclear: if the words are not clear enough for this.
     """
     parameters = parameters_of(function)
-    defaults = defaults_of(function)
+    defaults = defaults_of(function) | dict(project or {})
     texts, flags = _sort(words, parameters)
     values: dict[str, Any] = {}
     for name, (kind, each) in parameters.items():
