@@ -27,9 +27,10 @@ ALLOWED = {
     "needs Java, which Spark runs on": "only Spark does, and a recipe of the docs is all that it tests",
     "needs the right to give rights up": "root's alone; whoever has none to give up runs the test without",
     **dict.fromkeys(
-        ("needs zsh, which is not installed", "needs fish, which is not installed"),
+        (f"needs {name}, which is not installed" for name in ("zsh", "fish")),
         "what bpe answers is tested without, and bash is everywhere",
     ),
+    "needs mandoc or groff, which are not installed": "the text of the pages is tested without",
     NO_TERMINAL: "one of the system's other programs would be tested",
     NO_LIMITS: "how little memory is enough, and what happens without, is the same everywhere",
     **dict.fromkeys(

@@ -149,7 +149,7 @@ def _values(name: str, parameters: "Mapping[str, Declared]", current: str) -> "I
     """Yield the values that a parameter may have, and ``:files`` if it may be a path."""
     kind, declared = parameters[name]
     shown = str(declared.settings.get("metavar", ""))
-    choices = choices_of(_inner(kind), declared)
+    choices = choices_of(inner(kind), declared)
     # A list with commas goes on behind the last one.
     begun = current.rpartition(",")[0] + "," if ",..." in shown and "," in current else ""
     words = dict(_NAMED[name]()) if name in _NAMED else {}
@@ -164,13 +164,13 @@ def _values(name: str, parameters: "Mapping[str, Declared]", current: str) -> "I
         yield FILES, ""
 
 
-def _inner(kind: "Any") -> "Any":
+def inner(kind: "Any") -> "Any":
     """Return the type of one value: ``Literal[...]`` of ``Literal[...] | None``."""
     from types import NoneType, UnionType
     from typing import Union, get_args, get_origin
 
     if get_origin(kind) in (UnionType, Union):
-        return _inner(next(each for each in get_args(kind) if each is not NoneType))
+        return inner(next(each for each in get_args(kind) if each is not NoneType))
     return get_args(kind)[0] if get_origin(kind) is list else kind
 
 
