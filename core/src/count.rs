@@ -369,4 +369,4 @@ fn slice<'a>(arena: &'a [u8], entry: &Entry) -> &'a [u8] {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
