@@ -1,6 +1,5 @@
 //! From counts to a model.
 
-mod alphabet;
 pub mod bpe;
 pub mod frequent;
 mod heap;

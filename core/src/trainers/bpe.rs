@@ -14,6 +14,7 @@
 //! Complexity: each merge costs its places; all merges together at most (cells x longest token). The
 //! corpus is read once for each factor of [`SPREAD`] between the first merge's count and the last one's.
 
+mod alphabet;
 mod candidates;
 pub(super) mod cells;
 mod layout;

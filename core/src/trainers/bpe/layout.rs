@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use super::Trainer;
+use super::alphabet::Alphabet;
 use super::cells::SEPARATOR;
 use super::options::{Options, Tie};
 use super::segmentation::Segmentation;
 use super::tokens::Tokens;
 use crate::error::{Error, Result};
-use crate::trainers::alphabet::Alphabet;
 
 impl Trainer {
     /// Lays out (piece, count).

@@ -1,9 +1,9 @@
 //! The vocabulary while it grows: texts, ids and lengths of tokens, and what no merge may make of them.
 
+use super::alphabet::Ids;
+use super::cells::SEPARATOR;
 use super::options::Vetoes;
 use crate::error::{Error, Result};
-use crate::trainers::alphabet::Ids;
-use crate::trainers::bpe::cells::SEPARATOR;
 
 /// Tokens by id.
 #[derive(Debug)]

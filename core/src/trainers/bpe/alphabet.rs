@@ -3,7 +3,7 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::bpe::{Decoration, Options};
+use super::options::{Decoration, Options};
 use crate::error::{Error, Result};
 use crate::text::character_len;
 
