@@ -8,7 +8,6 @@ mod json;
 pub mod letters;
 pub mod likelihood;
 pub mod ngrams;
-mod ranking;
 mod score;
 pub mod scored_pairs;
 pub mod top_down;
