@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use super::bytes;
-use super::pieces::{Kind, Pieces};
+use super::texts::{Kind, TokenTexts};
 use super::words::{self, Replacement};
 use crate::error::{Error, Result};
 use crate::normalize::Pattern;
@@ -162,32 +162,32 @@ impl Step {
         })
     }
 
-    /// Makes the list `out` of the list `pieces`.
-    fn run(&self, pieces: &Pieces, out: &mut Pieces) -> Result<()> {
+    /// Makes the list `out` of the list `texts`.
+    fn run(&self, texts: &TokenTexts, out: &mut TokenTexts) -> Result<()> {
         match self {
-            Self::ByteLevel => bytes::read_visible(pieces, out),
+            Self::ByteLevel => bytes::read_visible(texts, out),
             Self::WordPiece { prefix, cleanup } => {
-                words::join_word_pieces(pieces, prefix, *cleanup, out);
+                words::join_word_pieces(texts, prefix, *cleanup, out);
             }
-            Self::Metaspace { mark, prepended } => read_marks(pieces, *mark, *prepended, out),
-            Self::Suffix(suffix) => words::read_suffix(pieces, suffix, out),
+            Self::Metaspace { mark, prepended } => read_marks(texts, *mark, *prepended, out),
+            Self::Suffix(suffix) => words::read_suffix(texts, suffix, out),
             Self::Ctc {
                 pad_token,
                 word_delimiter_token,
                 cleanup,
-            } => words::read_ctc(pieces, pad_token, word_delimiter_token, *cleanup, out),
-            Self::ByteFallback => bytes::read_fallback(pieces, out),
+            } => words::read_ctc(texts, pad_token, word_delimiter_token, *cleanup, out),
+            Self::ByteFallback => bytes::read_fallback(texts, out),
             Self::Fuse => {
-                pieces.iter().for_each(|(piece, _)| out.extend(piece));
+                texts.iter().for_each(|(piece, _)| out.extend(piece));
                 out.close(Kind::Text);
             }
             Self::Strip {
                 content,
                 start,
                 stop,
-            } => strip(pieces, *content, *start, *stop, out),
+            } => strip(texts, *content, *start, *stop, out),
             Self::Replace(replacement) => {
-                for (piece, kind) in pieces.iter() {
+                for (piece, kind) in texts.iter() {
                     replacement.apply(piece, out)?;
                     out.close(kind);
                 }
@@ -198,14 +198,14 @@ impl Step {
                 unk_surface,
                 byte_fallback,
             } => {
-                let mut read = Pieces::default();
-                let pieces = if *byte_fallback {
-                    bytes::read_fallback(pieces, &mut read);
+                let mut read = TokenTexts::default();
+                let texts = if *byte_fallback {
+                    bytes::read_fallback(texts, &mut read);
                     &read
                 } else {
-                    pieces
+                    texts
                 };
-                read_space_marks(pieces, *strips_one, *strips_all, unk_surface, out);
+                read_space_marks(texts, *strips_one, *strips_all, unk_surface, out);
             }
         }
         Ok(())
@@ -254,31 +254,34 @@ impl Decoder {
     ///
     /// # Errors
     /// When an expression takes too long, and when the text becomes far longer than the tokens are: see
-    /// [`Pieces::bounded_by`].
-    pub fn decode(&self, tokens: Pieces) -> Result<Vec<u8>> {
+    /// [`TokenTexts::bounded_by`].
+    pub fn decode(&self, tokens: TokenTexts) -> Result<Vec<u8>> {
         tokens.check()?;
-        let (mut pieces, mut out) = (Pieces::bounded_by(&tokens), Pieces::bounded_by(&tokens));
+        let (mut texts, mut out) = (
+            TokenTexts::bounded_by(&tokens),
+            TokenTexts::bounded_by(&tokens),
+        );
         let mut steps = self.steps.iter();
         let Some(first) = steps.next() else {
             return Ok(tokens.into_bytes());
         };
-        first.run(&tokens, &mut pieces)?;
-        pieces.check()?;
+        first.run(&tokens, &mut texts)?;
+        texts.check()?;
         for step in steps {
             out.clear();
-            step.run(&pieces, &mut out)?;
+            step.run(&texts, &mut out)?;
             out.check()?;
-            std::mem::swap(&mut pieces, &mut out);
+            std::mem::swap(&mut texts, &mut out);
         }
-        Ok(pieces.into_bytes())
+        Ok(texts.into_bytes())
     }
 }
 
 /// Reads marks as spaces; those of the first string are left out if one was put before the text.
-fn read_marks(pieces: &Pieces, mark: char, prepended: bool, out: &mut Pieces) {
+fn read_marks(texts: &TokenTexts, mark: char, prepended: bool, out: &mut TokenTexts) {
     let mut utf8 = [0; 4];
     let mark = mark.encode_utf8(&mut utf8).as_bytes();
-    for (number, (piece, kind)) in pieces.iter().enumerate() {
+    for (number, (piece, kind)) in texts.iter().enumerate() {
         let with: &[u8] = if number == 0 && prepended { b"" } else { b" " };
         words::replace(piece, mark, with, out);
         out.close(kind);
@@ -286,10 +289,10 @@ fn read_marks(pieces: &Pieces, mark: char, prepended: bool, out: &mut Pieces) {
 }
 
 /// Takes up to `start` and `stop` characters that are `content` off the ends of each string.
-fn strip(pieces: &Pieces, content: char, start: usize, stop: usize, out: &mut Pieces) {
+fn strip(texts: &TokenTexts, content: char, start: usize, stop: usize, out: &mut TokenTexts) {
     let mut utf8 = [0; 4];
     let content = content.encode_utf8(&mut utf8).as_bytes();
-    for (mut piece, kind) in pieces.iter() {
+    for (mut piece, kind) in texts.iter() {
         for _ in 0..start {
             match piece.strip_prefix(content) {
                 Some(rest) => piece = rest,
@@ -309,15 +312,15 @@ fn strip(pieces: &Pieces, content: char, start: usize, stop: usize, out: &mut Pi
 /// Reads marks as blanks. As long as there is no text, and nothing but strings without a mark at their
 /// beginning has been seen, a string's first mark is the one that was put before the text.
 fn read_space_marks(
-    pieces: &Pieces,
+    texts: &TokenTexts,
     strips_one: bool,
     strips_all: bool,
     unk_surface: &[u8],
-    out: &mut Pieces,
+    out: &mut TokenTexts,
 ) {
     const MARK: &[u8] = "▁".as_bytes();
     let (mut at_beginning, mut empty) = (strips_one, true);
-    for (mut piece, kind) in pieces.iter() {
+    for (mut piece, kind) in texts.iter() {
         match kind {
             Kind::Unknown => piece = unk_surface,
             Kind::Bytes => {}

@@ -62,7 +62,7 @@ impl Sums {
 
 /// What was found in a document, or in a part of one.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct DocumentCounts {
     stretch: Stretch,
     bytes: u64,
     tokens: u64,
@@ -201,7 +201,7 @@ impl Tally {
     }
 
     /// Adds the next part, in the order of the text.
-    pub fn take_part(&mut self, part: &Part) {
+    pub fn take_part(&mut self, part: &DocumentCounts) {
         if !part.continued {
             self.open = Open::default();
         }
@@ -289,7 +289,7 @@ pub fn count(
     range: std::ops::Range<usize>,
     tokens: Tokens<'_>,
     (continued, unfinished): (bool, bool),
-) -> Part {
+) -> DocumentCounts {
     let base = range.start;
     let Counter { frequencies, words } = counter;
     words.reset(&text[range.clone()]);
@@ -341,7 +341,7 @@ pub fn count(
             None
         }
     };
-    Part {
+    DocumentCounts {
         stretch: words.finish(continued, unfinished),
         bytes: range.len() as u64,
         tokens: tokens.len() as u64,

@@ -9,9 +9,9 @@ mod em;
 mod exact;
 mod finish;
 mod lattices;
-mod pieces;
 mod prune;
 mod rounds;
+mod scored_pieces;
 mod seeds;
 #[cfg(test)]
 mod tests;
@@ -24,8 +24,8 @@ pub use textbook::{Textbook, train as train_textbook};
 use serde::Deserialize;
 
 use self::lattices::{Home, Lattices, Packing};
-use self::pieces::Pieces;
 use self::rounds::Rounds;
+use self::scored_pieces::ScoredPieces;
 use self::words::Words;
 use super::valid_piece::Rules;
 use crate::error::{Error, Result};
@@ -147,7 +147,7 @@ fn run<T: Precision>(
     options: &Options,
     progress: &mut dyn FnMut(usize, usize) -> Result<()>,
 ) -> Result<Training> {
-    let mut pieces: Pieces<T> = seeds::find(words, options)?;
+    let mut pieces: ScoredPieces<T> = seeds::find(words, options)?;
     let mut lattices = Lattices::new(words, &pieces, options.threads)?;
     let seeds = pieces.len();
     let mut watch = Rounds::new(words, options.vocab_size - options.reserved, options.record);
@@ -198,10 +198,10 @@ trait Precision: Real {
     const EXACT: bool;
 
     /// How often each token is expected to occur.
-    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
+    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
 
     /// How often each token occurs in the best segmentations.
-    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
+    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
 
     /// How a token is segmented, if it is not its own best segmentation, or without it; into what is
     /// put into `others`.
@@ -209,7 +209,7 @@ trait Precision: Real {
     /// # Errors
     /// When the search takes too much memory.
     fn alternative(
-        pieces: &Pieces<Self>,
+        pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
         viterbi: &mut prune::Viterbi,
@@ -220,16 +220,16 @@ trait Precision: Real {
 impl Precision for f32 {
     const EXACT: bool = true;
 
-    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
+    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
         exact::expect(pieces, lattices)
     }
 
-    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
+    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
         exact::frequencies(pieces, lattices)
     }
 
     fn alternative(
-        pieces: &Pieces<Self>,
+        pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
         _viterbi: &mut prune::Viterbi,
@@ -242,16 +242,16 @@ impl Precision for f32 {
 impl Precision for f64 {
     const EXACT: bool = false;
 
-    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
         em::expect(pieces, lattices, threads)
     }
 
-    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
         prune::frequencies(pieces, lattices, threads)
     }
 
     fn alternative(
-        pieces: &Pieces<Self>,
+        pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
         viterbi: &mut prune::Viterbi,

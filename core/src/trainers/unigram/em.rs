@@ -2,7 +2,7 @@
 
 use super::exact;
 use super::lattices::{GONE, Lattices, Packing, WordLattice};
-use super::pieces::Pieces;
+use super::scored_pieces::ScoredPieces;
 use crate::error::{Error, Result};
 use crate::models::unigram::real::Real;
 use crate::threads;
@@ -21,7 +21,7 @@ struct Weight {
 
 /// Gives how often each token is expected to occur: forward-backward over each word, with probabilities
 /// themselves where they are not too small.
-pub fn expect(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
+pub fn expect(pieces: &ScoredPieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
     let scores = pieces.scores().iter().copied().chain([pieces.unknown()]);
     let fresh: Vec<Weight> = scores
         .map(|score| Weight {
@@ -122,11 +122,11 @@ impl Places {
 /// # Errors
 /// When nothing is left.
 pub fn maximise<T: Real>(
-    pieces: &Pieces<T>,
+    pieces: &ScoredPieces<T>,
     lattices: &mut Lattices,
     expected: &[T],
     threads: usize,
-) -> Result<Pieces<T>> {
+) -> Result<ScoredPieces<T>> {
     let mut sum = T::default();
     let mut kept = 0;
     let mut new_ids = vec![GONE; pieces.len()];
@@ -146,7 +146,7 @@ pub fn maximise<T: Real>(
     if (kept as usize) < pieces.len() {
         lattices.rename(&new_ids, kept as usize, threads);
     }
-    Ok(Pieces::new(
+    Ok(ScoredPieces::new(
         (0..pieces.len())
             .filter(|&id| new_ids[id] != GONE)
             .map(|id| {

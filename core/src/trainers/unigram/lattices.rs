@@ -14,7 +14,7 @@
 //!
 //! Memory: 4 bytes for each token at each place of the different words, and 24 for each word.
 
-use super::pieces::Pieces;
+use super::scored_pieces::ScoredPieces;
 use super::words::Words;
 use crate::error::{Error, Result};
 use crate::models::trie::Trie;
@@ -192,7 +192,7 @@ impl Lattices {
     ///
     /// # Errors
     /// When there are too many tokens for their length, or they have too many bytes.
-    pub fn new<T: Real>(words: &Words, pieces: &Pieces<T>, threads: usize) -> Result<Self> {
+    pub fn new<T: Real>(words: &Words, pieces: &ScoredPieces<T>, threads: usize) -> Result<Self> {
         let mut keys: Vec<(&[u8], u32)> = (0..pieces.len())
             .map(|id| (pieces.get(id), id as u32))
             .collect();

@@ -1,4 +1,4 @@
-//! A list of byte strings in one stretch of memory: what one decoder hands to the next.
+//! The texts of tokens in one stretch of memory: what one decoder hands to the next.
 
 use crate::error::{Error, Result};
 
@@ -21,9 +21,9 @@ pub enum Kind {
 
 /// A list of byte strings, one after the other, each with its kind.
 ///
-/// What finds no room is left out, and [`Pieces::check`] says so: those who write need not ask each time.
+/// What finds no room is left out, and [`TokenTexts::check`] says so: those who write need not ask each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pieces {
+pub struct TokenTexts {
     bytes: Vec<u8>,
     ends: Vec<(usize, Kind)>,
     /// How many bytes there may be.
@@ -38,7 +38,7 @@ enum Trouble {
     Memory,
 }
 
-impl Default for Pieces {
+impl Default for TokenTexts {
     fn default() -> Self {
         Self {
             bytes: Vec::new(),
@@ -49,7 +49,7 @@ impl Default for Pieces {
     }
 }
 
-impl Pieces {
+impl TokenTexts {
     /// Begins a list of what these become: no longer than 64 times as long, or 16 MiB.
     #[must_use]
     pub fn bounded_by(tokens: &Self) -> Self {
@@ -83,7 +83,7 @@ impl Pieces {
         self.close(kind);
     }
 
-    /// Adds bytes to a string that [`Pieces::close`] has yet to end.
+    /// Adds bytes to a string that [`TokenTexts::close`] has yet to end.
     pub fn extend(&mut self, bytes: &[u8]) {
         if bytes.len() > self.limit.saturating_sub(self.bytes.len()) {
             self.trouble = Some(Trouble::Grown);
@@ -94,12 +94,12 @@ impl Pieces {
         }
     }
 
-    /// Ends the string that [`Pieces::extend`] has made.
+    /// Ends the string that [`TokenTexts::extend`] has made.
     pub fn close(&mut self, kind: Kind) {
         self.ends.push((self.bytes.len(), kind));
     }
 
-    /// The string that [`Pieces::extend`] has made and [`Pieces::close`] has not ended.
+    /// The string that [`TokenTexts::extend`] has made and [`TokenTexts::close`] has not ended.
     #[must_use]
     pub fn open(&self) -> &[u8] {
         &self.bytes[self.ends.last().map_or(0, |&(end, _)| end)..]
