@@ -6,7 +6,7 @@ mod joined;
 mod texts;
 mod words;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 
 pub use chain::{Decoder, Spec};
 pub use joined::{decode, decode_into, decoded_len};
@@ -86,13 +86,12 @@ pub fn decode_chain(
     reading: Reading<'_>,
 ) -> Result<Vec<u8>> {
     let Reading(reading) = reading;
-    if !reading.is_empty() && reading.len() != special.ids.len() {
-        return Err(Error::Invalid(format!(
-            "{} special tokens have {} readings",
-            special.ids.len(),
-            reading.len()
-        )));
-    }
+    ensure!(
+        reading.is_empty() || reading.len() == special.ids.len(),
+        "{} special tokens have {} readings",
+        special.ids.len(),
+        reading.len()
+    );
     let mut texts = TokenTexts::default();
     for (place, &id) in ids.iter().enumerate() {
         let read_as = match reading {

@@ -20,7 +20,7 @@ use serde::Deserialize;
 pub use rules::charsmap;
 
 use crate::boundaries::stages::{AtSpace, Rewriting};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::text::Text;
 
 /// What a piece of text is a part of.
@@ -345,8 +345,8 @@ impl Normalizer {
 }
 
 fn read_table(base64: &str) -> Result<Option<charsmap::Charsmap>> {
-    let bytes = STANDARD.decode(base64).map_err(|error| {
-        Error::Invalid(format!("the table of a normalizer is not base64: {error}"))
-    })?;
+    let bytes = STANDARD
+        .decode(base64)
+        .map_err(|error| invalid!("the table of a normalizer is not base64: {error}"))?;
     charsmap::Charsmap::read(&bytes)
 }

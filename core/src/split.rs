@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
@@ -141,7 +141,7 @@ impl Scanner {
     /// # Errors
     /// When the JSON is none, has other fields or values, or contradicts itself.
     pub fn from_json(json: &str) -> Result<Self> {
-        let refused = |error: serde_json::Error| Error::Invalid(format!("not a scanner: {error}"));
+        let refused = |error: serde_json::Error| invalid!("not a scanner: {error}");
         if json.trim_start().starts_with('[') {
             let specs: Vec<CutSpec> = serde_json::from_str(json).map_err(refused)?;
             return Self::chain(&specs);

@@ -15,7 +15,7 @@ pub mod visible;
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 pub use rewrite::Rewriter;
 use rewrite::Trouble;
 pub(crate) use utf8::{begin_of_last, continues, length_from};
@@ -188,11 +188,11 @@ impl Text {
     pub fn check(&self) -> Result<()> {
         match self.trouble {
             None => Ok(()),
-            Some(Trouble::Grown) => Err(Error::Invalid(format!(
+            Some(Trouble::Grown) => Err(invalid!(
                 "a text of {} bytes becomes longer than {} bytes by its normalization, which is the limit",
                 self.original,
                 self.limit()
-            ))),
+            )),
             Some(Trouble::Memory) => Err(Error::Memory(format!(
                 "there is no memory for what normalization makes of a text of {} bytes",
                 self.original

@@ -8,7 +8,7 @@ use crate::decode::{self, SpecialTable};
 use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::{Encoder, Plain};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::memory::budget::Budget;
 use crate::models::bpe::Bpe;
 use crate::special::SpecialMatcher;
@@ -75,7 +75,7 @@ impl Tokenizer {
             } else {
                 ""
             };
-            Error::Invalid(format!("no embedded ranks have the sha256 {sha256}{hint}"))
+            invalid!("no embedded ranks have the sha256 {sha256}{hint}")
         })?;
         Ok(Self::new(scanner, table.model(), None))
     }
@@ -90,11 +90,10 @@ impl Tokenizer {
         vocab_size: usize,
         scanner: Scanner,
     ) -> Result<Self> {
-        if vocab_size < 256 {
-            return Err(Error::Invalid(format!(
-                "a vocabulary of {vocab_size} tokens has no room for the 256 bytes"
-            )));
-        }
+        ensure!(
+            vocab_size >= 256,
+            "a vocabulary of {vocab_size} tokens has no room for the 256 bytes"
+        );
         let mut counts = Counts::new(usize::MAX);
         for text in texts {
             let text = text.as_ref();
@@ -135,7 +134,7 @@ impl Tokenizer {
         let twice = ids.windows(2).find(|two| two[0] == two[1]);
         let taken = ids.iter().find(|&&id| !self.tokens().get(id).is_empty());
         if let Some(id) = twice.map(|two| &two[0]).or(taken) {
-            return Err(Error::Invalid(format!("two tokens have the id {id}")));
+            return Err(invalid!("two tokens have the id {id}"));
         }
         let contents: Vec<Vec<u8>> = list
             .iter()
@@ -272,7 +271,7 @@ fn joined(texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> (Vec<u8>, Vec<u6
 /// The same for tokens, whose ends are shorter numbers.
 fn lay_out(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<(Vec<u8>, Vec<u32>)> {
     let (blob, ends) = joined(tokens);
-    let too_many = |_| Error::Invalid("tokens have more than 4 GiB together".to_owned());
+    let too_many = |_| invalid!("tokens have more than 4 GiB together");
     let ends = ends
         .into_iter()
         .map(|end| u32::try_from(end).map_err(too_many));
@@ -287,6 +286,7 @@ fn table(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<TokenTabl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     fn whole() -> Scanner {
         Scanner::new(None).unwrap()

@@ -16,7 +16,7 @@ use crate::count::Counts;
 use crate::count::cutters::{context_of, stretches};
 use crate::count::table::Stretches;
 use crate::documents::{Documents, Task};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::normalize::Context;
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
@@ -110,10 +110,10 @@ impl Chunks<'_> {
         let mut pieces = Pieces::default();
         let mut spelt = Vec::new();
         for (range, context, count) in stretches.finish() {
-            if u32::try_from(range.len()).is_err() {
-                let sentence = "a text without a safe place to cut it is longer than 4 GiB";
-                return Err(Error::Invalid(sentence.to_owned()));
-            }
+            ensure!(
+                u32::try_from(range.len()).is_ok(),
+                "a text without a safe place to cut it is longer than 4 GiB"
+            );
             let first = range.start;
             let text = &self.documents.text[range];
             self.stages.begin(text, &mut pieces.text, context)?;

@@ -1,7 +1,7 @@
 //! The two ways to cut the tasks of a block into pieces that are counted.
 
 use crate::documents::{self, Documents, Task};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::normalize::Context;
 use crate::special::{Segment, SpecialMatcher};
 use crate::split::stage::Pieces;
@@ -80,10 +80,10 @@ impl Cutter for ByStages<'_> {
         let mut pieces = Pieces::default();
         let mut spelt = Vec::new();
         stretches(self.documents, task, self.matcher, |range, continued| {
-            if u32::try_from(range.len()).is_err() {
-                let sentence = "a text without a safe place to cut it is longer than 4 GiB";
-                return Err(Error::Invalid(sentence.to_owned()));
-            }
+            ensure!(
+                u32::try_from(range.len()).is_ok(),
+                "a text without a safe place to cut it is longer than 4 GiB"
+            );
             let context = context_of(self.documents, &range, continued);
             let original = &self.documents.text[range.clone()];
             self.stages.begin(original, &mut pieces.text, context)?;

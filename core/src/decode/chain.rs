@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::bytes;
 use super::texts::{Kind, TokenTexts};
 use super::words::{self, Replacement};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::normalize::Pattern;
 
 /// The specification of one component, as JSON of the same form as in Hugging Face's files.
@@ -229,7 +229,7 @@ impl Decoder {
     /// As [`Decoder::new`], and when the JSON is none or of another form.
     pub fn from_json(json: &str) -> Result<Self> {
         let spec = serde_json::from_str(json)
-            .map_err(|error| Error::Invalid(format!("not the decoders of a tokenizer: {error}")))?;
+            .map_err(|error| invalid!("not the decoders of a tokenizer: {error}"))?;
         Self::new(spec)
     }
 

@@ -8,7 +8,7 @@
 //! what the other one saw. The plain loop that both are held to is in the tests.
 
 use super::SpecialTable;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::memory::room::{self, Room};
 use crate::tables::TokenTable;
 
@@ -64,10 +64,10 @@ pub fn decode_into<'a>(
         } else {
             special.get(id).ok_or(Error::MissingId { id, place })?
         };
-        if !out.append(token) {
-            let sentence = "there is no room for what the ids stand for";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            out.append(token),
+            "there is no room for what the ids stand for"
+        );
     }
     Ok(out)
 }

@@ -1,6 +1,6 @@
 //! The texts of tokens in one stretch of memory: what one decoder hands to the next.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 
 /// How many times longer than the tokens a text may become by decoding, and how long in any case. What decoders are for
 /// makes text hardly longer; a rule that puts a thousand letters in the place of one would take all memory.
@@ -66,10 +66,10 @@ impl TokenTexts {
     pub fn check(&self) -> Result<()> {
         match self.trouble {
             None => Ok(()),
-            Some(Trouble::Grown) => Err(Error::Invalid(format!(
+            Some(Trouble::Grown) => Err(invalid!(
                 "the decoders make a text longer than {} bytes of these tokens, which is the limit",
                 self.limit
-            ))),
+            )),
             Some(Trouble::Memory) => Err(Error::Memory(format!(
                 "there is no memory for more than {} bytes of decoded text",
                 self.bytes.len()

@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::random::{Draw, Place};
 use crate::threads;
 
@@ -38,11 +38,10 @@ pub fn bootstrap_interval(
 ) -> Result<Option<(f64, f64)>> {
     check(first, second)?;
     let tail = (resamples + 1) / 40;
-    if tail == 0 {
-        return Err(Error::Invalid(format!(
-            "{resamples} resamples are too few for a 95% interval: it takes 39"
-        )));
-    }
+    ensure!(
+        tail != 0,
+        "{resamples} resamples are too few for a 95% interval: it takes 39"
+    );
     if first.is_empty() {
         return Ok(None);
     }

@@ -10,7 +10,7 @@ use super::tables::{Kind, Tables};
 use super::words::{Stretch, Words};
 use crate::documents::Documents;
 use crate::encode::Span;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 
 /// A block of documents, and whether the last one goes on in the next.
 #[derive(Clone, Copy, Debug)]
@@ -156,13 +156,12 @@ impl Tally {
             unfinished,
         } = block;
         documents.check()?;
-        if ends.len() != documents.ends.len()
-            || !ends.is_sorted()
-            || ends.last().copied().unwrap_or(0) != tokens.len() as u64
-        {
-            let sentence = "the tokens do not end where their documents do";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            ends.len() == documents.ends.len()
+                && ends.is_sorted()
+                && ends.last().copied().unwrap_or(0) == tokens.len() as u64,
+            "the tokens do not end where their documents do"
+        );
         let mut counter = self.counter();
         let (mut start, mut from) = (0, 0);
         let last = ends.len().saturating_sub(1);

@@ -12,7 +12,7 @@ use super::merging::table::MergeTable;
 use super::model::{Found, Model, Tokens, check_unknown};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
@@ -70,11 +70,10 @@ impl CharacterPairs {
         let pieces = PieceTable::build(&tokens)?;
         let mut entries = Vec::with_capacity(merges.len());
         for (number, &[left, right, product]) in merges.iter().enumerate() {
-            if !fits(&tokens, [left, right, product], &settings.prefix) {
-                return Err(Error::Invalid(format!(
-                    "merge {number} joins ids {left} and {right} to {product}, whose text is not theirs joined"
-                )));
-            }
+            ensure!(
+                fits(&tokens, [left, right, product], &settings.prefix),
+                "merge {number} joins ids {left} and {right} to {product}, whose text is not theirs joined"
+            );
             entries.push((left, right, number as u32));
         }
         let products = merges.iter().map(|merge| merge[2]).collect::<Vec<_>>();

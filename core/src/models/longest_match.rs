@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::automaton::{Automaton, Node, ROOT, read_symbol};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::tables::{PieceTable, TokenTable};
 
 /// A model that takes the longest tokens.
@@ -71,13 +71,12 @@ impl LongestMatch {
     ) -> Result<Self> {
         check_unknown(unk_id)?;
         PieceTable::build(&tokens)?;
-        if !frequencies.is_empty() && frequencies.len() != tokens.len() {
-            return Err(Error::Invalid(format!(
-                "there are {} frequencies for {} tokens",
-                frequencies.len(),
-                tokens.len()
-            )));
-        }
+        ensure!(
+            frequencies.is_empty() || frequencies.len() == tokens.len(),
+            "there are {} frequencies for {} tokens",
+            frequencies.len(),
+            tokens.len()
+        );
         let mut spelt: Vec<(Reverse<usize>, u32, Vec<u32>)> = tokens
             .iter()
             .filter(|&(id, _)| Some(id) != unk_id)

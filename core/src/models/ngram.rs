@@ -10,7 +10,7 @@
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::tables::TokenTable;
 use crate::text::character_len;
 
@@ -31,10 +31,7 @@ impl NGram {
     /// # Errors
     /// When `n` is 0, or the id for unknown n-grams is too high for one.
     pub fn new(tokens: TokenTable<'static>, n: usize, unk_id: Option<u32>) -> Result<Self> {
-        if n == 0 {
-            let sentence = "an n-gram has at least one character";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(n != 0, "an n-gram has at least one character");
         check_unknown(unk_id)?;
         let (mut blob, mut ends) = (Vec::new(), Vec::new());
         for id in 0..tokens.len() as u32 {

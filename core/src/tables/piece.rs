@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::tables::{MAX_TOKENS, NONE, TokenTable};
 
 /// An open-addressing table of ids; the bytes stay in the [`TokenTable`]. A slot holds some bits of
@@ -55,18 +55,16 @@ impl<'a> PieceTable<'a> {
             let mut probes = 0;
             while slots[slot] != NONE {
                 let other = slots[slot] & ID;
-                if slots[slot] & TAG == tag(hash) && tokens.get(other) == bytes {
-                    return Err(Error::Invalid(format!(
-                        "ids {other} and {id} are the same bytes"
-                    )));
-                }
+                ensure!(
+                    slots[slot] & TAG != tag(hash) || tokens.get(other) != bytes,
+                    "ids {other} and {id} are the same bytes"
+                );
                 slot = (slot + 1) & mask;
                 probes += 1;
-                if probes > MAX_PROBES {
-                    return Err(Error::Invalid(
-                        "the vocabulary's tokens collide beyond all chance".to_owned(),
-                    ));
-                }
+                ensure!(
+                    probes <= MAX_PROBES,
+                    "the vocabulary's tokens collide beyond all chance"
+                );
             }
             slots[slot] = tag(hash) | id;
         }

@@ -28,7 +28,7 @@ use self::rounds::Rounds;
 use self::scored_pieces::ScoredPieces;
 use self::words::Words;
 use super::valid_piece::Rules;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::models::unigram::real::Real;
 
 /// What to train.
@@ -88,20 +88,18 @@ pub fn train<'a>(
 ) -> Result<Training> {
     check(options)?;
     let words = Words::new(pieces, options)?;
-    if words.characters.is_empty() {
-        return Err(Error::Invalid(
-            "there is nothing to train on: the text has no characters".to_owned(),
-        ));
-    }
+    ensure!(
+        !words.characters.is_empty(),
+        "there is nothing to train on: the text has no characters"
+    );
     let needed = words.characters.len() + options.reserved;
-    if needed > options.vocab_size {
-        return Err(Error::Invalid(format!(
-            "a vocabulary of {} is smaller than its {} characters and {} reserved tokens",
-            options.vocab_size,
-            words.characters.len(),
-            options.reserved
-        )));
-    }
+    ensure!(
+        needed <= options.vocab_size,
+        "a vocabulary of {} is smaller than its {} characters and {} reserved tokens",
+        options.vocab_size,
+        words.characters.len(),
+        options.reserved
+    );
     match options.single_precision {
         true => run::<f32>(&words, options, progress),
         false => run::<f64>(&words, options, progress),

@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure, invalid};
 use crate::models::bpe::LONGEST_TOKEN;
 use crate::models::merging::characters::byte_tokens;
 use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
@@ -78,12 +78,11 @@ pub(super) fn symbols(
         }
     }
     // One more number stands for all other characters.
-    if ends.len() >= MAX_TOKENS {
-        return Err(Error::Invalid(format!(
-            "{} ids and characters are more than fit below {MAX_TOKENS}",
-            ends.len()
-        )));
-    }
+    ensure!(
+        ends.len() < MAX_TOKENS,
+        "{} ids and characters are more than fit below {MAX_TOKENS}",
+        ends.len()
+    );
     TokenTable::new(blob.into(), ends.into())
 }
 
@@ -104,9 +103,9 @@ pub(super) fn all_byte_tokens(
     let bytes = TokenTable::new(blob.into(), ends.into())?;
     let ids = byte_tokens(&PieceTable::build(&bytes)?, &bytes);
     match ids.iter().position(|&id| id == NONE) {
-        Some(byte) => Err(Error::Invalid(format!(
+        Some(byte) => Err(invalid!(
             "unknown characters become bytes, but <0x{byte:02X}> has no token"
-        ))),
+        )),
         None => Ok(ids),
     }
 }

@@ -3,7 +3,7 @@
 use super::exact;
 use super::lattices::{GONE, Lattices, Packing, WordLattice};
 use super::scored_pieces::ScoredPieces;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::models::unigram::real::Real;
 use crate::threads;
 
@@ -137,11 +137,10 @@ pub fn maximise<T: Real>(
             kept += 1;
         }
     }
-    if kept == 0 {
-        return Err(Error::Invalid(
-            "there is too little text to train on: no token is left".to_owned(),
-        ));
-    }
+    ensure!(
+        kept != 0,
+        "there is too little text to train on: no token is left"
+    );
     let whole = T::round(digamma(sum.wide()));
     if (kept as usize) < pieces.len() {
         lattices.rename(&new_ids, kept as usize, threads);

@@ -16,7 +16,7 @@
 
 use super::scored_pieces::ScoredPieces;
 use super::words::Words;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::models::trie::Trie;
 use crate::models::unigram::real::Real;
 use crate::text::{character_len, characters};
@@ -42,10 +42,10 @@ impl Packing {
         let packing = Self { bits };
         // The last id is the unknown token's.
         if tokens > (HOME >> bits) as usize - 1 {
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "there are {tokens} tokens to begin with, more than the {} that fit if they have up to {longest} characters",
                 (HOME >> bits) - 1
-            )));
+            ));
         }
         Ok(packing)
     }

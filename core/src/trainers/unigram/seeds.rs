@@ -11,7 +11,7 @@
 use super::scored_pieces::ScoredPieces;
 use super::words::{MANY, Words, first_byte};
 use super::{Options, Precision};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::text::{characters, read_char};
 use crate::threads;
 use crate::trainers::valid_piece::{Class, LEFT_OUT, class_of};
@@ -101,12 +101,10 @@ impl<'a> Suffixes<'a> {
             }
             codes.push(END);
         }
-        if codes.len() > u32::MAX as usize {
-            return Err(Error::Invalid(
-                "there is too much text to train on at once: 4 thousand million characters"
-                    .to_owned(),
-            ));
-        }
+        ensure!(
+            codes.len() <= u32::MAX as usize,
+            "there is too much text to train on at once: 4 thousand million characters"
+        );
         let classes = alphabet.iter().map(|&(c, _)| class_of(c)).collect();
         Ok(Self {
             words,
