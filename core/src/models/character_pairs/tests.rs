@@ -142,7 +142,7 @@ fn a_merge_that_comes_earlier_waits_for_the_end_of_a_step() {
 fn a_run_that_is_a_token_is_taken_as_a_whole_and_nothing_else_is() {
     let language = Language::new();
     let mut model = language.model(&[language.merge("a", "a")], false);
-    model.settings.whole_runs_of = b"a".to_vec();
+    model.settings.whole_runs_of = "a".to_owned();
     let named = |texts: &[&str]| {
         texts
             .iter()
