@@ -284,8 +284,15 @@ impl Ends<'_> {
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
         let (text, progress) = (self.text, &mut self.progress);
         match (&self.rule, self.machine) {
-            (Some((words, rules)), Some(machine)) => {
-                lanes::fill(machine, *words, rules, text, progress, room)
+            (&Some((words, ref rules)), Some(machine)) => {
+                let job = lanes::Job {
+                    words,
+                    rules,
+                    text,
+                    progress,
+                    room,
+                };
+                lanes::fill(machine, job)
             }
             (Some((WordRule::Spaced, rules)), None) => {
                 progress.fill_by(text, room, |at| Spaced::piece(*rules, text, at))

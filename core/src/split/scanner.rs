@@ -73,8 +73,11 @@ pub(super) trait Words {
     fn piece(rules: Rules, text: &[u8], at: usize) -> usize;
 }
 
+/// Words that are runs of letters, with a space or any other prefix.
+pub(super) struct Uncased<const PREFIXED: bool>;
+
 /// ` ?\p{L}+`.
-pub(super) struct Spaced;
+pub(super) type Spaced = Uncased<false>;
 
 impl Words for Spaced {
     #[inline(always)]
@@ -103,7 +106,7 @@ impl Words for Spaced {
 }
 
 /// `[^\r\n\p{L}\p{N}]?\p{L}+`.
-pub(super) struct Prefixed;
+pub(super) type Prefixed = Uncased<true>;
 
 impl Words for Prefixed {
     #[inline(always)]
