@@ -30,8 +30,7 @@ pub struct Tokenizer {
 #[derive(Debug, Default)]
 struct Special {
     ids: Vec<u32>,
-    blob: Vec<u8>,
-    ends: Vec<u32>,
+    texts: TokenTable<'static>,
     matcher: Option<SpecialMatcher>,
 }
 
@@ -46,7 +45,11 @@ impl Tokenizer {
         tokens: impl IntoIterator<Item = impl AsRef<[u8]>>,
         scanner: Scanner,
     ) -> Result<Self> {
-        Ok(Self::new(scanner, Bpe::from_ranks(table(tokens)?)?, None))
+        Ok(Self::new(
+            scanner,
+            Bpe::from_ranks(TokenTable::of(tokens)?)?,
+            None,
+        ))
     }
 
     /// Makes a tokenizer of tokens in order of id, and merges (left id, right id, product's id) in order of
@@ -59,7 +62,7 @@ impl Tokenizer {
         merges: &[[u32; 3]],
         scanner: Scanner,
     ) -> Result<Self> {
-        let model = Bpe::from_merges(table(tokens)?, merges, false)?;
+        let model = Bpe::from_merges(TokenTable::of(tokens)?, merges, false)?;
         Ok(Self::new(scanner, model, Some(merges.to_vec())))
     }
 
@@ -140,12 +143,11 @@ impl Tokenizer {
             .iter()
             .map(|(text, _)| text.as_ref().to_vec())
             .collect();
-        let (blob, ends) = lay_out(&contents)?;
+        let texts = TokenTable::of(&contents)?;
         let matcher = SpecialMatcher::new(contents, ids.clone(), &[], None)?;
         let special = Special {
             ids,
-            blob,
-            ends,
+            texts,
             matcher: Some(matcher),
         };
         Ok(Self { special, ..self })
@@ -230,8 +232,8 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
         let special = SpecialTable {
             ids: &self.special.ids,
-            blob: &self.special.blob,
-            ends: &self.special.ends,
+            blob: self.special.texts.blob(),
+            ends: self.special.texts.ends(),
         };
         decode::decode(ids, self.tokens(), special)
     }
@@ -266,21 +268,6 @@ fn joined(texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> (Vec<u8>, Vec<u6
         ends.push(all.len() as u64);
     }
     (all, ends)
-}
-
-/// The same for tokens, whose ends are shorter numbers.
-fn lay_out(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<(Vec<u8>, Vec<u32>)> {
-    let (blob, ends) = joined(tokens);
-    let too_many = |_| invalid!("tokens have more than 4 GiB together");
-    let ends = ends
-        .into_iter()
-        .map(|end| u32::try_from(end).map_err(too_many));
-    Ok((blob, ends.collect::<Result<_>>()?))
-}
-
-fn table(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<TokenTable<'static>> {
-    let (blob, ends) = lay_out(tokens)?;
-    TokenTable::new(blob.into(), ends.into())
 }
 
 #[cfg(test)]

@@ -113,11 +113,7 @@ mod tests {
     }
 
     fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
-        let ends = tokens.iter().scan(0, |end, token| {
-            *end += token.len() as u32;
-            Some(*end)
-        });
-        TokenTable::new(tokens.concat().into(), ends.collect::<Vec<u32>>().into()).unwrap()
+        TokenTable::of(tokens).unwrap()
     }
 
     const SPECIAL: SpecialTable<'_> = SpecialTable {

@@ -158,14 +158,7 @@ mod tests {
     #[test]
     fn finds_each_token_and_nothing_else() {
         let tokens: Vec<Vec<u8>> = (0..2000_u32).map(|n| n.to_string().into_bytes()).collect();
-        let ends = tokens
-            .iter()
-            .scan(0, |end, token| {
-                *end += token.len() as u32;
-                Some(*end)
-            })
-            .collect::<Vec<u32>>();
-        let table = TokenTable::new(tokens.concat().into(), ends.into()).unwrap();
+        let table = TokenTable::of(&tokens).unwrap();
         let pieces = PieceTable::build(&table).unwrap();
         for (id, token) in tokens.iter().enumerate() {
             assert_eq!(pieces.get(token, &table), Some(id as u32));

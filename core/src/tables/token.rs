@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, invalid};
 use crate::tables::MAX_TOKENS;
 
 /// Holds the bytes of every token: token `i` is `blob[ends[i - 1]..ends[i]]`, an empty range means
@@ -38,6 +38,20 @@ impl<'a> TokenTable<'a> {
             blob.len()
         );
         Ok(Self { blob, ends })
+    }
+
+    /// Lays tokens down, in the order of their ids.
+    ///
+    /// # Errors
+    /// When they are too many, or longer than 4 GiB together.
+    pub fn of(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<TokenTable<'static>> {
+        let (mut blob, mut ends) = (Vec::new(), Vec::new());
+        for token in tokens {
+            blob.extend_from_slice(token.as_ref());
+            let end = u32::try_from(blob.len());
+            ends.push(end.map_err(|_| invalid!("tokens have more than 4 GiB together"))?);
+        }
+        TokenTable::new(blob.into(), ends.into())
     }
 
     /// Trusts arrays that a build script wrote from a valid table.

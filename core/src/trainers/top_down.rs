@@ -240,19 +240,8 @@ impl<'a> Learner<'a> {
     fn count(&self, kept: &Kept) -> Result<Vec<u64>> {
         let mut written: Vec<&[u8]> = kept.keys().map(|token| &token[..]).collect();
         written.sort_unstable();
-        let mut length = 0_usize;
-        let ends = written.iter().map(|token| {
-            length += token.len();
-            length as u32
-        });
-        let ends: Vec<u32> = ends.collect();
-        ensure!(
-            u32::try_from(length).is_ok(),
-            "the tokens of a threshold are longer than 4 GiB together"
-        );
-        let table = TokenTable::new(written.concat().into(), ends.into())?;
         let prefix = &self.options.continuing_subword_prefix;
-        let cutter = WordPiece::new(table, 0, prefix, usize::MAX)?;
+        let cutter = WordPiece::new(TokenTable::of(written)?, 0, prefix, usize::MAX)?;
         let mut found = Vec::new();
         let mut scratch = Scratch::default();
         let mut counts = vec![0; self.ends.len()];

@@ -32,12 +32,7 @@ impl Language {
     }
 
     fn model(&self, merges: &[[u32; 3]], by_steps: bool) -> CharacterPairs {
-        let ends = self.texts.iter().scan(0, |end, text| {
-            *end += text.len() as u32;
-            Some(*end)
-        });
-        let ends: Vec<u32> = ends.collect();
-        let tokens = TokenTable::new(self.texts.concat().into_bytes().into(), ends.into()).unwrap();
+        let tokens = TokenTable::of(&self.texts).unwrap();
         let settings = Settings {
             by_steps,
             ..Settings::default()

@@ -54,14 +54,13 @@ pub(super) fn symbols(
     tokens: &TokenTable<'_>,
     kind_of: impl Fn(u32) -> u8,
 ) -> Result<TokenTable<'static>> {
-    let mut blob: Vec<u8> = Vec::new();
-    let mut ends: Vec<u32> = Vec::new();
+    let mut all: Vec<&[u8]> = Vec::new();
     let mut characters: HashSet<&[u8], foldhash::fast::FixedState> = HashSet::default();
     for id in 0..tokens.len() as u32 {
-        if matches_text(kind_of(id)) {
-            blob.extend_from_slice(tokens.get(id));
-        }
-        ends.push(blob.len() as u32);
+        all.push(match matches_text(kind_of(id)) {
+            true => tokens.get(id),
+            false => &[],
+        });
     }
     let texts = || tokens.iter().filter(|&(id, _)| matches_text(kind_of(id)));
     for (_, text) in texts() {
@@ -72,18 +71,17 @@ pub(super) fn symbols(
     for (_, text) in texts() {
         for (_, character) in characters_of(text) {
             if characters.insert(character) {
-                blob.extend_from_slice(character);
-                ends.push(blob.len() as u32);
+                all.push(character);
             }
         }
     }
     // One more number stands for all other characters.
     ensure!(
-        ends.len() < MAX_TOKENS,
+        all.len() < MAX_TOKENS,
         "{} ids and characters are more than fit below {MAX_TOKENS}",
-        ends.len()
+        all.len()
     );
-    TokenTable::new(blob.into(), ends.into())
+    TokenTable::of(all)
 }
 
 pub(super) fn all_byte_tokens(
@@ -91,16 +89,11 @@ pub(super) fn all_byte_tokens(
     kind_of: impl Fn(u32) -> u8,
 ) -> Result<Box<[u32; 256]>> {
     // Texts of other types may equal each other, so bytes are looked up among themselves.
-    let mut blob = Vec::new();
-    let ends: Vec<u32> = (0..tokens.len() as u32)
-        .map(|id| {
-            if kind_of(id) == kind::BYTE {
-                blob.extend_from_slice(tokens.get(id));
-            }
-            blob.len() as u32
-        })
-        .collect();
-    let bytes = TokenTable::new(blob.into(), ends.into())?;
+    let text = |id| match kind_of(id) {
+        kind::BYTE => tokens.get(id),
+        _ => &[],
+    };
+    let bytes = TokenTable::of((0..tokens.len() as u32).map(text))?;
     let ids = byte_tokens(&PieceTable::build(&bytes)?, &bytes);
     match ids.iter().position(|&id| id == NONE) {
         Some(byte) => Err(invalid!(
