@@ -28,7 +28,8 @@ pub enum Spec {
     Metaspace {
         replacement: char,
         prepend_scheme: String,
-        split: bool,
+        #[serde(rename = "split")]
+        _split: bool,
     },
     #[serde(rename = "BPEDecoder")]
     Bpe {
@@ -73,130 +74,68 @@ pub struct Decoder {
     steps: Vec<Step>,
 }
 
-/// A compiled component.
+/// A component, and what of it had to be compiled.
 #[derive(Debug)]
-enum Step {
-    ByteLevel,
-    WordPiece {
-        prefix: Vec<u8>,
-        cleanup: bool,
-    },
-    Metaspace {
-        mark: char,
-        prepended: bool,
-    },
-    Suffix(Vec<u8>),
-    Ctc {
-        pad_token: Vec<u8>,
-        word_delimiter_token: Vec<u8>,
-        cleanup: bool,
-    },
-    ByteFallback,
-    Fuse,
-    Strip {
-        content: char,
-        start: usize,
-        stop: usize,
-    },
-    Replace(Replacement),
-    SpaceMarks {
-        strips_one: bool,
-        strips_all: bool,
-        unk_surface: Vec<u8>,
-        byte_fallback: bool,
-    },
+struct Step {
+    spec: Spec,
+    /// Of a `Replace`.
+    replacement: Option<Replacement>,
 }
 
 impl Step {
     fn new(spec: Spec) -> Result<Self> {
-        Ok(match spec {
-            Spec::ByteLevel {} => Self::ByteLevel,
-            Spec::WordPiece { prefix, cleanup } => Self::WordPiece {
-                prefix: prefix.into_bytes(),
-                cleanup,
-            },
-            Spec::Metaspace {
-                replacement,
-                prepend_scheme,
-                split: _,
-            } => Self::Metaspace {
-                mark: replacement,
-                prepended: prepend_scheme != "never",
-            },
-            Spec::Bpe { suffix } => Self::Suffix(suffix.into_bytes()),
-            Spec::Ctc {
-                pad_token,
-                word_delimiter_token,
-                cleanup,
-            } => Self::Ctc {
-                pad_token: pad_token.into_bytes(),
-                word_delimiter_token: word_delimiter_token.into_bytes(),
-                cleanup,
-            },
-            Spec::ByteFallback {} => Self::ByteFallback,
-            Spec::Fuse {} => Self::Fuse,
-            Spec::Strip {
-                content,
-                start,
-                stop,
-            } => Self::Strip {
-                content,
-                start,
-                stop,
-            },
-            Spec::Replace { pattern, content } => {
-                Self::Replace(Replacement::new(&pattern, content)?)
-            }
-            Spec::SpaceMarks {
-                add_dummy_prefix,
-                remove_extra_whitespaces,
-                _treat_whitespace_as_suffix,
-                unk_surface,
-                byte_fallback,
-            } => Self::SpaceMarks {
-                strips_one: add_dummy_prefix || remove_extra_whitespaces,
-                strips_all: remove_extra_whitespaces,
-                unk_surface: unk_surface.into_bytes(),
-                byte_fallback,
-            },
-        })
+        let replacement = match &spec {
+            Spec::Replace { pattern, content } => Some(Replacement::new(pattern, content)?),
+            _ => None,
+        };
+        Ok(Self { spec, replacement })
     }
 
     /// Makes the list `out` of the list `texts`.
     fn run(&self, texts: &TokenTexts, out: &mut TokenTexts) -> Result<()> {
-        match self {
-            Self::ByteLevel => bytes::read_visible(texts, out),
-            Self::WordPiece { prefix, cleanup } => {
-                words::join_word_pieces(texts, prefix, *cleanup, out);
+        match &self.spec {
+            Spec::ByteLevel {} => bytes::read_visible(texts, out),
+            Spec::WordPiece { prefix, cleanup } => {
+                words::join_word_pieces(texts, prefix.as_bytes(), *cleanup, out);
             }
-            Self::Metaspace { mark, prepended } => read_marks(texts, *mark, *prepended, out),
-            Self::Suffix(suffix) => words::read_suffix(texts, suffix, out),
-            Self::Ctc {
+            Spec::Metaspace {
+                replacement,
+                prepend_scheme,
+                ..
+            } => read_marks(texts, *replacement, prepend_scheme != "never", out),
+            Spec::Bpe { suffix } => words::read_suffix(texts, suffix.as_bytes(), out),
+            Spec::Ctc {
                 pad_token,
                 word_delimiter_token,
                 cleanup,
-            } => words::read_ctc(texts, pad_token, word_delimiter_token, *cleanup, out),
-            Self::ByteFallback => bytes::read_fallback(texts, out),
-            Self::Fuse => {
+            } => {
+                let tokens = [pad_token, word_delimiter_token].map(String::as_bytes);
+                words::read_ctc(texts, tokens, *cleanup, out);
+            }
+            Spec::ByteFallback {} => bytes::read_fallback(texts, out),
+            Spec::Fuse {} => {
                 texts.iter().for_each(|(piece, _)| out.extend(piece));
                 out.close(Kind::Text);
             }
-            Self::Strip {
+            &Spec::Strip {
                 content,
                 start,
                 stop,
-            } => strip(texts, *content, *start, *stop, out),
-            Self::Replace(replacement) => {
+            } => strip(texts, content, start, stop, out),
+            Spec::Replace { .. } => {
                 for (piece, kind) in texts.iter() {
-                    replacement.apply(piece, out)?;
+                    if let Some(replacement) = &self.replacement {
+                        replacement.apply(piece, out)?;
+                    }
                     out.close(kind);
                 }
             }
-            Self::SpaceMarks {
-                strips_one,
-                strips_all,
+            Spec::SpaceMarks {
+                add_dummy_prefix,
+                remove_extra_whitespaces: strips_all,
                 unk_surface,
                 byte_fallback,
+                ..
             } => {
                 let mut read = TokenTexts::default();
                 let texts = if *byte_fallback {
@@ -205,7 +144,8 @@ impl Step {
                 } else {
                     texts
                 };
-                read_space_marks(texts, *strips_one, *strips_all, unk_surface, out);
+                let strips_one = *add_dummy_prefix || *strips_all;
+                read_space_marks(texts, strips_one, *strips_all, unk_surface.as_bytes(), out);
             }
         }
         Ok(())
@@ -238,15 +178,15 @@ impl Decoder {
     #[must_use]
     pub fn is_local(&self) -> bool {
         let mut fused = false;
-        self.steps.iter().all(|step| match step {
-            Step::WordPiece { .. } | Step::Metaspace { .. } | Step::SpaceMarks { .. } => !fused,
-            Step::ByteFallback | Step::Replace(_) => !fused,
-            Step::Fuse => {
+        self.steps.iter().all(|step| match step.spec {
+            Spec::WordPiece { .. } | Spec::Metaspace { .. } | Spec::SpaceMarks { .. } => !fused,
+            Spec::ByteFallback {} | Spec::Replace { .. } => !fused,
+            Spec::Fuse {} => {
                 fused = true;
                 true
             }
-            Step::Strip { stop, .. } => !fused || *stop == 0,
-            Step::ByteLevel | Step::Suffix(_) | Step::Ctc { .. } => false,
+            Spec::Strip { stop, .. } => !fused || stop == 0,
+            Spec::ByteLevel {} | Spec::Bpe { .. } | Spec::Ctc { .. } => false,
         })
     }
 

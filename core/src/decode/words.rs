@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
 use super::texts::{Kind, TokenTexts};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::normalize::Pattern;
 use crate::text::character_len;
 use crate::text::pattern::{Expression, Rules};
@@ -44,8 +44,7 @@ pub fn read_suffix(texts: &TokenTexts, suffix: &[u8], out: &mut TokenTexts) {
 /// what says "the same" is taken out.
 pub fn read_ctc(
     texts: &TokenTexts,
-    pad_token: &[u8],
-    word_delimiter_token: &[u8],
+    [pad_token, word_delimiter_token]: [&[u8]; 2],
     cleanup: bool,
     out: &mut TokenTexts,
 ) {
@@ -164,15 +163,14 @@ impl Replacement {
     ///
     /// # Errors
     /// Says why the expression cannot be.
-    pub fn new(pattern: &Pattern, content: String) -> Result<Self> {
+    pub fn new(pattern: &Pattern, content: &str) -> Result<Self> {
         let pattern = match pattern {
             Pattern::String(literal) => Searched::Literal(
                 AhoCorasickBuilder::new()
                     .match_kind(MatchKind::LeftmostFirst)
                     .build([literal])
                     .map_err(|error| {
-                        let sentence = format!("the decoder cannot look for {literal:?}: {error}");
-                        Error::Invalid(sentence)
+                        invalid!("the decoder cannot look for {literal:?}: {error}")
                     })?,
             ),
             Pattern::Regex(expression) => {
@@ -181,7 +179,7 @@ impl Replacement {
         };
         Ok(Self {
             pattern,
-            content: content.into_bytes(),
+            content: content.into(),
         })
     }
 
@@ -241,7 +239,7 @@ mod tests {
     #[test]
     fn an_expression_that_would_go_backwards_is_refused() {
         let pattern = Pattern::Regex(r"a|(?<=\Ka)b".to_owned());
-        let error = Replacement::new(&pattern, String::new()).unwrap_err();
+        let error = Replacement::new(&pattern, "").unwrap_err();
         assert!(
             error.to_string().contains("inside a look-around"),
             "{error}"
@@ -251,7 +249,7 @@ mod tests {
     #[test]
     fn replaces_by_expression_between_stray_bytes() {
         let pattern = Pattern::Regex("^a|x*".to_owned());
-        let replacement = Replacement::new(&pattern, "-".to_owned()).unwrap();
+        let replacement = Replacement::new(&pattern, "-").unwrap();
         let mut out = TokenTexts::default();
         replacement.apply(b"ab\xffac", &mut out).unwrap();
         assert_eq!(out.into_bytes(), b"-b-\xff-c-");

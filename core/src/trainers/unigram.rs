@@ -190,6 +190,13 @@ fn rounds(seeds: usize, desired: usize, factor: f64) -> usize {
     rounds
 }
 
+/// Adds numbers to sums.
+fn add_to(sums: &mut [f64], numbers: Vec<f64>) {
+    for (sum, number) in sums.iter_mut().zip(numbers) {
+        *sum += number;
+    }
+}
+
 /// A precision, and what is done differently in it.
 trait Precision: Real {
     /// Whether sums have to be rounded in the order of the one who does it in this precision.

@@ -1,5 +1,6 @@
 //! Expectation maximisation: how often each token is expected to occur, and new scores from that.
 
+use super::add_to;
 use super::exact;
 use super::lattices::{GONE, Lattices, Packing, WordLattice};
 use super::scored_pieces::ScoredPieces;
@@ -44,18 +45,12 @@ pub fn expect(pieces: &ScoredPieces<f64>, lattices: &Lattices, threads: usize) -
             .iter()
             .map(|weight| weight.expected)
             .collect();
-        for (total, value) in expected.iter_mut().zip(logarithmic) {
-            *total += value;
-        }
+        add_to(&mut expected, logarithmic);
         expected
     });
     let mut parts = parts.into_iter();
     let mut sum = parts.next().unwrap_or_default();
-    for part in parts {
-        for (total, value) in sum.iter_mut().zip(part) {
-            *total += value;
-        }
-    }
+    parts.for_each(|part| add_to(&mut sum, part));
     sum
 }
 

@@ -1,8 +1,8 @@
 //! Pruning: the tokens whose loss costs the least likelihood go.
 
-use super::Precision;
 use super::lattices::{GONE, Home, Lattices, Packing};
 use super::scored_pieces::ScoredPieces;
+use super::{Precision, add_to};
 use crate::error::Result;
 use crate::threads;
 
@@ -207,11 +207,7 @@ pub fn frequencies(pieces: &ScoredPieces<f64>, lattices: &Lattices, threads: usi
         frequencies
     });
     let mut sum = vec![0.0; pieces.len()];
-    for part in parts {
-        for (total, value) in sum.iter_mut().zip(part) {
-            *total += value;
-        }
-    }
+    parts.into_iter().for_each(|part| add_to(&mut sum, part));
     sum
 }
 
