@@ -1,11 +1,7 @@
 //! The texts of tokens in one stretch of memory: what one decoder hands to the next.
 
 use crate::error::{Error, Result, invalid};
-
-/// How many times longer than the tokens a text may become by decoding, and how long in any case. What decoders are for
-/// makes text hardly longer; a rule that puts a thousand letters in the place of one would take all memory.
-const MOST_GROWTH: usize = 64;
-const LONG_IN_ANY_CASE: usize = 1 << 24;
+use crate::text::{self, Trouble};
 
 /// What a string is, as far as decoders ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,13 +27,6 @@ pub struct TokenTexts {
     trouble: Option<Trouble>,
 }
 
-/// Why bytes were left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trouble {
-    Grown,
-    Memory,
-}
-
 impl Default for TokenTexts {
     fn default() -> Self {
         Self {
@@ -54,7 +43,7 @@ impl TokenTexts {
     #[must_use]
     pub fn bounded_by(tokens: &Self) -> Self {
         Self {
-            limit: (tokens.bytes.len().saturating_mul(MOST_GROWTH)).max(LONG_IN_ANY_CASE),
+            limit: text::growth_limit(tokens.bytes.len()),
             ..Self::default()
         }
     }

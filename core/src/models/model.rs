@@ -141,6 +141,14 @@ pub struct Tables {
     pub kinds: Vec<u8>,
 }
 
+/// Types of tokens, by their numbers in [`Tables::kinds`].
+pub(super) mod kind {
+    pub const NORMAL: u8 = 1;
+    pub const USER_DEFINED: u8 = 4;
+    pub const UNUSED: u8 = 5;
+    pub const BYTE: u8 = 6;
+}
+
 /// Checks the id of what is unknown: it need not be that of an ordinary token.
 ///
 /// # Errors

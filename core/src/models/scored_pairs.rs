@@ -12,11 +12,11 @@ mod tables;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
+use self::tables::{all_byte_tokens, check, matches_text, symbols};
 use super::merging::characters::{MergeScratch, Symbol};
 use super::merging::dropout::Dropout;
 use super::merging::table::Merges;
-use super::model::{Found, Model, Tables, Tokens, check_unknown};
+use super::model::{Found, Model, Tables, Tokens, check_unknown, kind};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Result, invalid};

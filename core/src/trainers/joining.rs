@@ -23,7 +23,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::count::Counts;
-use crate::error::{Error, Result, ensure, invalid};
+use crate::error::{Result, ensure, invalid};
 use crate::text::read_char;
 use crate::threads;
 
@@ -207,11 +207,10 @@ impl Lines {
         let numbers = [options.lines_per_word, options.lines_per_count];
         let positive = numbers.into_iter().all(|number| number > 0.0);
         let factors = options.factors.iter();
-        if !positive || !factors.chain([&options.ratio]).all(|&number| number >= 0.0) {
-            let sentence =
-                "factors and ratio must not be negative, numbers of lines must be above 0";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            positive && factors.chain([&options.ratio]).all(|&number| number >= 0.0),
+            "factors and ratio must not be negative, numbers of lines must be above 0"
+        );
         let lines = self.ranges.len();
         let baseline = (lines as f64 / options.lines_per_word).floor();
         let floor = lines as f64 / options.lines_per_count;

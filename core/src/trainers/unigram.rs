@@ -28,8 +28,9 @@ use self::rounds::Rounds;
 use self::scored_pieces::ScoredPieces;
 use self::words::Words;
 use super::valid_piece::Rules;
-use crate::error::{Error, Result, ensure};
+use crate::error::{Result, ensure};
 use crate::models::unigram::real::Real;
+use crate::tables::MAX_TOKENS;
 
 /// What to train.
 #[derive(Clone, Debug, Deserialize)]
@@ -107,35 +108,35 @@ pub fn train<'a>(
 }
 
 fn check(options: &Options) -> Result<()> {
-    let invalid = |sentence: String| Err(Error::Invalid(sentence));
-    if !(options.shrinking_factor > 0.0 && options.shrinking_factor < 1.0) {
-        return invalid(format!(
-            "the shrinking factor {} does not lie between 0 and 1",
-            options.shrinking_factor
-        ));
-    }
-    if !(options.character_coverage > 0.0 && options.character_coverage <= 1.0) {
-        return invalid(format!(
-            "the character coverage {} does not lie between 0 and 1",
-            options.character_coverage
-        ));
-    }
-    if !(1..=512).contains(&options.rules.max_length) {
-        return invalid(format!(
-            "a token of at most {} characters is not between 1 and 512",
-            options.rules.max_length
-        ));
-    }
-    if options.sub_iterations == 0 {
-        return invalid("expectation maximisation needs 1 step or more".to_owned());
-    }
-    if options.vocab_size > crate::tables::MAX_TOKENS {
-        return invalid(format!(
-            "a vocabulary of {} is larger than the {} that fit",
-            options.vocab_size,
-            crate::tables::MAX_TOKENS
-        ));
-    }
+    let Options {
+        shrinking_factor,
+        character_coverage,
+        sub_iterations,
+        vocab_size,
+        rules,
+        ..
+    } = options;
+    ensure!(
+        *shrinking_factor > 0.0 && *shrinking_factor < 1.0,
+        "the shrinking factor {shrinking_factor} does not lie between 0 and 1"
+    );
+    ensure!(
+        *character_coverage > 0.0 && *character_coverage <= 1.0,
+        "the character coverage {character_coverage} does not lie between 0 and 1"
+    );
+    ensure!(
+        (1..=512).contains(&rules.max_length),
+        "a token of at most {} characters is not between 1 and 512",
+        rules.max_length
+    );
+    ensure!(
+        *sub_iterations > 0,
+        "expectation maximisation needs 1 step or more"
+    );
+    ensure!(
+        *vocab_size <= MAX_TOKENS,
+        "a vocabulary of {vocab_size} is larger than the {MAX_TOKENS} that fit"
+    );
     Ok(())
 }
 

@@ -2,19 +2,12 @@
 
 use hashbrown::HashSet;
 
-use crate::error::{Error, Result, ensure, invalid};
+use crate::error::{Result, ensure, invalid};
 use crate::models::bpe::LONGEST_TOKEN;
 use crate::models::merging::characters::byte_tokens;
+use crate::models::model::kind;
 use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
-
-/// Types of pieces, by their numbers in model files.
-pub mod kind {
-    pub const NORMAL: u8 = 1;
-    pub const USER_DEFINED: u8 = 4;
-    pub const UNUSED: u8 = 5;
-    pub const BYTE: u8 = 6;
-}
 
 /// Whether text can become a piece of this type by its characters.
 pub(super) fn matches_text(kind: u8) -> bool {
@@ -22,31 +15,34 @@ pub(super) fn matches_text(kind: u8) -> bool {
 }
 
 pub(super) fn check(tokens: &TokenTable<'_>, scores: &[f64], kinds: &[u8]) -> Result<()> {
-    let invalid = |sentence: String| Err(Error::Invalid(sentence));
     let ids = tokens.len();
-    if scores.len() != ids {
-        return invalid(format!("{ids} ids have {} scores", scores.len()));
-    }
-    if !kinds.is_empty() && kinds.len() != ids {
-        return invalid(format!("{ids} ids have {} types", kinds.len()));
-    }
+    ensure!(
+        scores.len() == ids,
+        "{ids} ids have {} scores",
+        scores.len()
+    );
+    ensure!(
+        kinds.is_empty() || kinds.len() == ids,
+        "{ids} ids have {} types",
+        kinds.len()
+    );
     if let Some(id) = scores.iter().position(|score| score.is_nan()) {
-        return invalid(format!("the score of id {id} is not a number"));
+        return Err(invalid!("the score of id {id} is not a number"));
     }
     if let Some(id) = kinds.iter().position(|kind| !(1..=6).contains(kind)) {
-        return invalid(format!(
+        return Err(invalid!(
             "id {id} is of type {}; types are 1 to 6",
             kinds[id]
         ));
     }
-    let long = |&(_, text): &(u32, &[u8])| text.len() > LONGEST_TOKEN;
-    match tokens.iter().find(long) {
-        Some((id, text)) => invalid(format!(
+    for (id, text) in tokens.iter() {
+        ensure!(
+            text.len() <= LONGEST_TOKEN,
             "token {id} has {} bytes; at most {LONGEST_TOKEN} are handled",
             text.len()
-        )),
-        None => Ok(()),
+        );
     }
+    Ok(())
 }
 
 /// The pieces that text can become, each at its id, and the characters that are only parts of them.

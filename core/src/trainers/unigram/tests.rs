@@ -3,6 +3,7 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Error;
 
 fn options(vocab_size: usize) -> Options {
     Options {
