@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
@@ -141,7 +141,7 @@ impl Scanner {
     /// # Errors
     /// When the JSON is none, has other fields or values, or contradicts itself.
     pub fn from_json(json: &str) -> Result<Self> {
-        let refused = |error: serde_json::Error| Error::Invalid(format!("not a scanner: {error}"));
+        let refused = |error: serde_json::Error| invalid!("not a scanner: {error}");
         if json.trim_start().starts_with('[') {
             let specs: Vec<CutSpec> = serde_json::from_str(json).map_err(refused)?;
             return Self::chain(&specs);
@@ -284,8 +284,15 @@ impl Ends<'_> {
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
         let (text, progress) = (self.text, &mut self.progress);
         match (&self.rule, self.machine) {
-            (Some((words, rules)), Some(machine)) => {
-                lanes::fill(machine, *words, rules, text, progress, room)
+            (&Some((words, ref rules)), Some(machine)) => {
+                let job = lanes::Job {
+                    words,
+                    rules,
+                    text,
+                    progress,
+                    room,
+                };
+                lanes::fill(machine, job)
             }
             (Some((WordRule::Spaced, rules)), None) => {
                 progress.fill_by(text, room, |at| Spaced::piece(*rules, text, at))

@@ -1,7 +1,7 @@
 //! Counts as bytes, and back.
 
 use super::Counts;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 
 impl Counts {
     /// Serialises: for each piece a LEB128 length, a LEB128 count, the bytes.
@@ -25,8 +25,7 @@ impl Counts {
         let mut at = 0;
         while at < bytes.len() {
             let begin = at;
-            let broken =
-                |what: &str| Error::Invalid(format!("{what} at byte {begin} of the counts"));
+            let broken = |what: &str| invalid!("{what} at byte {begin} of the counts");
             let length = read_number(bytes, &mut at).ok_or_else(|| broken("a length is cut"))?;
             let count = read_number(bytes, &mut at).ok_or_else(|| broken("a count is cut"))?;
             let end = usize::try_from(length)

@@ -4,7 +4,7 @@ use super::found::reserve;
 pub use super::found::{Found, Tokens};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Seams};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 use crate::random::{Draw, Sampling};
 use crate::tables::{MAX_TOKENS, TokenTable};
 
@@ -70,9 +70,7 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// As [`Model::encode_piece`]; [`Error::Invalid`] when the model knows only one.
     fn nbest_piece(&self, _piece: &[u8], _n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
-        Err(Error::Invalid(
-            "this model gives no scores to rank by".to_owned(),
-        ))
+        Err(invalid!("this model gives no scores to rank by"))
     }
 
     /// The id of which neighbouring tokens, also of different pieces, become one. None claims that what becomes of a
@@ -143,15 +141,23 @@ pub struct Tables {
     pub kinds: Vec<u8>,
 }
 
+/// Types of tokens, by their numbers in [`Tables::kinds`].
+pub(super) mod kind {
+    pub const NORMAL: u8 = 1;
+    pub const USER_DEFINED: u8 = 4;
+    pub const UNUSED: u8 = 5;
+    pub const BYTE: u8 = 6;
+}
+
 /// Checks the id of what is unknown: it need not be that of an ordinary token.
 ///
 /// # Errors
 /// When no token can have it.
 pub(super) fn check_unknown(unk_id: Option<u32>) -> Result<()> {
     match unk_id {
-        Some(id) if id as usize >= MAX_TOKENS => Err(Error::Invalid(format!(
+        Some(id) if id as usize >= MAX_TOKENS => Err(invalid!(
             "the unknown token's id {id} is not below {MAX_TOKENS}"
-        ))),
+        )),
         _ => Ok(()),
     }
 }

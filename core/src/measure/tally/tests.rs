@@ -2,6 +2,7 @@ use crate::tables::TokenTable;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Error;
 
 fn tables() -> Arc<Tables> {
     let blob = b"abc ab\xe3\x80\x81";

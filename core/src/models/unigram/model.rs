@@ -2,7 +2,7 @@
 
 use super::{SearchScratch, Unigram, sample};
 use crate::boundaries::seams::{Border, Joints, Seams};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::models::model::{Carrying, Found, Model};
 use crate::models::scratch::Scratch;
 use crate::random::{Draw, Sampling};
@@ -40,15 +40,12 @@ impl Model for Unigram {
         out: &mut Vec<Found>,
     ) -> Result<()> {
         let Sampling::Segmentation { alpha, nbest } = sampling else {
-            return Err(Error::Invalid(
-                "this model has no merges that could be dropped".to_owned(),
-            ));
+            return Err(invalid!("this model has no merges that could be dropped"));
         };
-        if !(alpha.is_finite() && alpha >= 0.0) {
-            return Err(Error::Invalid(format!(
-                "the sampling parameter {alpha} is not a number of 0 or more"
-            )));
-        }
+        ensure!(
+            alpha.is_finite() && alpha >= 0.0,
+            "the sampling parameter {alpha} is not a number of 0 or more"
+        );
         match nbest {
             0 => {
                 let memory: &mut SearchScratch = scratch.own.of();
