@@ -150,8 +150,10 @@ impl<E: Encode> Encoder<E> {
 
     /// Encodes a task.
     pub(crate) fn run(&self, job: &Job<'_>, task: &Task, worker: &mut E::Worker) -> Result<Part> {
-        let bytes = if job.keep { task.end - task.start } else { 0 };
-        let mut part = Part::with_room_for(bytes);
+        let mut part = match job.keep {
+            true => Part::with_room_for(task.end - task.start),
+            false => Part::counting(),
+        };
         self.way.encode_task(job, task, worker, &mut part)?;
         Ok(part)
     }

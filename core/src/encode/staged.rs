@@ -116,7 +116,7 @@ impl Encode for Staged {
                 matcher: job.matcher,
                 variation,
                 worker: &mut *worker,
-                out: Out::Ids(&mut *part, job.keep),
+                out: Out::Ids(&mut *part),
             };
             run.document(document.range, document.continued)?;
             if document.closed {

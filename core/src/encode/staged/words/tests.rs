@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::plan::INSIDE;
 use crate::documents::Documents;
+use crate::encode::encoded::Part;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Staged};
 use crate::models::build::build;
@@ -342,10 +343,16 @@ fn giant_words_and_runs_of_one_character_come_to_an_end() {
 #[test]
 fn giant_words_are_the_same_by_windows() {
     let both = |staged: &Staged, text: &[u8], context| {
-        let (mut ids, mut whole) = (vec![7], vec![7]);
+        let (mut part, mut whole) = (Part::default(), vec![7]);
+        let mut counted = Part::counting();
+        part.ids.push(7);
+        counted.add(1);
         let mut worker = super::Worker::default();
-        let is_done = staged.spell_by_windows(text, context, &mut worker, &mut ids);
+        let is_done = staged.spell_by_windows(text, context, &mut worker, &mut part);
         let is_done = is_done.unwrap();
+        let again = staged.spell_by_windows(text, context, &mut worker, &mut counted);
+        assert_eq!((Ok(is_done), part.total()), (again, counted.total()));
+        let ids = part.ids;
         let pieces = &mut worker.pieces;
         pieces.text.reset(text, false);
         staged.stages.normalize(&mut pieces.text, context).unwrap();
