@@ -281,11 +281,20 @@ class Tokenizer(TextMethods):
 
     # -- text to ids ---------------------------------------------------------------------------
 
-    def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
-        """Cut long documents only where neither pieces nor special tokens change."""
+    def settle(
+        self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, *, whole_pieces: bool = True
+    ) -> Iterator[Block]:
+        """Cut long documents only where neither pieces nor special tokens change.
+
+        Args:
+            blocks: The documents.
+            matcher: What is looked for in them.
+            whole_pieces: Whether that must be so; else they are also cut inside a long run of blanks, if no id changes.
+        """
         # A special token may stand where nothing else allows a cut; texts end there all the same.
         stretches = matcher.stretches if matcher is not None else None
-        return settle(blocks, safe_cutter(self.engine, matcher), self.engine.longest_text, stretches)
+        in_run = None if whole_pieces else self.engine.cut_in_run
+        return settle(blocks, safe_cutter(self.engine, matcher, in_run), self.engine.longest_text, stretches)
 
     def encode_block(
         self,

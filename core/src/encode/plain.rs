@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::boundaries::runs::Joins;
 use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::Part;
 use crate::encode::workers;
@@ -50,6 +51,16 @@ impl Encode for Plain {
 
     fn safe_cut(&self, text: &[u8]) -> usize {
         self.scanner.safe_cut(text)
+    }
+
+    fn cut_in_run(&self, text: &[u8]) -> usize {
+        match self.scanner.cut_in_run(text) {
+            0 => 0,
+            cut => match self.model.joins_blanks() {
+                Joins::Never => cut,
+                Joins::Perhaps => 0,
+            },
+        }
     }
 
     fn encode_task(

@@ -18,6 +18,7 @@ use super::merging::dropout::Dropout;
 use super::merging::merge_varied;
 use super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::merging::table::MergeTable;
+use crate::boundaries::runs::Joins;
 use crate::error::{Error, Result};
 use crate::random::Draw;
 use crate::tables::{
@@ -53,6 +54,8 @@ pub struct Bpe {
     unreached: OnceLock<Option<PieceTable<'static>>>,
     /// What bytes of ASCII begin as; unset as long as little is merged.
     ascii: OnceLock<AsciiMerges>,
+    /// Whether it joins blanks; unset as long as nobody asks.
+    blanks: OnceLock<Joins>,
 }
 
 /// Working memory that is used again from piece to piece.
@@ -139,6 +142,7 @@ impl Bpe {
             whole_pieces,
             unreached: OnceLock::new(),
             ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
         })
     }
 
@@ -162,6 +166,7 @@ impl Bpe {
             whole_pieces: true,
             unreached: OnceLock::from(None),
             ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
         }
     }
 
@@ -197,6 +202,12 @@ impl Bpe {
             return Ok(());
         }
         self.merge_piece(piece, scratch, out)
+    }
+
+    /// Whether blanks become one token with others.
+    #[must_use]
+    pub fn joins_blanks(&self) -> Joins {
+        *self.blanks.get_or_init(|| Joins::of(&self.tokens, b' '))
     }
 
     /// The number of a giant piece's ids, of which no more than a few windows' are held at a time.
