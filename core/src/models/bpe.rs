@@ -210,21 +210,6 @@ impl Bpe {
         *self.blanks.get_or_init(|| Joins::of(&self.tokens, b' '))
     }
 
-    /// The number of a giant piece's ids, of which no more than a few windows' are held at a time.
-    ///
-    /// # Errors
-    /// As [`Bpe::encode_piece`].
-    pub fn count_piece(&self, piece: &[u8], scratch: &mut BpeScratch) -> Result<u64> {
-        let mut ids = Vec::new();
-        let mut counted = 0;
-        let is_whole = self.whole_pieces && self.find_whole(piece, scratch).is_some();
-        if is_whole || !self.merge_by_windows(piece, scratch, &mut ids, Some(&mut counted))? {
-            (ids, counted) = (Vec::new(), 0);
-            self.encode_piece(piece, scratch, &mut ids)?;
-        }
-        Ok(counted + ids.len() as u64)
-    }
-
     /// The token that is a whole piece; None also for one that merging gives.
     #[inline]
     fn find_whole(&self, piece: &[u8], scratch: &mut BpeScratch) -> Option<u32> {

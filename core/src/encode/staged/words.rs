@@ -10,6 +10,7 @@ mod characters;
 mod masks;
 mod misses;
 pub(super) mod plan;
+mod shrink;
 #[cfg(test)]
 mod tests;
 mod windows;

@@ -2,6 +2,7 @@
 //! and what is left goes through the stages and the model.
 
 use super::plan::INSIDE;
+use super::shrink::shrink;
 use super::windows;
 use super::{Run, STRETCH};
 use crate::boundaries::seams::cut_at_borders;
@@ -106,6 +107,13 @@ impl Staged {
         worker: &mut Worker,
         part: &mut Part,
     ) -> Result<()> {
+        if let Some(plan) = &self.plan
+            && plan.runs_shrink
+            && text.len() > windows::LEAST
+            && let Some(shorter) = shrink(text)
+        {
+            return self.spell(&shorter, context, worker, part);
+        }
         if let Some(plan) = &self.plan
             && plan.by_windows
             && text.len() > windows::LEAST

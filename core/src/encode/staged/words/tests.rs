@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use proptest::prelude::*;
 
 use super::plan::INSIDE;
+use super::shrink::shrink;
 use crate::documents::Documents;
 use crate::encode::encoded::Part;
 use crate::encode::workers::tests::budgets_are_heeded;
@@ -336,6 +337,31 @@ fn giant_words_and_runs_of_one_character_come_to_an_end() {
             ],
             false,
         );
+    }
+}
+
+/// Of a long run of spaces a few are left, whatever stands around it.
+#[test]
+fn long_runs_of_spaces_are_the_same_when_they_shrink() {
+    let shrinks = |ways: &&Ways| {
+        let plan = ways.fast.way.plan.as_ref();
+        plan.is_some_and(|plan| plan.runs_shrink)
+    };
+    assert_eq!(shrink(&[b' '; 60]), Some(vec![b' '; 3]));
+    let ways: Vec<_> = Ways::all().iter().filter(shrinks).collect();
+    assert!(ways.len() >= 5, "{}", ways.len());
+    let run = |length: usize| vec![b' '; length];
+    let mut around = Vec::new();
+    for unit in texts(2, CHARACTERS.len()) {
+        around.push([&run(60), &unit[..], &run(61), &unit[..]].concat());
+        around.push([&unit[..], &run(60)].concat());
+    }
+    for ways in ways {
+        for (number, text) in around.iter().enumerate() {
+            ways.hold(std::slice::from_ref(text), number % 3 == 0);
+        }
+        ways.hold(&around, false);
+        ways.hold(&[run(60), run(50), Vec::new(), run(4000)], false);
     }
 }
 
