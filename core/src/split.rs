@@ -223,6 +223,21 @@ impl Scanner {
         }
     }
 
+    /// Give an offset in the run of blanks with which a text ends, which must begin where a piece does: if the text is cut
+    /// there, the piece that holds the offset is in two parts, each of them a piece. 0 when nothing is known of one.
+    ///
+    /// Invariant: for `c = cut_in_run(t)` and any bytes `y`, `split(t + y)` is `split(t[..c])` followed by `split(t[c..] + y)`
+    /// but for the end `c`; two blanks at least stand behind it. Complexity: the length of the run.
+    #[must_use]
+    pub fn cut_in_run(&self, text: &[u8]) -> usize {
+        match self.0 {
+            Way::Rule(WordRule::Spaced | WordRule::Prefixed | WordRule::Cased, rules) => {
+                cut::cut_in_run(rules.newlines, text)
+            }
+            Way::Whole | Way::Chain(_) => 0,
+        }
+    }
+
     /// Whether [`Scanner::safe_cut`] finds any cuts at all.
     #[must_use]
     pub fn knows_cuts(&self) -> bool {

@@ -95,7 +95,7 @@ def _encode_texts(
     way, places = BlockEncoding(model, matcher, None, job.edges_of_sink(model), takes, Budget(None, origins)), Places()
     keep_freed_memory()
     with Ordered(way.encode, way.write, threads) as ordered:
-        settled = model.settle(_blocks(job, part, advance, hashes, origins, rows), matcher)
+        settled = model.settle(_blocks(job, part, advance, hashes, origins, rows), matcher, whole_pieces=False)
         for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
             ordered.put((block, places.of(block)))
 

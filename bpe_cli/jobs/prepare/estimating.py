@@ -222,7 +222,7 @@ def _encoded(item: Input, source: Source, model: Tokenizer, options: PrepareOpti
     rows = ALL_WHOLE if options.on_error == "fail" else Rows(lambda _: None)
     source = replace(source, block_bytes=_BLOCK)
     blocks = read_blocks(source, stdin=NO_STDIN, inputs=Inputs((item,)), on_bytes=on_bytes, rows=rows)
-    for block in model.settle(blocks, matcher):
+    for block in model.settle(blocks, matcher, whole_pieces=False):
         if is_beginning and before >= _OF_A_FILE:
             size = before
             break

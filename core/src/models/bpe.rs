@@ -18,7 +18,12 @@ use super::merging::dropout::Dropout;
 use super::merging::merge_varied;
 use super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::merging::table::MergeTable;
+<<<<<<< HEAD
 use crate::error::{Error, Result, ensure, invalid};
+=======
+use crate::boundaries::runs::Joins;
+use crate::error::{Error, Result};
+>>>>>>> w/run
 use crate::random::Draw;
 use crate::tables::{
     CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
@@ -53,6 +58,8 @@ pub struct Bpe {
     unreached: OnceLock<Option<PieceTable<'static>>>,
     /// What bytes of ASCII begin as; unset as long as little is merged.
     ascii: OnceLock<AsciiMerges>,
+    /// Whether it joins blanks; unset as long as nobody asks.
+    blanks: OnceLock<Joins>,
 }
 
 /// Working memory that is used again from piece to piece.
@@ -138,6 +145,7 @@ impl Bpe {
             whole_pieces,
             unreached: OnceLock::new(),
             ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
         })
     }
 
@@ -161,6 +169,7 @@ impl Bpe {
             whole_pieces: true,
             unreached: OnceLock::from(None),
             ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
         }
     }
 
@@ -196,6 +205,12 @@ impl Bpe {
             return Ok(());
         }
         self.merge_piece(piece, scratch, out)
+    }
+
+    /// Whether blanks become one token with others.
+    #[must_use]
+    pub fn joins_blanks(&self) -> Joins {
+        *self.blanks.get_or_init(|| Joins::of(&self.tokens, b' '))
     }
 
     /// The token that is a whole piece; None also for one that merging gives.

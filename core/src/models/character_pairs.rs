@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::merging::characters::{MergeScratch, Symbol, byte_tokens};
 use super::merging::dropout::Dropout;
 use super::merging::table::MergeTable;
-use super::model::{Found, Model, Tokens, check_unknown};
+use super::model::{Counted, Found, Model, Tokens, check_unknown};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Result, ensure};
@@ -278,6 +278,12 @@ impl Model for CharacterPairs {
 
     fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
         self.encode(piece, scratch, ids)
+    }
+
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut counted = Counted::default();
+        self.encode(piece, scratch, &mut counted)?;
+        Ok(counted.0)
     }
 
     fn sample_piece(

@@ -1,7 +1,7 @@
 //! What all models that stand behind stages have in common; it knows none of them.
 
 use super::found::reserve;
-pub use super::found::{Found, Tokens};
+pub use super::found::{Counted, Found, Tokens};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Seams};
 use crate::error::{Error, Result, invalid};
@@ -41,6 +41,16 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         }
         scratch.found = found;
         result
+    }
+
+    /// How many ids those are. A model whose pieces may be long holds no more of them than it has to.
+    ///
+    /// # Errors
+    /// As [`Model::encode_ids`].
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut ids = Vec::new();
+        self.encode_ids(piece, scratch, &mut ids)?;
+        Ok(ids.len() as u64)
     }
 
     /// The same, varied at random.
@@ -174,6 +184,8 @@ pub(super) mod tests {
         model.encode_ids(piece, scratch, &mut ids).unwrap();
         let alone = ids[1..].iter();
         assert!(found.iter().map(|found| &found.id).eq(alone) && ids[0] == 7);
+        let counted = model.count_ids(piece, scratch);
+        assert_eq!(counted, Ok(found.len() as u64));
         found
     }
 }

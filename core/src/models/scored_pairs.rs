@@ -16,7 +16,11 @@ use self::tables::{all_byte_tokens, check, matches_text, symbols};
 use super::merging::characters::{MergeScratch, Symbol};
 use super::merging::dropout::Dropout;
 use super::merging::table::Merges;
+<<<<<<< HEAD
 use super::model::{Found, Model, Tables, Tokens, check_unknown, kind};
+=======
+use super::model::{Counted, Found, Model, Tables, Tokens, check_unknown};
+>>>>>>> w/run
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Result, invalid};
@@ -332,6 +336,12 @@ impl Model for ScoredPairs {
 
     fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
         self.encode(piece, scratch, ids)
+    }
+
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut counted = Counted::default();
+        self.encode(piece, scratch, &mut counted)?;
+        Ok(counted.0)
     }
 
     fn sample_piece(

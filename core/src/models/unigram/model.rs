@@ -3,7 +3,7 @@
 use super::{SearchScratch, Unigram, sample};
 use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Result, ensure, invalid};
-use crate::models::model::{Carrying, Found, Model};
+use crate::models::model::{Carrying, Counted, Found, Model};
 use crate::models::scratch::Scratch;
 use crate::random::{Draw, Sampling};
 use crate::tables::TokenTable;
@@ -29,6 +29,12 @@ impl Model for Unigram {
 
     fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
         self.encode(piece, scratch.own.of(), ids).map(|_| ())
+    }
+
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut counted = Counted::default();
+        self.encode(piece, scratch.own.of(), &mut counted)?;
+        Ok(counted.0)
     }
 
     fn sample_piece(
