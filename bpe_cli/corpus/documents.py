@@ -31,7 +31,7 @@ class Packer:
         """How many documents were closed so far."""
         self.is_idle: Callable[[], bool] | None = None
         """Tells that nothing more is there to read just now: whole documents then wait for no full block."""
-        self._parts: list[bytes] = []
+        self._parts: list[bytes | memoryview] = []
         self._size = 0
         self._ends = array("Q")
         self._continued = False
@@ -81,6 +81,28 @@ class Packer:
         self.closed += len(ends)
         yield from self._flush_if_idle()
 
+    def take(self, texts: _core.JsonTexts) -> Iterator[Block]:
+        """Add the documents that were read from lines of JSON; no document must be open.
+
+        Yields:
+            The blocks that became full.
+        """
+        size = len(texts)
+        if size > self.block_bytes:
+            data, ends = texts.take(0)
+            for document in Block(memoryview(data), array("Q", memoryview(ends))).documents():
+                yield from self.document(bytes(document))
+            return
+        if self._is_full(size):
+            yield from self.flush()
+        data, ends = texts.take(self._size)
+        if size:
+            self._parts.append(memoryview(data))
+        self._size += size
+        self._ends.frombytes(memoryview(ends).cast("B"))
+        self.closed += len(ends)
+        yield from self._flush_if_idle()
+
     def _is_full(self, more: int) -> bool:
         # Empty documents have no bytes, yet their ends take room: those are bounded likewise.
         return self._size + more > self.block_bytes or self._ends.itemsize * len(self._ends) >= self.block_bytes
@@ -109,7 +131,8 @@ class Packer:
             self._ends.append(self._size)
         if not self._ends:
             return
-        block = Block(b"".join(self._parts), self._ends, self._continued, unfinished)
+        data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        block = Block(data, self._ends, self._continued, unfinished)
         self._parts, self._size, self._ends, self._continued = [], 0, array("Q"), unfinished
         yield block
 
