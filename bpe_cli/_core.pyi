@@ -628,12 +628,13 @@ class WrittenMerges:
         None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
 
-def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool) -> bytes:
+def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool, base: int = 0) -> bytes:
     """Pack ids (u32) as little-endian numbers of 2 bytes (``narrow``) or 4.
 
     Args:
         ends: Where rows end (u64, ascending, at most the number of ids); behind each stands ``eot``.
         eot: The number behind rows; None for none.
+        base: How much higher the ends are than the places of the ids.
 
     Raises:
         ValueError: A number is too large for 2 bytes, or the ends descend or run beyond the ids.

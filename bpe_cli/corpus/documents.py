@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
@@ -87,19 +88,42 @@ class Packer:
         Yields:
             The blocks that became full.
         """
-        size = len(texts)
-        if size > self.block_bytes:
+        if len(texts) > self.block_bytes:
             data, ends = texts.take(0)
-            for document in Block(memoryview(data), array("Q", memoryview(ends))).documents():
-                yield from self.document(bytes(document))
+            yield from self.whole(memoryview(data), memoryview(ends))
             return
-        if self._is_full(size):
-            yield from self.flush()
+        yield from self._make_room(len(texts))
         data, ends = texts.take(self._size)
-        if size:
-            self._parts.append(memoryview(data))
-        self._size += size
-        self._ends.frombytes(memoryview(ends).cast("B"))
+        yield from self._close_all(memoryview(data), memoryview(ends))
+
+    def whole(self, data: memoryview, ends: Sequence[int] | memoryview) -> Iterator[Block]:
+        """Add whole documents that lie one after the other, and where each ends; no document must be open.
+
+        Yields:
+            The blocks that became full.
+        """
+        start, first = 0, 0
+        while first < len(ends):
+            last = bisect_right(ends, start + self.block_bytes, first)
+            if last == first:
+                yield from self.document(bytes(data[start : ends[first]]))
+                last = first + 1
+            else:
+                yield from self._make_room(ends[last - 1] - start)
+                offset = self._size - start
+                moved = array("Q", (end + offset for end in ends[first:last]))
+                yield from self._close_all(data[start : ends[last - 1]], memoryview(moved))
+            start, first = ends[last - 1], last
+
+    def _make_room(self, size: int) -> Iterator[Block]:
+        if self._is_full(size) or (self._parts and size > self.block_bytes // 2):  # much is not copied behind a little
+            yield from self.flush()
+
+    def _close_all(self, data: memoryview, ends: memoryview) -> Iterator[Block]:
+        if data:
+            self._parts.append(data)
+        self._size += len(data)
+        self._ends.frombytes(ends.cast("B"))
         self.closed += len(ends)
         yield from self._flush_if_idle()
 
