@@ -157,7 +157,8 @@ pub fn write_counts(
 }
 
 /// Packs ids as little-endian numbers of 2 bytes (`narrow`) or 4, with `eot` behind each of the rows that
-/// end at `ends`; ids behind the last row have none. Fills all of `out`, which has just the room.
+/// end at `ends`, which are `base` higher than the places in `ids`; ids behind the last row have none. Fills all of
+/// `out`, which has just the room.
 ///
 /// # Errors
 /// [`Error::Invalid`] when the ends descend or run beyond the ids, when `out` is of another size, or an id
@@ -165,6 +166,7 @@ pub fn write_counts(
 pub fn pack<'a>(
     ids: &[u32],
     ends: &[u64],
+    base: u64,
     eot: Option<u32>,
     narrow: bool,
     mut out: Room<'a>,
@@ -192,13 +194,13 @@ pub fn pack<'a>(
     };
     if let Some(eot) = eot {
         for &end in ends {
-            let row = usize::try_from(end)
-                .ok()
-                .and_then(|end| ids.get(start..end))
+            let (row, after) = (end.checked_sub(base))
+                .and_then(|end| usize::try_from(end).ok())
+                .and_then(|end| Some((ids.get(start..end)?, end)))
                 .ok_or_else(|| invalid!("a row ends at {end}"))?;
             put(row)?;
             put(&[eot])?;
-            start = end as usize;
+            start = after;
         }
     }
     put(&ids[start..])?;
@@ -246,9 +248,19 @@ mod tests {
     }
 
     fn packed(ids: &[u32], ends: &[u64], eot: Option<u32>, narrow: bool) -> Result<Vec<u8>> {
+        packed_from(ids, ends, 0, eot, narrow)
+    }
+
+    fn packed_from(
+        ids: &[u32],
+        ends: &[u64],
+        base: u64,
+        eot: Option<u32>,
+        narrow: bool,
+    ) -> Result<Vec<u8>> {
         let eots = if eot.is_some() { ends.len() } else { 0 };
         let length = (ids.len() + eots) * if narrow { 2 } else { 4 };
-        room::list_of_length(length, |room| pack(ids, ends, eot, narrow, room))
+        room::list_of_length(length, |room| pack(ids, ends, base, eot, narrow, room))
     }
 
     #[test]
@@ -326,6 +338,11 @@ mod tests {
         assert!(packed(&[65_536], &[], None, true).is_err());
         assert!(packed(&[1], &[1], Some(65_536), true).is_err());
         assert!(packed(&[1], &[2], Some(1), true).is_err());
+        assert_eq!(
+            packed_from(&[5, 6], &[8, 9], 7, Some(9), true),
+            packed(&[5, 6], &[1, 2], Some(9), true)
+        );
+        assert!(packed_from(&[5, 6], &[6], 7, Some(9), true).is_err());
         assert!(packed(&[1, 2], &[2, 1], Some(1), true).is_err());
         assert_eq!(widen(&[1, 0, 3, 2, 9]), [1, 515]);
     }
