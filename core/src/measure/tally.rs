@@ -352,5 +352,6 @@ pub fn count(
     }
 }
 
+mod saved;
 #[cfg(test)]
 mod tests;
