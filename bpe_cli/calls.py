@@ -387,7 +387,8 @@ def prepare(
         TypeError: if an argument is of a wrong type.
     """
     from bpe_cli.engines import engine_named
-    from bpe_cli.jobs.prepare import PrepareOptions, Share
+    from bpe_cli.jobs.parts import Share
+    from bpe_cli.jobs.prepare import PrepareOptions
     from bpe_cli.jobs.prepare import prepare as prepare_job
 
     one_of("on_error", on_error, ("fail", "skip", "quarantine"))

@@ -217,7 +217,7 @@ class Counts:
             UsageError: if something is said of parts, and there is no folder.
         """
         from bpe_cli.jobs.count_parts import CountsFolder
-        from bpe_cli.jobs.prepare.plan import PART_BYTES
+        from bpe_cli.jobs.parts import PART_BYTES
 
         if self.counts_dir is None:
             given = {"--part": self.part, "--part-size": self.part_size, "--overwrite": self.overwrite or None}

@@ -16,12 +16,9 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import CheckFailed, FormatError, InputError, UsageError
 from bpe_cli.jobs.counts_folder import (
     PART_SCHEMA,
-    PLAN,
     PLAN_SCHEMA,
     CountJob,
     CountsFolder,
-    check_folder,
-    check_inputs,
     extended,
     listed,
     pieces_of,
@@ -31,10 +28,10 @@ from bpe_cli.jobs.counts_folder import (
     settings_of,
     what_is_left,
 )
-from bpe_cli.jobs.prepare.folder import folder_of_run
-from bpe_cli.jobs.prepare.plan import Part
-from bpe_cli.jobs.prepare.records import dumped
+from bpe_cli.jobs.parts import Part
+from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.json_files import dumped
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import show_path
 
@@ -117,7 +114,7 @@ def count_parts(
     settings = settings_of(source, options)
     check_folder(counts.path)
     inputs = find_documents(source, outputs, listener=listener, streams=streams or Streams(), target=target)
-    check_inputs(inputs.items, counts.path)
+    check_inputs(inputs.items, counts.path, "the counts")
     for note in slow_patterns_notes(trainer.slow_patterns(options)):
         listener.note(note)
     fingerprint = hashlib.sha256(dumped(settings)).hexdigest()

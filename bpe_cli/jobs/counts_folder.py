@@ -9,18 +9,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import FormatError, InputError, OutputError, UsageError
-from bpe_cli.jobs.prepare import Share
-from bpe_cli.jobs.prepare.plan import PART_BYTES, Part, divide
-from bpe_cli.jobs.prepare.records import dumped, read_json
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.jobs.parts import PART_BYTES, Part, Share, divide
+from bpe_cli.jobs.parts.folder import PLAN
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.messages import MOST_NAMED, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Inputs, Source
     from bpe_cli.trainers.base import Options
 
-PLAN = "plan.json"
 PLAN_SCHEMA, PART_SCHEMA = "bpe-counts-plan/1", "bpe-counts-part/1"
 
 Described = list[dict[str, Any]]
@@ -188,37 +187,6 @@ def pieces_of(job: CountJob, described: Described) -> int | str | None:
     if not isinstance(file, dict) or size != file.get("bytes"):
         return f"its counts have {size:,} bytes, and its record says otherwise"
     return int(pieces or 0)
-
-
-def check_folder(folder: str) -> None:
-    """Check the name of a folder of counts.
-
-    Raises:
-        OutputError: if no folder can have it, or a file has.
-    """
-    if not folder or "\0" in folder:
-        raise OutputError(f"no folder is called {folder!r}")
-    if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise OutputError(f"{show_path(folder)} is not a folder")
-
-
-def check_inputs(items: Sequence[Input], folder: str) -> None:
-    """Check that inputs can be divided, and are none of the counts.
-
-    Raises:
-        UsageError: if one is not a plain file, or lies in the folder.
-    """
-    from bpe_cli.corpus.opening import is_url
-
-    inside = os.path.realpath(folder) + os.sep
-    for item in items:
-        if item.size is None:
-            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
-            raise UsageError(f"{item.name} {what}, and parts are made of files whose sizes are known")
-        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
-            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
-        if not is_url(item.path) and os.path.realpath(item.path).startswith(inside):
-            raise UsageError(f"the input {item.name} lies in the folder of the counts", hint="name another folder")
 
 
 def read_plan(folder: str, *, damaged: str | None = "name another folder, or use `overwrite`") -> dict[str, Any] | None:

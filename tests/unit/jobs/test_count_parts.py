@@ -18,8 +18,7 @@ from bpe_cli.formats import dump
 from bpe_cli.jobs.count import count_corpus
 from bpe_cli.jobs.count_parts import CountsFolder, add_up, count_parts
 from bpe_cli.jobs.counts_folder import extended
-from bpe_cli.jobs.prepare import Share
-from bpe_cli.jobs.prepare.plan import divide
+from bpe_cli.jobs.parts import Share, divide
 from bpe_cli.jobs.train import TrainJob, options_for, train, train_file
 from bpe_cli.trainers import ALGORITHMS
 from bpe_cli.trainers.counts import items_of
