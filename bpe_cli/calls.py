@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.tokenizers import load_tokenizer
-from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, specials_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pair_of, specials_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.tokenizer.engine import sampling_of
@@ -414,7 +414,7 @@ def prepare(
     return prepare_job(
         _documents(documents, field, member=member, paths=_paths(files)), tokenizer, options,
         folder=_path("folder", folder) or "",
-        share=None if share is None else Share(*_pair("share", share)),
+        share=None if share is None else Share(*pair_of("share", share)),
         overwrite=bool(overwrite),
         engine=engine_named(_name("engine", engine) or "", count), listener=heard(listener),
     )  # fmt: skip
@@ -672,12 +672,6 @@ def _name(name: str, value: str | None) -> str | None:
     if value is not None and not isinstance(value, str):
         raise wrong_type(name, "a str", value)
     return value
-
-
-def _pair(name: str, value: object) -> tuple[int, int]:
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise wrong_type(name, "a pair of numbers", value)
-    return whole_number(name, value[0], 1), whole_number(name, value[1], 1)
 
 
 def _path(name: str, path: str | os.PathLike[str] | None) -> str | None:

@@ -63,8 +63,8 @@ def size_of(item: Input) -> int:
     return item.size or 0 if item.extent is None else item.extent[1] - item.extent[0]
 
 
-def divide(inputs: Inputs, source: Source, part_bytes: int) -> list[Part]:
-    """Divide inputs into parts.
+def divide(inputs: Inputs, source: Source | None, part_bytes: int) -> list[Part]:
+    """Divide inputs into parts; without a source, which says how documents are made of them, none is cut.
 
     >>> from bpe_cli.corpus import Source
     >>> items = Input("a.txt", 30), Input("b.txt", 50), Input("c.txt", 90), Input("d.txt", 5)
@@ -73,19 +73,22 @@ def divide(inputs: Inputs, source: Source, part_bytes: int) -> list[Part]:
     """
     groups: list[tuple[Input, ...]] = []
     held: list[Input] = []
-    in_lines = source.documents != "whole"
     for item in inputs.items:
         size = item.size or 0
         if held and (size > part_bytes or sum(map(size_of, held)) + size > part_bytes):
             groups.append(tuple(held))
             held = []
-        if size > part_bytes and in_lines and holds_lines(item, decompressed=source.decompress):
+        if size > part_bytes and source is not None and _may_cut(item, source):
             groups.extend((each,) for each in extents_of(item, part_bytes))
         else:
             held.append(item)
     if held:
         groups.append(tuple(held))
     return [Part(number, group) for number, group in enumerate(groups)]
+
+
+def _may_cut(item: Input, source: Source) -> bool:
+    return source.documents != "whole" and holds_lines(item, decompressed=source.decompress)
 
 
 @dataclass(frozen=True, slots=True)
