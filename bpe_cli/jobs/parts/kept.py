@@ -84,13 +84,13 @@ class KeptParts:
         """Return where its record lies."""
         return os.path.join(self.folder, f"{self.name(described)}.json")
 
-    def write(self, part: Part, content: bytes, hashes: Sequence[InputHash], numbers: dict[str, Any]) -> None:
+    def write(self, part: Part, content: bytes, hashes: Sequence[InputHash] | None, numbers: dict[str, Any]) -> None:
         """Write the file of a part, and then its record: both appear together.
 
         Args:
             part: The part.
             content: The file.
-            hashes: The hash of each of its inputs, as it was read.
+            hashes: The hash of each of its inputs, as it was read; None if nobody took them.
             numbers: What the record says besides.
 
         Raises:
@@ -103,10 +103,7 @@ class KeptParts:
         record = {
             "schema": self.kind.schemas[1],
             "settings": self.settings,
-            "inputs": [
-                each | ({"sha256": sha256} if sha256 else {})
-                for each, (_, sha256, _) in zip(described, hashes, strict=True)
-            ],
+            "inputs": described if hashes is None else _with_hashes(described, hashes),
             **numbers,
             "file": {
                 "name": os.path.basename(path),
@@ -175,3 +172,9 @@ class KeptParts:
         for name in sorted(found, key=lambda name: (name.endswith(f".{noun}"), name)):
             if name.partition(".")[0] not in kept:
                 Path(self.folder, name).unlink(missing_ok=True)
+
+
+def _with_hashes(described: Described, hashes: Sequence[InputHash]) -> Described:
+    return [
+        each | ({"sha256": sha256} if sha256 else {}) for each, (_, sha256, _) in zip(described, hashes, strict=True)
+    ]
