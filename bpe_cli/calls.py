@@ -542,7 +542,7 @@ def compare(
         overwrite: Whether what is damaged, has changed, or was tallied otherwise, is tallied again.
         engine: Who tallies parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Changes no result.
         processes: How many parts are tallied at a time, each in a process; None for ``threads``, or for as many as a
-            cluster has room for.
+            cluster has room for. More than one on this machine needs ``if __name__ == "__main__"``, as for ``prepare``.
         threads: How many to use, all processors if None; changes no result.
         listener: Who hears how it goes on.
 

@@ -24,6 +24,7 @@ from bpe_cli.results import ComparisonReport
 from bpe_cli.stages import RankBpe
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from tests.cli.test_killed_between import NO_SUCH_STEP, interrupted
 from tests.cli_runner import call, error
 
 NAMES = ("gpt2", "cl100k_base")
@@ -151,6 +152,29 @@ def test_what_is_wrong_with_tallies_is_named(folder: Path) -> None:
             compare([bpe_cli.load("gpt2")], source, by_parts=ByParts(place, Local(1)))
     with pytest.raises(UsageError, match=r"the input .* lies in the folder of the tallies"):
         compare_and_check(job(Source(("in", "tallies/plan.json"), documents="lines"), place=place))
+
+
+@pytest.mark.parametrize("how", ["kill", "no room"])
+def test_who_is_interrupted_anywhere_loses_the_part_under_way_alone(folder: Path, how: str) -> None:
+    arguments = ("compare", "in/e.txt", "in/g.txt.gz", "-t", "gpt2", "-q", "-j", "1", "--json", "-o", "report.json")
+    (folder / "in/e.txt").write_bytes(b"low \n" * (1 << 18))  # two parts
+    parts = ("--tallies-dir", "tallies", "--part-size", "1")
+    assert call(*arguments, "--tallies-dir", "whole", *parts[2:]).status == 0
+    expected, report = contents("whole"), Path("report.json").read_bytes()
+    assert len(expected) == 5
+    for at in range(1, 60):
+        for path in (*Path("tallies").glob("*"), Path("report.json")):
+            path.unlink(missing_ok=True)
+        status = interrupted(folder, at, how, *arguments, *parts)
+        whole = [path.stem for path in Path("tallies").glob("part-*.json")]
+        assert all(expected[f"{name}.tallies"] == Path(f"tallies/{name}.tallies").read_bytes() for name in whole)
+        before = {path.name: path.stat().st_mtime_ns for path in Path("tallies").glob("part-*.json")}
+        assert call(*arguments, *parts).status == 0
+        assert (contents("tallies"), Path("report.json").read_bytes()) == (expected, report)
+        assert before == {name: Path("tallies", name).stat().st_mtime_ns for name in before}
+        if status == NO_SUCH_STEP:
+            break
+    assert status == NO_SUCH_STEP
 
 
 def test_what_cannot_be_encoded_is_said_as_in_one_run(folder: Path) -> None:
