@@ -255,6 +255,14 @@ def run(
     if idle and checks.asked:
         raise UsageError(f"{checks.asked} asks about inputs, and there is none", hint="name files, or - for stdin")
     by_parts = parts.how(threads)
+    is_share = by_parts is not None and by_parts.place.share is not None
+    if is_share and (
+        other := probes.asked or checks.asked or written.asked or ("--metric" if measured.metric else None)
+    ):
+        raise UsageError(
+            f"--part tallies and compares nothing, and {other} is about a comparison",
+            hint="compare without --part when all parts are tallied",
+        )
     if idle and by_parts is not None:
         raise UsageError("--tallies-dir is for inputs, and there is none", hint="name files")
     source = None if idle else documents.source(block_size)
@@ -271,7 +279,7 @@ def run(
         compared.choices(pattern), source, how, baseline, output.outputs, conditions, limits, checks.against,
         measured.judged(), by_parts,
     )  # fmt: skip
-    if by_parts is not None and by_parts.place.share is not None:
+    if is_share:
         done_parts = tally(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
         note(_tallied(done_parts), quiet=screen.quiet)
         return

@@ -157,7 +157,7 @@ def load(data: bytes, name: str) -> list[StoredInput]:
     """
     from bpe_cli.support.safe_orjson import orjson
 
-    line, _, payload = data.partition(b"\n")
+    line, end, payload = data.partition(b"\n")
     try:
         header = orjson.loads(line)
         if header["format"] != _FORMAT or header["version"] != _VERSION:
@@ -171,7 +171,7 @@ def load(data: bytes, name: str) -> list[StoredInput]:
                 tallies.append((dict(tally["counts"]), payload[at : ends[0]], payload[ends[0] : ends[1]]))
                 at = ends[1]
             inputs.append(_stored(each, tuple(tallies)))
-        if at != len(payload):
+        if at != len(payload) or not end:
             raise ValueError("it has another length")
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{name} is damaged: {error}") from error

@@ -202,6 +202,11 @@ def test_the_command_and_the_library(folder: Path) -> None:
     for option, value in (("--part", "1/2"), ("--engine", "ray"), ("--processes", "2"), ("--part-size", "1")):
         refused = call(*whole, option, value)
         assert (refused.status, refused.err) == (2, error(f"{option} is for --tallies-dir, which is missing"))
+    for more in (["--json"], ["-o", "x"], ["--diff"], ["--fail-if", "tokens > 1"], ["--metric", "tokens"]):
+        name = {"-o": "--output"}.get(more[0], more[0])
+        message = f"--part tallies and compares nothing, and {name} is about a comparison"
+        refused = call(*whole, *parts, "--part", "1/2", *more)
+        assert (refused.status, refused.err) == (2, error(message, "compare without --part when all parts are tallied"))
     refused = call("compare", "--overlap", "-t", "gpt2", "-t", "gpt2", *parts)
     assert (refused.status, refused.err) == (2, error("--tallies-dir is for inputs, and there is none", "name files"))
     report = bpe_cli.compare(NAMES, Path("in"), documents="lines")
