@@ -386,6 +386,16 @@ class Tally:
     def merge(self, other: Tally) -> None:
         """Add what another tally of the same tokenizer counted."""
 
+    def dump(self) -> bytes:
+        """Serialise what was counted of documents that ended."""
+
+    def load(self, data: Buffer) -> Tally:
+        """Return a tally of the same tokenizer with what ``dump`` wrote; this one stays as it is.
+
+        Raises:
+            ValueError: The data is cut or damaged.
+        """
+
     def take_ended(self) -> U64Array:
         """Return the number of tokens of each document that ended since this was called last."""
 

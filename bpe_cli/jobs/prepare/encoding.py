@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
     from bpe_cli.corpus.rows import Rows
     from bpe_cli.jobs.documents import Origins
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.conversations import Conversations
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.sinks.base import TakesRows
     from bpe_cli.tokenizer import Tokenizer
 

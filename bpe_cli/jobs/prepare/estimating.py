@@ -23,13 +23,13 @@ from bpe_cli.corpus.extents import holds_lines
 from bpe_cli.corpus.opening import NO_STDIN
 from bpe_cli.corpus.rows import ALL_WHOLE, Rows
 from bpe_cli.jobs.documents import with_edges_counted
-from bpe_cli.jobs.prepare.plan import size_of
+from bpe_cli.jobs.parts import size_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PrepareOptions
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.tokenizer import Tokenizer
 
 PLACES, BEGINNINGS = 32, 12

@@ -351,5 +351,6 @@ pub fn count(
     }
 }
 
+mod saved;
 #[cfg(test)]
 mod tests;
