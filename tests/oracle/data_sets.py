@@ -161,7 +161,9 @@ def text_document(
 OPENS, CLOSES = 100264, 100265
 
 
-def chat_document(encode: Callable[[str], list[int]], line: bytes, eot: int | None) -> Document:
+def chat_document(
+    encode: Callable[[str], list[int]], line: bytes, eot: int | None, keep: Sequence[str] = ()
+) -> Document:
     """Return the document of a conversation in ChatML, by a tokenizer of cl100k_base; the assistant's turns are learnt.
 
     Contents must not begin with white space, which would be put together with the line end before it.
@@ -172,7 +174,8 @@ def chat_document(encode: Callable[[str], list[int]], line: bytes, eot: int | No
         ids.extend(some)
         mask.extend([int(learnt)] * len(some))
 
-    messages = json.loads(line)["messages"]
+    row = json.loads(line)
+    messages = row["messages"]
     for message in messages:
         role, content = message["role"], message["content"]
         add([OPENS, *encode(role + "\n")], learnt=False)
@@ -184,4 +187,4 @@ def chat_document(encode: Callable[[str], list[int]], line: bytes, eot: int | No
         text += "<|im_start|>assistant\n"
     if eot is not None:
         add([eot], learnt=bool(mask[-1]))
-    return Document(text.encode(), ids, mask)
+    return Document(text.encode(), ids, mask, {name: row.get(name) for name in keep})

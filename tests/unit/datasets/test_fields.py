@@ -7,7 +7,6 @@ import os
 import pickle
 import random
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,16 @@ from bpe_cli import TokenDataset
 from bpe_cli.corpus import Source
 from bpe_cli.datasets.fields import Spans, made_of, pieces_in
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.encode_chat import ChatOptions
 from bpe_cli.jobs.prepare import PrepareOptions, prepare
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.sinks.dataset.columns import COLUMNS, TYPES
 from tests.needs import needs
 from tests.oracle import data_sets as plain
+from tests.plain_sets import CHAT, EOT, listed, made, written
 
 np = needs("numpy")
 needs("pyarrow")
-EOT, CHAT_EOT, PAD = 50256, 100257, 5
+PAD = 5
 FORMATS = list(DATASETS)
 TABLES = ["arrow", "parquet", "datasets"]
 FLAT = ["bin", "npy", "npy-offsets", "megatron", "datatrove", "litdata"]
@@ -48,9 +47,7 @@ HOW: dict[str, dict[str, Any]] = {
     "val": {"val": 0.3},
     "shuffled": {"shuffle": "documents", "seed": 7},
     "shuffled sequences, val": {"shuffle": "sequences", "seed": 7, "val": 0.3},
-    "chat": {
-        "chat": ChatOptions(), "mask": "assistant", "shuffle": "documents", "seed": 3, "val": 0.4,
-    },
+    "chat": {**CHAT, "shuffle": "documents", "seed": 3, "val": 0.4},
 }  # fmt: skip
 
 
@@ -72,49 +69,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Write texts, and conversations."""
-    folder = tmp_path_factory.mktemp("in")
-    texts = [
-        json.dumps({"text": f"document {number} " + "naïve 日本\n" * (number % 5) * (number % 3), "id": number})
-        for number in range(30)
-    ]
-    texts[7] = json.dumps({"text": "", "id": None})
-    talks = [
-        json.dumps({"messages": [
-            {"role": "user", "content": f"question {number}?"},
-            {"role": "assistant", "content": "an answer " * (number % 4) + "日本"},
-            *([{"role": "user", "content": "and?"}] if number % 3 == 0 else []),
-        ]})
-        for number in range(18)
-    ]  # fmt: skip
-    found = {"texts": folder / "texts.jsonl", "talks": folder / "talks.jsonl"}
-    found["texts"].write_text("\n".join(texts) + "\n", encoding="utf-8")
-    found["talks"].write_text("\n\n".join(talks), encoding="utf-8")
-    return found
-
-
-def made(lines: dict[str, Path], folder: Path, options: PrepareOptions) -> dict[str | None, list[plain.Row]]:
-    """Prepare a data set; return its rows by the plain way."""
-    is_chat = options.chat is not None
-    path, name, eot = lines["talks" if is_chat else "texts"], *(
-        ("gpt-3.5-turbo", CHAT_EOT) if is_chat else ("gpt2", EOT)
-    )  # fmt: skip
-    options = replace(options, eot=eot, part_bytes=900)
-    done = prepare(Source((str(path),), documents="jsonl"), name, options, folder=folder, processes=1)
-    assert done.parts > 1
-    encode = bpe_cli.load("cl100k_base" if is_chat else "gpt2").encode
-    keep = tuple(each.partition(":")[0] for each in options.keep)
-    document = partial(plain.chat_document, encode) if is_chat else partial(plain.text_document, encode, keep=keep)
-    plan = json.loads((folder / "plan.json").read_bytes())
-    parts = plain.parts_of(plan, path.read_bytes(), lambda line: document(line=line, eot=eot))
-    return plain.rows_of(
-        parts, length=options.length, way=options.way, pad=options.pad, val=options.val,  # type: ignore[arg-type]
-        shuffle=options.shuffle, seed=options.seed,
-    )  # fmt: skip
-
-
-def listed(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
+    return written(tmp_path_factory.mktemp("in"))
 
 
 def columns_for(to: str, shape: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -169,7 +124,7 @@ def test_rows_that_nothing_divides_are_refused(
 @pytest.mark.parametrize("how", ["plain", "chat"])
 def test_rows_of_a_length_have_fields(to: str, shape: str, how: str, lines: dict[str, Path], tmp_path: Path) -> None:
     """All that is beside the ids of a part is cut with them."""
-    talks: dict[str, Any] = {"chat": ChatOptions(), "mask": "assistant"} if how == "chat" else {}
+    talks = CHAT if how == "chat" else {}
     columns = ("spans",) if SHAPES[shape] else ()
     expected = made(lines, tmp_path / "out", PrepareOptions(to=to, columns=columns, **SHAPES[shape], **talks))[None]
     manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
@@ -250,7 +205,7 @@ def test_positions_are_those_that_were_written(lines: dict[str, Path], tmp_path:
 
 @pytest.mark.parametrize("to", FORMATS)
 def test_fields_are_mapped_or_copied_and_pickled(to: str, lines: dict[str, Path], tmp_path: Path) -> None:
-    made(lines, tmp_path / "out", PrepareOptions(to=to, chat=ChatOptions(), mask="assistant"))
+    made(lines, tmp_path / "out", PrepareOptions(to=to, **CHAT))
     fields = ("loss_mask", "input_ids", "position_ids")
     mapped = TokenDataset(tmp_path / "out", fields=fields)
     copied = TokenDataset(tmp_path / "out", fields=fields, dtype="int64")
@@ -265,7 +220,7 @@ def test_fields_are_mapped_or_copied_and_pickled(to: str, lines: dict[str, Path]
 
 @pytest.mark.parametrize(("to", "end"), [("bin", ".mask.bin"), ("npy", ".mask.npy"), ("datatrove", ".ds.loss")])
 def test_a_mask_of_another_length_is_noticed(to: str, end: str, lines: dict[str, Path], tmp_path: Path) -> None:
-    made(lines, tmp_path / "out", PrepareOptions(to=to, chat=ChatOptions(), mask="assistant"))
+    made(lines, tmp_path / "out", PrepareOptions(to=to, **CHAT))
     manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
     for file in (file for part in manifest["parts"] for file in part["files"] if file["name"].endswith(end)):
         path = tmp_path / "out" / file["name"]
