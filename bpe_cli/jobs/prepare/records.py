@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 PLAN = "plan.json"
 MANIFEST = "manifest.json"
 _PLAN_SCHEMA, _PART_SCHEMA, _SCHEMA = "bpe-dataset-plan/1", "bpe-dataset-part/1", "bpe-dataset/1"
-_LARGEST = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +241,8 @@ def read_json(path: str) -> dict[str, Any] | None:
         InputError: if the file cannot be read, or is not a JSON object.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST)
+        with open(path, "rb", buffering=0) as file:
+            data = file.read()
     except FileNotFoundError:
         return None
     except OSError as error:
