@@ -65,7 +65,7 @@ def check_fields(fields: Sequence[str], there: Sequence[str], folder: str) -> tu
     """
     for number, name in enumerate(fields):
         if name in fields[:number]:
-            raise UsageError(f"`fields` names {name} twice")
+            raise UsageError(f"fields names {name} twice")
         if name not in there:
             writes = '`columns="spans"` writes where documents lie in sequences; '
             hint = writes if name in (*COLUMNS, SPANS) else "`mask` writes one; " if name == MASK else ""
