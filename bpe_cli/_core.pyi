@@ -167,6 +167,10 @@ class Encoder:
         """Return the last offset at which the text can be cut and each part be encoded by itself (the later one
         ``continued``), whatever follows; 0 when there is none."""
 
+    def cut_in_run(self, data: Buffer) -> int:
+        """Return an offset inside a run of blanks at which the text, which begins where a piece does, can be cut so
+        that ids stay the same, though a piece is in two parts then; 0 when none is known."""
+
     def encode(
         self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
     ) -> tuple[U32Array, U64Array]:
@@ -381,6 +385,16 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Add what another tally of the same tokenizer counted."""
+
+    def dump(self) -> bytes:
+        """Serialise what was counted of documents that ended."""
+
+    def load(self, data: Buffer) -> Tally:
+        """Return a tally of the same tokenizer with what ``dump`` wrote; this one stays as it is.
+
+        Raises:
+            ValueError: The data is cut or damaged.
+        """
 
     def take_ended(self) -> U64Array:
         """Return the number of tokens of each document that ended since this was called last."""

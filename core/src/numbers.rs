@@ -1,6 +1,6 @@
 //! Numbers as bytes: packed for a binary file, in decimal for text.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::memory::room::Room;
 
 /// The most bytes that a number has in decimal.
@@ -125,7 +125,7 @@ pub fn write_counts(
     unfinished: bool,
     out: &mut Vec<u8>,
 ) -> Result<(u64, u64)> {
-    let passes = |what: &str| Error::Invalid(format!("the tokens of {what} pass 2^64"));
+    let passes = |what: &str| invalid!("the tokens of {what} pass 2^64");
     let mut sum: u64 = 0;
     let mut open = carried;
     let last = counts.len().wrapping_sub(1);
@@ -173,9 +173,10 @@ pub fn pack<'a>(
 ) -> Result<Room<'a>> {
     let width = if narrow { 2 } else { 4 };
     let eots = if eot.is_some() { ends.len() } else { 0 };
-    if out.len() != (ids.len() + eots) * width {
-        return Err(Error::Invalid("the room is not that of the numbers".into()));
-    }
+    ensure!(
+        out.len() == (ids.len() + eots) * width,
+        "the room is not that of the numbers"
+    );
     let mut start = 0;
     let mut all = eot.unwrap_or(0);
     let mut put = |items: &[u32]| {
@@ -188,7 +189,7 @@ pub fn pack<'a>(
         };
         match fits {
             true => Ok(()),
-            false => Err(Error::Invalid("the room is not that of the numbers".into())),
+            false => Err(invalid!("the room is not that of the numbers")),
         }
     };
     if let Some(eot) = eot {
@@ -196,7 +197,7 @@ pub fn pack<'a>(
             let (row, after) = (end.checked_sub(base))
                 .and_then(|end| usize::try_from(end).ok())
                 .and_then(|end| Some((ids.get(start..end)?, end)))
-                .ok_or_else(|| Error::Invalid(format!("a row ends at {end}")))?;
+                .ok_or_else(|| invalid!("a row ends at {end}"))?;
             put(row)?;
             put(&[eot])?;
             start = after;
@@ -204,20 +205,17 @@ pub fn pack<'a>(
     }
     put(&ids[start..])?;
     if narrow && all > 0xFFFF {
-        return Err(Error::Invalid(
-            "an id over 65,535 does not fit into u16".into(),
-        ));
+        return Err(invalid!("an id over 65,535 does not fit into u16"));
     }
     Ok(out)
 }
 
 /// Checks that rows' ends ascend and close with the numbers.
 fn check_ends(ends: &[u64], length: usize) -> Result<()> {
-    if !ends.is_sorted() || ends.last().copied().unwrap_or(0) != length as u64 {
-        return Err(Error::Invalid(format!(
-            "the rows' ends do not close with the {length} numbers"
-        )));
-    }
+    ensure!(
+        ends.is_sorted() && ends.last().copied().unwrap_or(0) == length as u64,
+        "the rows' ends do not close with the {length} numbers"
+    );
     Ok(())
 }
 
