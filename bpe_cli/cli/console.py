@@ -54,7 +54,7 @@ _ARGUMENTS = {
             "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask", "max_memory", "member", "merge",
             "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",
             "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "split_special", "steps",
-            "columns", "text", "to", "val", "vocab_size", "vocabulary", "write_vocabulary",
+            "columns", "tallies_dir", "text", "to", "val", "vocab_size", "vocabulary", "write_vocabulary",
         )
     },
 }  # fmt: skip

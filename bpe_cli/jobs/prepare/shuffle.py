@@ -39,8 +39,8 @@ from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
     from bpe_cli.corpus.rows import TableRow
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.sinks.base import TakesRows
     from bpe_cli.tokenizer import Tokenizer
 
