@@ -61,6 +61,7 @@ def encode_files(
     bos: str | int | None = None,
     eot: str | int | None = None,
     max_tokens: int | None = None,
+    counts: Literal["numbers", "named", "json"] = "numbers",
     tokens: bool = False,
     spans: bool = False,
     sampling: Sampling | None = None,
@@ -88,6 +89,8 @@ def encode_files(
         bos: What begins each document, as for ``Tokenizer.encode``.
         eot: What ends each document, likewise.
         max_tokens: How many tokens a document may have: one that has more is an error when all is written.
+        counts: How ``count`` is written: ``numbers``, a line each; ``named``, with the names of the documents and a
+            total, if there are several files; ``json``, one object with all of that.
         tokens: Whether jsonl has the tokens too.
         spans: Whether jsonl has the byte span of each token too.
         sampling: How encodings are varied at random; None for not at all.
@@ -128,11 +131,12 @@ def encode_files(
     from bpe_cli.jobs.documents import EncodeOptions
     from bpe_cli.jobs.encode import encode
 
+    one_of("counts", counts, ("numbers", "named", "json"))
     options = EncodeOptions(
         to=_name("to", to), tokens=tokens, spans=spans, specials=specials_of(specials),
         add_special_tokens=add_special_tokens, bos=bos, eot=eot,
         max_tokens=None if max_tokens is None else whole_number("max_tokens", max_tokens),
-        sampling=sampling_of(sampling), threads=_threads(threads),
+        counts=counts, sampling=sampling_of(sampling), threads=_threads(threads),
     )  # fmt: skip
     conversations = _conversations(chat, add_generation_prompt, tools, date)
     source = _documents(documents, field, member=member, paths=_paths(files))

@@ -68,7 +68,7 @@ class Written:
         options.output_option(
             "--to", choices=(*SINKS, "segmented", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
-            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
+            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the tokens of each document. "
             "segmented: each line of text with blanks between its tokens. text: that of conversations.",
         ),
     ] = None  # fmt: skip
@@ -80,6 +80,10 @@ class Written:
             "--max-tokens", metavar="N", min=0, help="Fail with status 1 if a document has more tokens."
         ),
     ] = None
+
+    json: Annotated[
+        bool, options.output_option("--json", help="Print counts as one JSON object, with names and the total.")
+    ] = False
 
     @property
     def more(self) -> set[str]:
@@ -210,7 +214,7 @@ def run(
 
         bpe encode corpus.txt -t tokenizer.json -o corpus.bin
 
-        bpe encode data.jsonl --jsonl --field text --to count
+        bpe encode prompts/ -t gpt-4o --to count
 
         bpe encode prompt.md -t gpt-4o --to count --max-tokens 8000
 
@@ -223,7 +227,7 @@ def run(
     done = encode(
         documents.source(running.block_size, lines=segmented),
         inferred.choice(applied.choice()),
-        None if segmented else _job_options(applied, written, drawing, running.threads),
+        None if segmented else _job_options(applied, written, drawing, running),
         chat=conversations.job_options() if conversations.chat else None,
         words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
         output=sys.stdout.buffer if output is None else output,
@@ -234,7 +238,9 @@ def run(
     _show(done, what, output, subwords.write_vocabulary, running.quiet)
 
 
-def _job_options(applied: options.Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
+def _job_options(
+    applied: options.Applied, written: Written, drawing: Drawing, running: options.Running
+) -> "EncodeOptions":
     """Return the options of a job."""
     from bpe_cli.jobs.documents import EncodeOptions
 
@@ -251,8 +257,9 @@ def _job_options(applied: options.Applied, written: Written, drawing: Drawing, t
         bos=applied.bos,
         eot=applied.eot,
         max_tokens=written.max_tokens,
+        counts="json" if written.json else "numbers" if running.quiet else "named",
         sampling=drawing.sampling(),
-        threads=threads,
+        threads=running.threads,
     )
 
 
@@ -260,6 +267,8 @@ def _check_idle(
     to: str | None, applied: options.Applied, written: Written, conversations: Conversations, subwords: Subwords
 ) -> None:
     """Check that every given option has an effect."""
+    if written.json and to != "count":
+        raise UsageError("--json is about counts", hint="--to count writes them; --to jsonl writes ids as JSON lines")
     if not conversations.chat:
         conversations.check_idle()
         if to == "text":

@@ -9,7 +9,7 @@ import os
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.files import Target, check_text_output
@@ -29,6 +29,28 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer.usage import Edges
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a document is from.
+
+    Attributes:
+        name: The input, as messages call it.
+        document: The number of the document in it, counted from 1.
+        line: The line that it is, counted from 1; None where a document is not a line.
+        of_several: Whether an input may have several documents.
+    """
+
+    name: str
+    document: int
+    line: int | None = None
+    of_several: bool = False
+
+    def __str__(self) -> str:
+        if self.line is not None:
+            return f"{self.name}:{self.line}"
+        return f"{self.name}, document {self.document:,}" if self.of_several else self.name
+
+
 class Origins:
     """Keep track of which input each document is from.
 
@@ -39,9 +61,10 @@ class Origins:
     ('a.txt, document 2', 'b.txt, document 1')
     """
 
-    def __init__(self, *, whole: bool) -> None:
-        """Start with no input; ``whole`` tells that each is one document."""
+    def __init__(self, *, whole: bool, lines: bool = False) -> None:
+        """Start with no input; ``whole`` tells that each is one document, ``lines`` that each of its lines is one."""
         self._whole = whole
+        self._lines = lines
         self._names: list[str] = []
         self._before: list[int] = []
 
@@ -64,6 +87,11 @@ class Origins:
         """Name a document that is a line by its number among all lines, counted from 1."""
         name, inside = self.place_of(number)
         return f"{name}:{inside}"
+
+    def origin_of(self, number: int) -> Origin:
+        """Return where a document is from, by its number among all, counted from 1."""
+        name, inside = self.place_of(number)
+        return Origin(name, inside, inside if self._lines else None, of_several=not self._whole)
 
 
 class Places:
@@ -146,6 +174,41 @@ class Named(Protocol):
     def of(self, number: int) -> str:
         """Name a document by its number among all, counted from 1."""
 
+    def origin_of(self, number: int) -> Origin:
+        """Return where a document is from, by its number among all, counted from 1."""
+
+
+class TooLong:
+    """The documents that have more tokens than they may, each as ``CheckFailed.places`` has it."""
+
+    def __init__(self, origins: Named) -> None:
+        self._origins = origins
+        self._numbers = array("Q")
+        self._tokens = array("Q")
+
+    def append(self, number: int, tokens: int) -> None:
+        """Add a document by its number among all, and how many tokens it has."""
+        self._numbers.append(number)
+        self._tokens.append(tokens)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __contains__(self, place: object) -> bool:
+        return any(each == place for each in self)
+
+    def __iter__(self) -> Iterator[tuple[str, int | None, str]]:
+        for number, tokens in zip(self._numbers, self._tokens, strict=True):
+            origin = self._origins.origin_of(number)
+            one_of_several = origin.of_several and origin.line is None
+            name = f"document {origin.document:,} has " if one_of_several else ""
+            yield origin.name, origin.line, f"{name}{plural(tokens, 'token')}"
+
+    def first(self, most: int) -> list[str]:
+        """Describe the first of them as parts of a sentence."""
+        several = zip(self._numbers[:most], self._tokens[:most], strict=True)
+        return [f"{self._origins.of(number)} has {plural(tokens, 'token')}" for number, tokens in several]
+
 
 class Budget:
     """Check that no document has more tokens than allowed."""
@@ -153,11 +216,9 @@ class Budget:
     def __init__(self, limit: int | None, origins: Named) -> None:
         """Allow so many tokens a document; None for any number."""
         self._limit = limit
-        self._origins = origins
         self._open = 0  # tokens of the document that goes on
         self._number = 0
-        self._over = 0
-        self._first: list[tuple[int, int]] = []  # the number and the tokens of the first that have more
+        self._over = TooLong(origins)
 
     @property
     def is_limited(self) -> bool:
@@ -174,25 +235,24 @@ class Budget:
                 return
             self._number += 1
             if self._open > self._limit:
-                self._over += 1
-                if len(self._first) < MOST_NAMED:
-                    self._first.append((self._number, self._open))
+                self._over.append(self._number, self._open)
             self._open = 0
 
     def check(self) -> None:
-        """Fail if a document had more tokens than allowed, naming the first one.
+        """Fail if documents had more tokens than allowed: ``CheckFailed.places`` has every one of them.
 
         Raises:
             CheckFailed: if a document had more.
         """
-        if not self._first:
+        over = len(self._over)
+        if not over:
             return
-        described = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
-        if self._over == 1:
-            raise CheckFailed(f"{described[0][0]} has {described[0][1]}, more than {self._limit:,}")
-        of_all = f"{self._over:,} of {self._number:,} documents have more than {plural(self._limit or 0, 'token')}"
-        more = f"; and {self._over - len(described):,} more" if self._over > len(described) else ""
-        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in described)}{more}")
+        first = self._over.first(MOST_NAMED)
+        if over == 1:
+            raise CheckFailed(f"{first[0]}, more than {self._limit:,}", places=self._over)
+        of_all = f"{over:,} of {self._number:,} documents have more than {plural(self._limit or 0, 'token')}"
+        more = f"; and {over - len(first):,} more" if over > len(first) else ""
+        raise CheckFailed(f"{of_all}: {'; '.join(first)}{more}", places=self._over, summary=of_all)
 
 
 Item = tuple["Block", "Place"]
@@ -291,6 +351,9 @@ class BlockEncoding:
 
 # -- what is asked for, and what became of it ---------------------------------------------------------
 
+Counts = Literal["numbers", "named", "json"]
+"""How counts of tokens are written."""
+
 
 @dataclass(frozen=True, slots=True)
 class EncodeOptions:
@@ -307,6 +370,8 @@ class EncodeOptions:
         bos: What begins each document: the text of a special token, an id, or ``auto``.
         eot: What ends each document, likewise.
         max_tokens: How many tokens a document may have.
+        counts: How ``count`` is written: ``numbers``, a line each; ``named``, each with the name of its document and a
+            total, if there are several inputs; ``json``, one object with all of that.
         sampling: How encodings are varied at random.
         threads: How many threads work; None for as many as may be used. They change no result.
     """
@@ -320,14 +385,21 @@ class EncodeOptions:
     bos: str | int | None = None
     eot: str | int | None = None
     max_tokens: int | None = None
+    counts: Counts = "numbers"
     sampling: Sampling | None = None
     threads: int | None = None
 
-    def sink_options(self, edges: Edges) -> SinkOptions:
-        """Return the options of a sink."""
+    def sink_options(self, edges: Edges, inputs: Inputs | None = None, origins: Named | None = None) -> SinkOptions:
+        """Return the options of a sink: of inputs, each document of which has an origin."""
         from bpe_cli.sinks import SinkOptions
 
-        return SinkOptions(self.tokens, self.spans, self.specials, edges)
+        several = inputs is not None and len(inputs.items) > 1
+        listed = origins if self.counts == "json" or (self.counts == "named" and several) else None
+        sizes = [] if inputs is None else [item.size for item in inputs.items]
+        return SinkOptions(
+            self.tokens, self.spans, self.specials, edges, origins=listed, json=self.counts == "json",
+            most_tokens=self.max_tokens, width=len(str(sum(size or 0 for size in sizes))),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,13 @@ def encode(
     files = find_documents(source, written, listener=listener, streams=streams, target=target)
     refuse_too_long(model, matcher, source, files)
     hashes: list[InputHash] | None = [] if sinks.is_binary(to) and target.path is not None else None
-    origins = Origins(whole=source.documents == "whole")
+    tables = any(item.kind is not None and item.kind.is_table for item in files.items)
+    origins = Origins(
+        whole=source.documents == "whole" and not tables, lines=source.documents == "lines" and not tables
+    )
     budget, places = Budget(options.max_tokens, origins), Places()
     with sinks.open_sink(
-        to, target.path, stdout=target.stream, tokenizer=model, options=options.sink_options(edges),
+        to, target.path, stdout=target.stream, tokenizer=model, options=options.sink_options(edges, files, origins),
         inputs=hashes if hashes is not None else (),
     ) as sink:  # fmt: skip
         keep_freed_memory()
