@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # `typing` takes longer to import than all else that `imp
 if TYPE_CHECKING:
     from bpe_cli.calls import (
         add_tokens,
+        chunk_files,
         compare,
         decode_files,
         encode_files,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         prepare,
         prune,
         segment_files,
+        truncate_files,
     )  # fmt: skip
     from bpe_cli.datasets import TokenDataset
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
@@ -34,9 +36,10 @@ if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken
     from bpe_cli.support import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
-    from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, PaddedBatch
+    from bpe_cli.tokenizer.encoded import EncodedBatch, PaddedBatch
     from bpe_cli.tokenizer.engine import Sampling
     from bpe_cli.tokenizer.model_inputs import Encoding
+    from bpe_cli.tokenizer.parts import Chunk
     from bpe_cli.tokenizer.streaming import StreamDecoder
 
 __all__ = [
@@ -60,6 +63,7 @@ __all__ = [
     "TrainingError",
     "UsageError",
     "add_tokens",
+    "chunk_files",
     "compare",
     "convert",
     "decode_files",
@@ -72,11 +76,12 @@ __all__ = [
     "prune",
     "segment_files",
     "train",
+    "truncate_files",
 ]
 
 _HOMES = {
     "BpeError": "errors",
-    "Chunk": "tokenizer.encoded",
+    "Chunk": "tokenizer.parts",
     "ComparisonReport": "results",
     "EncodedBatch": "tokenizer.encoded",
     "Encoding": "tokenizer.model_inputs",
@@ -96,6 +101,7 @@ _HOMES = {
     "UsageError": "errors",
     "__version__": "support",
     "add_tokens": "calls",
+    "chunk_files": "calls",
     "compare": "calls",
     "convert": "jobs.convert",
     "decode_files": "calls",
@@ -108,6 +114,7 @@ _HOMES = {
     "prune": "calls",
     "segment_files": "calls",
     "train": "jobs.train",
+    "truncate_files": "calls",
 }
 
 

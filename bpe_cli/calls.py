@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
+    from bpe_cli.jobs.chunk import Keep
     from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
     from bpe_cli.jobs.documents import Encoded
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from bpe_cli.surgery import Operation
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.tokenizer.engine import Sampling
+    from bpe_cli.tokenizer.parts import Break
 
     AnyTokenizer = Tokenizer | str | os.PathLike[str]
     Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -145,6 +147,125 @@ def encode_files(
     from bpe_cli.jobs.encode_chat import encode_chat
 
     return encode_chat(source, tokenizer, conversations, options, output=_output(output), listener=heard(listener))
+
+
+def chunk_files(
+    tokenizer: AnyTokenizer,
+    files: Files,
+    output: Destination,
+    *,
+    size: int,
+    overlap: int = 0,
+    break_at: Break = "token",
+    documents: Documents = "whole",
+    field: str = "text",
+    member: str | None = None,
+    specials: Specials = (),
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> Encoded:
+    """Divide the text of files into parts of at most so many tokens, a JSON object each: ``bpe encode --to chunks``.
+
+    The parts of a document are those of ``Tokenizer.chunks``: none cuts a character.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        files: A file, a folder, a pattern with ``*``, or several.
+        output: The file to write, which appears when all of it is there; or a binary stream.
+        size: The most tokens of a part.
+        overlap: How many tokens of a part the next one repeats.
+        break_at: Where a part ends if it can: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
+            folder out.
+        specials: Which special tokens are looked for in the texts.
+        threads: How many to use, all processors if None; changes no result.
+        listener: Who hears how it goes on.
+
+    Returns:
+        How many ``documents`` there were, how many ``chunks`` were written, and how many ``tokens`` these have.
+
+    >>> import io, os, tempfile
+    >>> lines = io.BytesIO()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = os.path.join(folder, "text.txt")
+    ...     with open(text, "w") as file:
+    ...         _ = file.write("one two three")
+    ...     chunk_files("gpt2", text, lines, size=2).chunks, lines.getvalue()[:49]
+    (2, b'{"text":"one two","start":0,"end":7,"tokens":2,"i')
+
+    Raises:
+        BpeError: if there is no such tokenizer, a character has more tokens than a part, or a file cannot be read or
+            written.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.chunk import ChunkOptions, divide
+    from bpe_cli.tokenizer.parts import BREAKS
+
+    one_of("break_at", break_at, BREAKS)
+    options = ChunkOptions(
+        whole_number("size", size, 1), whole_number("overlap", overlap), break_at, specials_of(specials),
+        _threads(threads),
+    )  # fmt: skip
+    source = _documents(documents, field, member=member, paths=_paths(files))
+    return divide(source, tokenizer, options, output=_output(output), listener=heard(listener))
+
+
+def truncate_files(
+    tokenizer: AnyTokenizer,
+    files: Files,
+    output: Destination,
+    *,
+    size: int,
+    keep: Keep = "head",
+    documents: Documents = "whole",
+    field: str = "text",
+    member: str | None = None,
+    specials: Specials = (),
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> Encoded:
+    """Write at most so many tokens of the text of each document: ``bpe encode --to text --truncate``.
+
+    What is kept of a document is what ``Tokenizer.truncate`` keeps; a line is written as a line, and a field of JSON
+    or a row of a table as a JSON object with the field ``text``.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        files: A file, a folder, a pattern with ``*``, or several.
+        output: The file to write, which appears when all of it is there; or a binary stream.
+        size: The most tokens to keep.
+        keep: Which part of a text: its ``head``, its ``tail`` or its ``middle``.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        member: As for ``chunk_files``.
+        specials: Which special tokens are looked for in the texts.
+        threads: How many to use, all processors if None; changes no result.
+        listener: Who hears how it goes on.
+
+    Returns:
+        How many ``documents`` there were, and how many ``tokens`` were kept.
+
+    >>> import io, os, tempfile
+    >>> kept = io.BytesIO()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = os.path.join(folder, "text.txt")
+    ...     with open(text, "w") as file:
+    ...         _ = file.write("one two three")
+    ...     truncate_files("gpt2", text, kept, size=2, keep="tail").tokens, kept.getvalue()
+    (2, b' two three')
+
+    Raises:
+        BpeError: if there is no such tokenizer, or a file cannot be read or written.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.chunk import SIDES, TruncateOptions, divide
+
+    one_of("keep", keep, tuple(SIDES))
+    options = TruncateOptions(whole_number("size", size), keep, specials_of(specials), _threads(threads))
+    source = _documents(documents, field, member=member, paths=_paths(files))
+    return divide(source, tokenizer, options, output=_output(output), listener=heard(listener))
 
 
 def _conversations(

@@ -53,8 +53,8 @@ _ARGUMENTS = {
             "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies",
             "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask", "max_memory", "member", "merge",
             "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",
-            "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "split_special", "steps",
-            "text", "to", "val", "vocab_size", "vocabulary", "write_vocabulary",
+            "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "size", "split_special",
+            "steps", "text", "to", "truncate", "val", "vocab_size", "vocabulary", "write_vocabulary",
         )
     },
 }  # fmt: skip

@@ -14,11 +14,14 @@ from bpe_cli.sinks import SINKS
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import listed
 from bpe_cli.support.messages import plural as count
+from bpe_cli.tokenizer.parts import BREAKS
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
     from bpe_cli.jobs.documents import Encoded, EncodeOptions
     from bpe_cli.jobs.segment import SegmentOptions
     from bpe_cli.jobs.tokenizers import TokenizerChoice
+    from bpe_cli.tokenizer import Specials
     from bpe_cli.tokenizer.engine import Sampling
 
 
@@ -27,6 +30,7 @@ EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or 
 # What declares an option, by the panel of the help that it stands in.
 _sampling_option = partial(Option, rich_help_panel="Sampling")
 _segmented_option = partial(Option, rich_help_panel="Segmented text")
+_parts_option = partial(Option, rich_help_panel="Parts of texts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,11 @@ class Written:
     to: Annotated[
         str | None,
         options.output_option(
-            "--to", choices=(*SINKS, "segmented", "text"), show_default="by OUT's name, else ids",
+            "--to", choices=(*SINKS, "segmented", "chunks", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
             "bin: numbers as u16 or u32, and OUT.json that describes them. count: the tokens of each document. "
-            "segmented: each line of text with blanks between its tokens. text: that of conversations.",
+            "segmented: each line of text with blanks between its tokens. chunks: JSON lines of its parts, by --size. "
+            "text: that of conversations, or with --truncate the beginning of each text.",
         ),
     ] = None  # fmt: skip
     output: options.Output = None
@@ -192,6 +197,78 @@ class Drawing:
         return None if self.sample is None else Sampling("segmentation", self.sample, self.nbest, self.seed)
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The options about parts of texts."""
+
+    size: Annotated[
+        int | None, _parts_option("--size", metavar="N", min=1, help="With --to chunks: the most tokens of a chunk.")
+    ] = None
+    overlap: Annotated[
+        int | None,
+        _parts_option(
+            "--overlap", metavar="N", min=0, show_default="0", help="How many tokens of a chunk the next one repeats."
+        ),
+    ] = None
+    break_: Annotated[
+        str | None,
+        _parts_option(
+            "--break", choices=BREAKS, show_default="token",
+            help="Where a chunk ends if it can; else after the next finer of these.",
+        ),
+    ] = None  # fmt: skip
+    truncate: Annotated[
+        int | None,
+        _parts_option("--truncate", metavar="N", min=0, help="With --to text: the most tokens to keep of each text."),
+    ] = None
+    keep: Annotated[
+        str | None,
+        _parts_option(
+            "--keep", choices=("head", "tail", "middle"), show_default="head", help="Which part of the text is kept."
+        ),
+    ] = None
+
+    def check_idle(self) -> None:
+        """Check that nothing is said about parts of conversations.
+
+        Raises:
+            UsageError: if something is.
+        """
+        for name in ("size", "overlap", "break_", "truncate", "keep"):
+            if getattr(self, name) is not None:
+                raise UsageError(f"--{name.rstrip('_')} is about texts, and --chat reads conversations")
+
+    def job_options(
+        self, to: str | None, specials: "Specials", threads: int | None
+    ) -> "ChunkOptions | TruncateOptions | None":
+        """Return the options as the library takes them; None if no parts are written.
+
+        Raises:
+            UsageError: if options contradict each other, or one is missing.
+        """
+        wanted = {"chunks": ("size", "overlap", "break_"), "text": ("truncate", "keep")}
+        for kind, names in wanted.items():
+            idle = next((name for name in names if to != kind and getattr(self, name) is not None), None)
+            if idle is not None:
+                hint = f"--to {kind} writes {'them' if kind == 'chunks' else 'it'}"
+                about = "chunks" if kind == "chunks" else "text that is cut"
+                raise UsageError(f"--{idle.rstrip('_')} is about {about}", hint=hint)
+        if to == "text" and self.truncate is None:
+            raise UsageError(
+                "--to text writes the text of conversations, or the beginning of each text",
+                hint="--chat reads conversations; --truncate 100 keeps 100 tokens",
+            )
+        if to == "chunks" and self.size is None:
+            raise UsageError("--to chunks needs to know how large they are", hint="as in --size 256")
+        from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
+
+        if self.size is not None:
+            return ChunkOptions(self.size, self.overlap or 0, self.break_ or "token", specials, threads)  # type: ignore[arg-type]  # one of the choices
+        if self.truncate is not None:
+            return TruncateOptions(self.truncate, self.keep or "head", specials, threads)  # type: ignore[arg-type]  # likewise
+        return None
+
+
 _RUNNING = options.Running(block_size=1 << 20)
 """A block and its ids stay in a processor's cache; what is done once a block costs nothing beside it."""
 
@@ -203,6 +280,7 @@ def run(
     documents: options.Documents,
     conversations: Conversations,
     subwords: Subwords,
+    parts: Parts,
     drawing: Drawing,
     running: options.Running = _RUNNING,
 ) -> None:
@@ -218,24 +296,42 @@ def run(
 
         bpe encode prompt.md -t gpt-4o --to count --max-tokens 8000
 
+        bpe encode docs/ -t gpt-4o --to chunks --size 256 --overlap 32 --break paragraph -o chunks.jsonl
+
         bpe encode --chat messages.json -t gpt-4o --to count
     """
     from bpe_cli.jobs.encode import encode
 
     segmented, output = written.to == "segmented", written.output
     _check_idle(written.to, applied, written, conversations, subwords)
+    if conversations.chat:
+        parts.check_idle()
+    divided = not conversations.chat and (written.to in ("chunks", "text") or parts != Parts())
     done = encode(
         documents.source(running.block_size, lines=segmented),
         inferred.choice(applied.choice()),
-        None if segmented else _job_options(applied, written, drawing, running),
+        None if segmented or divided else _job_options(applied, written, drawing, running),
         chat=conversations.job_options() if conversations.chat else None,
         words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
+        parts=_parts(parts, applied, written, drawing, running.threads) if divided else None,
         output=sys.stdout.buffer if output is None else output,
         listener=ConsoleListener(quiet=running.quiet, printing=on_terminal(output)),
         streams=process_streams(),
     )
     what = "line" if segmented else "conversation" if conversations.chat else "document"
     _show(done, what, output, subwords.write_vocabulary, running.quiet)
+
+
+def _parts(
+    parts: Parts, applied: options.Applied, written: Written, drawing: Drawing, threads: int | None
+) -> "ChunkOptions | TruncateOptions | None":
+    """Return the options of a job that writes parts of texts."""
+    specials, refuse = options.specials_of(applied.special)
+    made = parts.job_options(written.to, () if refuse else specials, threads)
+    if refuse or drawing.sampling() is not None:
+        raise UsageError(f"{'--special error' if refuse else 'sampling'} is for ids, and text is written")
+    _check_no_ids(applied, written)
+    return made
 
 
 def _job_options(
@@ -271,10 +367,9 @@ def _check_idle(
         raise UsageError("--json is about counts", hint="--to count writes them; --to jsonl writes ids as JSON lines")
     if not conversations.chat:
         conversations.check_idle()
-        if to == "text":
-            raise UsageError("--to text writes the text of conversations", hint="--chat reads them")
-    elif to == "segmented":
-        raise UsageError("a conversation is not segmented text", hint="--to text writes what a template makes of it")
+    elif to in ("segmented", "chunks"):
+        what = "segmented text" if to == "segmented" else "divided into chunks"
+        raise UsageError(f"a conversation is not {what}", hint="--to text writes what a template makes of it")
     if to != "segmented":
         if subwords != Subwords():
             raise UsageError(
@@ -283,22 +378,29 @@ def _check_idle(
                 hint="--to segmented writes it",
             )
         return
+    if applied.special:
+        raise UsageError("segmented text has no ids, which --special is about", hint="leave it out")
+    _check_no_ids(applied, written)
+
+
+def _check_no_ids(applied: options.Applied, written: Written) -> None:
+    """Check that nothing is said about ids where text is written."""
     about_ids = {
         "--with": written.with_,
         "--bos": applied.bos,
         "--eot": applied.eot,
         "--max-tokens": written.max_tokens is not None,
-        "--special": applied.special,
         "--add-special-tokens": applied.add_special_tokens,
     }
     useless = [name for name, given in about_ids.items() if given]
     if useless:
-        raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
+        what = "segmented text has" if written.to == "segmented" else "parts of texts have"
+        raise UsageError(f"{what} no ids, which {useless[0]} is about", hint="leave it out")
 
 
 def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:
     """Note what was written, and what its readers may not expect."""
-    counted = [count(done.documents, what)]
+    counted = [count(done.documents, what), *([] if done.chunks is None else [count(done.chunks, "chunk")])]
     if done.tokens is not None:
         counted.append(count(done.tokens, "token"))
     if output is not None and (done.tokens is not None or what == "line"):

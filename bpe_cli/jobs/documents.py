@@ -68,6 +68,12 @@ class Origins:
         self._names: list[str] = []
         self._before: list[int] = []
 
+    @classmethod
+    def of_inputs(cls, source: Source, inputs: Inputs) -> Origins:
+        """Begin for the documents of a source."""
+        tables = any(item.kind is not None and item.kind.is_table for item in inputs.items)
+        return cls(whole=source.documents == "whole" and not tables, lines=source.documents == "lines" and not tables)
+
     def begin(self, name: str, before: int) -> None:
         """Record that an input begins after ``before`` documents."""
         self._names.append(name)
@@ -412,6 +418,7 @@ class Encoded:
         divided: How often the token that ends documents stands in texts too, so that readers find more documents.
         files: The files that were written: the output, and what describes it.
         subwords: How many subwords have a count in the vocabulary that was written; None where none was.
+        chunks: How many parts of texts were written; None where none were.
     """
 
     documents: int
@@ -419,6 +426,7 @@ class Encoded:
     divided: int = 0
     files: tuple[str, ...] = ()
     subwords: int | None = None
+    chunks: int | None = None
 
 
 def encoded(sink: Sink, to: str, target: Target) -> Encoded:
