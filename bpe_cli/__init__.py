@@ -15,7 +15,6 @@ TYPE_CHECKING = False  # `typing` takes longer to import than all else that `imp
 if TYPE_CHECKING:
     from bpe_cli.calls import (
         add_tokens,
-        chunk_files,
         compare,
         decode_files,
         encode_files,
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
         prepare,
         prune,
         segment_files,
-        truncate_files,
     )  # fmt: skip
     from bpe_cli.datasets import TokenDataset
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
@@ -63,7 +61,6 @@ __all__ = [
     "TrainingError",
     "UsageError",
     "add_tokens",
-    "chunk_files",
     "compare",
     "convert",
     "decode_files",
@@ -76,7 +73,6 @@ __all__ = [
     "prune",
     "segment_files",
     "train",
-    "truncate_files",
 ]
 
 _HOMES = {
@@ -101,7 +97,6 @@ _HOMES = {
     "UsageError": "errors",
     "__version__": "support",
     "add_tokens": "calls",
-    "chunk_files": "calls",
     "compare": "calls",
     "convert": "jobs.convert",
     "decode_files": "calls",
@@ -114,7 +109,6 @@ _HOMES = {
     "prune": "calls",
     "segment_files": "calls",
     "train": "jobs.train",
-    "truncate_files": "calls",
 }
 
 

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.chunk import Keep
+    from bpe_cli.jobs.chunk import ChunkOptions, Keep, TruncateOptions
     from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
-    from bpe_cli.jobs.documents import Encoded
+    from bpe_cli.jobs.documents import Encoded, EncodeOptions
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.prepare import Prepared
     from bpe_cli.jobs.prepare.broken import OnError
     from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
-    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
+    from bpe_cli.results import ComparisonReport, IdsReport, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
     from bpe_cli.surgery import Operation
@@ -64,6 +64,11 @@ def encode_files(
     eot: str | int | None = None,
     max_tokens: int | None = None,
     counts: Literal["numbers", "named", "json"] = "numbers",
+    size: int | None = None,
+    overlap: int = 0,
+    break_at: Break = "token",
+    truncate: int | None = None,
+    keep: Keep = "head",
     tokens: bool = False,
     spans: bool = False,
     sampling: Sampling | None = None,
@@ -80,8 +85,8 @@ def encode_files(
         tokenizer: A tokenizer, or what ``load`` takes.
         files: A file, a folder, a pattern with ``*``, or several; compressed ones and tables too.
         output: The file to write, which appears when all of it is there; or a binary stream.
-        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin`` or ``count``, and ``text`` of conversations; by the name of
-            the output if None, else ids.
+        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin``, ``count`` or ``chunks``; ``text`` of conversations, or of
+            what ``truncate`` keeps; by the name of the output if None, else ids.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
         member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
@@ -93,6 +98,11 @@ def encode_files(
         max_tokens: How many tokens a document may have: one that has more is an error when all is written.
         counts: How ``count`` is written: ``numbers``, a line each; ``named``, with the names of the documents and a
             total, if there are several files; ``json``, one object with all of that.
+        size: Of ``chunks``, the most tokens; they are JSON lines of what ``Tokenizer.chunks`` gives.
+        overlap: How many tokens of a chunk the next one repeats.
+        break_at: Where a chunk ends if it can: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``.
+        truncate: Of ``text``, how many tokens of each document are kept, as ``Tokenizer.truncate`` does it.
+        keep: Which: its ``head``, its ``tail`` or its ``middle``.
         tokens: Whether jsonl has the tokens too.
         spans: Whether jsonl has the byte span of each token too.
         sampling: How encodings are varied at random; None for not at all.
@@ -118,6 +128,13 @@ def encode_files(
     ...     done.documents, done.tokens, decode_files("gpt2", ids, text).tokens
     (1, 2, 2)
     >>> import io
+    >>> lines = io.BytesIO()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = os.path.join(folder, "text.txt")
+    ...     with open(text, "w") as file:
+    ...         _ = file.write("one two three")
+    ...     encode_files("gpt2", text, lines, to="chunks", size=2).chunks, lines.getvalue()[:43]
+    (2, b'{"text":"one two","start":0,"end":7,"tokens')
     >>> written = io.BytesIO()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     chat = os.path.join(folder, "chat.json")
@@ -141,7 +158,12 @@ def encode_files(
         counts=counts, sampling=sampling_of(sampling), threads=_threads(threads),
     )  # fmt: skip
     conversations = _conversations(chat, add_generation_prompt, tools, date)
+    parts = _parts(to, size, overlap, break_at, truncate, keep, options)
+    if parts is not None and conversations is not None:
+        raise UsageError("parts are those of texts, and `chat` reads conversations")
     source = _documents(documents, field, member=member, paths=_paths(files))
+    if parts is not None:
+        return encode(source, tokenizer, parts=parts, output=_output(output), listener=heard(listener))
     if conversations is None:
         return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
     from bpe_cli.jobs.encode_chat import encode_chat
@@ -149,123 +171,26 @@ def encode_files(
     return encode_chat(source, tokenizer, conversations, options, output=_output(output), listener=heard(listener))
 
 
-def chunk_files(
-    tokenizer: AnyTokenizer,
-    files: Files,
-    output: Destination,
-    *,
-    size: int,
-    overlap: int = 0,
-    break_at: Break = "token",
-    documents: Documents = "whole",
-    field: str = "text",
-    member: str | None = None,
-    specials: Specials = (),
-    threads: int | None = None,
-    listener: Listener = SILENCE,
-) -> Encoded:
-    """Divide the text of files into parts of at most so many tokens, a JSON object each: ``bpe encode --to chunks``.
-
-    The parts of a document are those of ``Tokenizer.chunks``: none cuts a character.
-
-    Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        files: A file, a folder, a pattern with ``*``, or several.
-        output: The file to write, which appears when all of it is there; or a binary stream.
-        size: The most tokens of a part.
-        overlap: How many tokens of a part the next one repeats.
-        break_at: Where a part ends if it can: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
-            folder out.
-        specials: Which special tokens are looked for in the texts.
-        threads: How many to use, all processors if None; changes no result.
-        listener: Who hears how it goes on.
-
-    Returns:
-        How many ``documents`` there were, how many ``chunks`` were written, and how many ``tokens`` these have.
-
-    >>> import io, os, tempfile
-    >>> lines = io.BytesIO()
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     text = os.path.join(folder, "text.txt")
-    ...     with open(text, "w") as file:
-    ...         _ = file.write("one two three")
-    ...     chunk_files("gpt2", text, lines, size=2).chunks, lines.getvalue()[:49]
-    (2, b'{"text":"one two","start":0,"end":7,"tokens":2,"i')
-
-    Raises:
-        BpeError: if there is no such tokenizer, a character has more tokens than a part, or a file cannot be read or
-            written.
-        TypeError: if an argument is of a wrong type.
-    """
-    from bpe_cli.jobs.chunk import ChunkOptions, divide
+def _parts(
+    to: str | None, size: int | None, overlap: int, break_at: Break, truncate: int | None, keep: Keep,
+    options: EncodeOptions,
+) -> ChunkOptions | TruncateOptions | None:  # fmt: skip
+    """Return which parts of texts are written; None if ids are, or conversations."""
+    from bpe_cli.jobs.chunk import SIDES, ChunkOptions, TruncateOptions
     from bpe_cli.tokenizer.parts import BREAKS
 
     one_of("break_at", break_at, BREAKS)
-    options = ChunkOptions(
-        whole_number("size", size, 1), whole_number("overlap", overlap), break_at, specials_of(specials),
-        _threads(threads),
-    )  # fmt: skip
-    source = _documents(documents, field, member=member, paths=_paths(files))
-    return divide(source, tokenizer, options, output=_output(output), listener=heard(listener))
-
-
-def truncate_files(
-    tokenizer: AnyTokenizer,
-    files: Files,
-    output: Destination,
-    *,
-    size: int,
-    keep: Keep = "head",
-    documents: Documents = "whole",
-    field: str = "text",
-    member: str | None = None,
-    specials: Specials = (),
-    threads: int | None = None,
-    listener: Listener = SILENCE,
-) -> Encoded:
-    """Write at most so many tokens of the text of each document: ``bpe encode --to text --truncate``.
-
-    What is kept of a document is what ``Tokenizer.truncate`` keeps; a line is written as a line, and a field of JSON
-    or a row of a table as a JSON object with the field ``text``.
-
-    Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        files: A file, a folder, a pattern with ``*``, or several.
-        output: The file to write, which appears when all of it is there; or a binary stream.
-        size: The most tokens to keep.
-        keep: Which part of a text: its ``head``, its ``tail`` or its ``middle``.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        member: As for ``chunk_files``.
-        specials: Which special tokens are looked for in the texts.
-        threads: How many to use, all processors if None; changes no result.
-        listener: Who hears how it goes on.
-
-    Returns:
-        How many ``documents`` there were, and how many ``tokens`` were kept.
-
-    >>> import io, os, tempfile
-    >>> kept = io.BytesIO()
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     text = os.path.join(folder, "text.txt")
-    ...     with open(text, "w") as file:
-    ...         _ = file.write("one two three")
-    ...     truncate_files("gpt2", text, kept, size=2, keep="tail").tokens, kept.getvalue()
-    (2, b' two three')
-
-    Raises:
-        BpeError: if there is no such tokenizer, or a file cannot be read or written.
-        TypeError: if an argument is of a wrong type.
-    """
-    from bpe_cli.jobs.chunk import SIDES, TruncateOptions, divide
-
     one_of("keep", keep, tuple(SIDES))
-    options = TruncateOptions(whole_number("size", size), keep, specials_of(specials), _threads(threads))
-    source = _documents(documents, field, member=member, paths=_paths(files))
-    return divide(source, tokenizer, options, output=_output(output), listener=heard(listener))
+    whole_number("overlap", overlap)
+    if (size is None) != (to != "chunks"):
+        raise UsageError('`size` and `to="chunks"` belong together')
+    if truncate is not None and to != "text":
+        raise UsageError('`truncate` is about `to="text"`')
+    if size is not None:
+        return ChunkOptions(whole_number("size", size, 1), overlap, break_at, options.specials, options.threads)
+    if truncate is not None:
+        return TruncateOptions(whole_number("truncate", truncate), keep, options.specials, options.threads)
+    return None
 
 
 def _conversations(
@@ -554,20 +479,25 @@ def _share(val: float) -> float:
 
 
 def inspect(
-    tokenizer: AnyTokenizer,
+    tokenizer: AnyTokenizer | None,
     texts: Texts | None = None,
     *,
+    data: str | os.PathLike[str] | None = None,
+    rows: tuple[int, int] | None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
     member: str | None = None,
     listener: Listener = SILENCE,
-) -> TextReport | TokenizerReport:
+) -> TextReport | TokenizerReport | IdsReport:
     """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
+        tokenizer: A tokenizer, or what ``load`` takes; None with ``data`` for the one that is named beside the ids.
         texts: A text, several, or files: ``pathlib.Path``, one or several.
+        data: In place of texts, ids that were written: a file of ``encode_files``, or the folder of a data set. The
+            report says how long the documents are and what ends them, and shows some.
+        rows: The first and the last document of it to show, counted from 1; None for the first three.
         specials: Which special tokens are looked for in them.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
@@ -587,12 +517,30 @@ def inspect(
     from bpe_cli.jobs.inspect import inspect as inspect_job
     from bpe_cli.results import TextReport, TokenizerReport
 
+    if data is not None:
+        return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
+    if rows is not None:
+        raise UsageError("rows are those of `data`, which is missing")
+    if tokenizer is None:
+        raise UsageError("tokenizer is None, which only `data` can do without")
     options = InspectOptions(specials=specials_of(specials))
     source = None if texts is None else _source(texts, documents, field, member)
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
     if isinstance(done, InspectedTexts):
         return TextReport(tuple(done.documents))
     return TokenizerReport(cast("HealthReport", done))  # what there is without texts, and without names of tokens
+
+
+def _inspected_data(
+    tokenizer: AnyTokenizer | None, texts: Texts | None, data: str, rows: tuple[int, int] | None, listener: Listener
+) -> IdsReport:
+    from bpe_cli.jobs.inspect_data import DataOptions, inspect_data
+    from bpe_cli.results import IdsReport
+
+    if texts is not None:
+        raise UsageError("texts and `data` exclude each other")
+    options = DataOptions(None if rows is None else _pair("rows", rows), None)
+    return IdsReport(inspect_data(data, tokenizer, options, listener=heard(listener)))
 
 
 def compare(

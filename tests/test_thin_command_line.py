@@ -22,6 +22,7 @@ CLI_MAY_IMPORT = {
     "formats.registry.TRAINED": "what --format of train may name",
     "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
     "tokenizer.named_encodings": "likewise",
+    "tokenizer.parts.BREAKS": "what --break may name",
     "sinks.SINKS": "what --to may name",
     "sinks.base.Dtype": "what --dtype may name",
     "sinks.dataset.DATASETS": "what --to of prepare may name",

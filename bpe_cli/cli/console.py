@@ -42,6 +42,7 @@ _ARGUMENTS = {
         for each in ("by_byte", "character_coverage=X", "input_sentence_size", "limit_alphabet=N", "merges=32000")
     },
     "template": "--chat-template",
+    "tokenizer": "-t",
     'way="split"': "--split",
     'way="truncate"': "--max-length",
     "threshold": "--vocabulary-threshold",

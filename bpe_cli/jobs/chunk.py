@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.documents import Encoded, Origins
+from bpe_cli.jobs.documents import Encoded
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
+from bpe_cli.jobs.origins import Origins
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.tokenizer.parts import BREAKS
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
-    from bpe_cli.jobs.documents import Origin
     from bpe_cli.jobs.files import Destination
+    from bpe_cli.jobs.origins import Origin
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.tokenizer.parts import Break, Side

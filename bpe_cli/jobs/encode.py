@@ -72,8 +72,9 @@ def encode(
         return encode_chat(source, tokenizer, chat, options, output=output, listener=listener, streams=streams)
     from bpe_cli import sinks
     from bpe_cli.corpus import reading
-    from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refuse_too_long, refusing
+    from bpe_cli.jobs.documents import BlockEncoding, Places, refuse_too_long, refusing
     from bpe_cli.jobs.files import find_documents
+    from bpe_cli.jobs.origins import Budget, Origins
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory, usable_threads
     from bpe_cli.tokenizer.special_tokens import edges_of

@@ -12,11 +12,8 @@ from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.chat_template import find_template
 from bpe_cli.jobs.documents import (
-    Budget,
     Encoded,
     EncodeOptions,
-    Origin,
-    Origins,
     Places,
     check_output,
     encoded,
@@ -24,6 +21,7 @@ from bpe_cli.jobs.documents import (
     outputs_of,
 )
 from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
+from bpe_cli.jobs.origins import Budget, Origin, Origins
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace

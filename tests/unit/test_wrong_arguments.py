@@ -55,8 +55,6 @@ CALLS = {
     "inspect": (bpe_cli.inspect, {"tokenizer": GPT2, "texts": "a"}),
     "encode_files": (bpe_cli.encode_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),
     "decode_files": (bpe_cli.decode_files, {"tokenizer": GPT2, "files": "1.txt", "output": "x"}),
-    "chunk_files": (bpe_cli.chunk_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x", "size": 2}),
-    "truncate_files": (bpe_cli.truncate_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x", "size": 2}),
     "segment_files": (bpe_cli.segment_files, {"tokenizer": GPT2, "files": "a.txt", "output": "x"}),
     "prepare": (
         bpe_cli.prepare, {"tokenizer": GPT2, "files": "a.txt", "folder": "x", "processes": 1, "overwrite": True},

@@ -1,4 +1,7 @@
-"""What programs call on a tokenizer: batches, counts, spans, parts of texts, pairs, tokens by name, files, chats."""
+"""What programs call on a tokenizer: batches, counts, spans, parts of texts, pairs, tokens by name, files, chats.
+
+Length: one part for each of the methods, which are many.
+"""
 
 from __future__ import annotations
 
