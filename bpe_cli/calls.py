@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
+    from bpe_cli.datasets.inspect import InspectedData
     from bpe_cli.jobs.chunk import ChunkOptions, Keep, TruncateOptions
     from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.broken import OnError
     from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
-    from bpe_cli.results import ComparisonReport, IdsReport, TextReport, TokenizerReport
+    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
     from bpe_cli.surgery import Operation
@@ -489,7 +490,7 @@ def inspect(
     field: str = "text",
     member: str | None = None,
     listener: Listener = SILENCE,
-) -> TextReport | TokenizerReport | IdsReport:
+) -> TextReport | TokenizerReport | InspectedData:
     """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
 
     Args:
@@ -520,9 +521,9 @@ def inspect(
     if data is not None:
         return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
     if rows is not None:
-        raise UsageError("rows are those of `data`, which is missing")
+        raise UsageError("rows are those of data, which is missing")
     if tokenizer is None:
-        raise UsageError("tokenizer is None, which only `data` can do without")
+        raise UsageError("tokenizer is None, which only data can do without")
     options = InspectOptions(specials=specials_of(specials))
     source = None if texts is None else _source(texts, documents, field, member)
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
@@ -533,14 +534,13 @@ def inspect(
 
 def _inspected_data(
     tokenizer: AnyTokenizer | None, texts: Texts | None, data: str, rows: tuple[int, int] | None, listener: Listener
-) -> IdsReport:
-    from bpe_cli.jobs.inspect_data import DataOptions, inspect_data
-    from bpe_cli.results import IdsReport
+) -> InspectedData:
+    from bpe_cli.datasets.inspect import DataOptions, inspect_data
 
     if texts is not None:
-        raise UsageError("texts and `data` exclude each other")
+        raise UsageError("texts and data exclude each other")
     options = DataOptions(None if rows is None else _pair("rows", rows), None)
-    return IdsReport(inspect_data(data, tokenizer, options, listener=heard(listener)))
+    return inspect_data(data, tokenizer, options, listener=heard(listener))
 
 
 def compare(

@@ -12,7 +12,6 @@ from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.inspect import Document, TextInspection
-    from bpe_cli.jobs.inspect_data import InspectedData
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
     from bpe_cli.reports.comparison.comparison import Comparison, Metric
@@ -54,31 +53,6 @@ class TextReport:
         name = self.value[0][1].segmentation.tokenizer if self.value else None
         shown = ((report.segmentation, report.warnings, document.title) for document, report in self.value)
         return framed(texts_page(shown, tokenizer=name), "Tokens")
-
-
-@dataclass(frozen=True, slots=True)
-class IdsReport:
-    """Ids that were written, looked at.
-
-    Attributes:
-        value: The report, and the tokenizer by which the ids are read.
-    """
-
-    value: InspectedData
-
-    def to_json(self) -> str:
-        """Return the JSON that ``bpe inspect --documents --json`` prints: schema ``bpe.inspect.data/1``."""
-        from bpe_cli.views.as_json import json_text
-        from bpe_cli.views.data import data_json
-
-        return json_text(data_json(self.value.report))
-
-    def to_markdown(self) -> str:
-        """Return the facts and the histogram of lengths."""
-        from bpe_cli.views.data import DataView
-        from bpe_cli.views.markdown import written
-
-        return written(DataView(self.value.report, self.value.eot_name).blocks()) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,7 +250,7 @@ def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
         return inputs[0]
     if len(inputs) != 1 or documents != options.Documents(inputs) or shown.token or shown.corpus:
         return None
-    from bpe_cli.jobs.inspect_data import is_data
+    from bpe_cli.datasets.inspect import is_data
 
     return inputs[0] if is_data(inputs[0]) else None
 

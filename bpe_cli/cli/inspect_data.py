@@ -28,7 +28,7 @@ def rows_of(text: str) -> tuple[int, int | None]:
 
 def show_data(path: str, choice: "TokenizerChoice | None", shown: "Shown", screen: "Screen") -> None:
     """Look at the ids at a path, and print what there is to say."""
-    from bpe_cli.jobs.inspect_data import MOST_TOKENS, DataOptions, inspect_data
+    from bpe_cli.datasets.inspect import MOST_TOKENS, DataOptions, inspect_data
 
     if idle := next((name for name in shown.given() if name != "--ids"), None):
         raise UsageError(f"{idle} is about a text, and {path} holds ids", hint="bpe decode gives back the text")

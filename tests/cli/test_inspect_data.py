@@ -104,7 +104,7 @@ def test_the_tokenizer_is_the_one_that_is_named(folder):
     (folder / "small.bin.json").write_text(json.dumps(record))
     assert call("inspect", "small.bin", cwd=folder).err == error(
         "small.bin was encoded with gpt2, and what is called so now is another tokenizer",
-        "name the tokenizer: -t FILE",
+        "give the right one: -t FILE",
     )
     assert call("inspect", "small.bin", "-t", "small.json", cwd=folder).status == 0
 
@@ -132,9 +132,9 @@ def test_one_call_does_the_same(folder):
     theirs = json.loads(call("inspect", "train.bin", "--documents", "2", "--json", cwd=folder).out)
     assert ours | {"name": ""} == theirs | {"name": ""}
     assert "tokens per document" in report.to_markdown()
-    with pytest.raises(bpe_cli.UsageError, match="texts and `data` exclude each other"):
+    with pytest.raises(bpe_cli.UsageError, match="texts and data exclude each other"):
         bpe_cli.inspect("gpt2", "x", data="y")
-    with pytest.raises(bpe_cli.UsageError, match="rows are those of `data`"):
+    with pytest.raises(bpe_cli.UsageError, match="rows are those of data"):
         bpe_cli.inspect("gpt2", "x", rows=(1, 2))
     with pytest.raises(bpe_cli.UsageError, match="tokenizer is None"):
         bpe_cli.inspect(None, "x")

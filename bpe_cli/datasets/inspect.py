@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import BpeError, InputError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.jobs.files import STDOUT, Streams
 from bpe_cli.reports.data import DataReport, Facts, Row, measure
 from bpe_cli.support.fast_dataclass import dataclass
@@ -71,6 +71,20 @@ class InspectedData:
         """The text of the token that ends documents."""
         eot = self.report.ends.eot
         return None if eot is None else self.tokenizer.id_to_token(eot)
+
+    def to_json(self) -> str:
+        """Return the JSON that ``bpe inspect --documents --json`` prints: schema ``bpe.inspect.data/1``."""
+        from bpe_cli.views.as_json import json_text
+        from bpe_cli.views.data import data_json
+
+        return json_text(data_json(self.report))
+
+    def to_markdown(self) -> str:
+        """Return the facts and the histogram of lengths."""
+        from bpe_cli.views.data import DataView
+        from bpe_cli.views.markdown import written
+
+        return written(DataView(self.report, self.eot_name).blocks()) + "\n"
 
 
 def is_data(path: str) -> bool:
@@ -207,17 +221,17 @@ def _tokenizer_of(
             listener.note(f"{path} was encoded with {name or 'another tokenizer'}, whose value differs from this one's")
         return model
     if name is None:
-        raise UsageError(f"nothing says whose ids {path} holds", hint="name the tokenizer: `tokenizer=FILE`")
+        raise UsageError(f"nothing says whose ids {path} holds", hint="give the right one: `tokenizer=FILE`")
     try:
         model = load_tokenizer(name)
-    except BpeError as error:
+    except (InputError, UsageError, FormatError) as error:
         raise UsageError(
             f"{path} was encoded with {name}, which is not found: {error.message}",
-            hint="name the tokenizer: `tokenizer=FILE`",
+            hint="give the right one: `tokenizer=FILE`",
         ) from error
     if sha256 is not None and fingerprint(model) != sha256:
         raise UsageError(
             f"{path} was encoded with {name}, and what is called so now is another tokenizer",
-            hint="name the tokenizer: `tokenizer=FILE`",
+            hint="give the right one: `tokenizer=FILE`",
         )
     return model
