@@ -1,15 +1,28 @@
 """The part of ``bpe inspect`` that looks at ids which were written."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from bpe_cli.cli.inspect import Shown
     from bpe_cli.cli.options import Screen
     from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+
+class Shown(Protocol):
+    """What of the options of ``inspect`` is about ids."""
+
+    @property
+    def documents(self) -> str | None: ...  # noqa: D102
+    @property
+    def ids(self) -> bool: ...  # noqa: D102
+    @property
+    def full(self) -> bool: ...  # noqa: D102
+    @property
+    def json(self) -> bool: ...  # noqa: D102
+    def given(self) -> list[str]: ...  # noqa: D102
 
 
 def rows_of(text: str) -> tuple[int, int | None]:
@@ -26,7 +39,7 @@ def rows_of(text: str) -> tuple[int, int | None]:
     return begin, (int(last) if last else None) if colon else begin
 
 
-def show_data(path: str, choice: "TokenizerChoice | None", shown: "Shown", screen: "Screen") -> None:
+def show_data(path: str, choice: "TokenizerChoice | None", shown: Shown, screen: "Screen") -> None:
     """Look at the ids at a path, and print what there is to say."""
     from bpe_cli.datasets.inspect import MOST_TOKENS, DataOptions, inspect_data
 
