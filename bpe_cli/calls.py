@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.broken import OnError
     from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
-    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
+    from bpe_cli.results import ComparisonReport, IdsComparison, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
     from bpe_cli.surgery import Operation
@@ -545,21 +545,27 @@ def _inspected_data(
 
 def compare(
     tokenizers: Iterable[AnyTokenizer],
-    texts: Texts,
+    texts: Texts | None = None,
     *,
+    ids: bool = False,
+    library: str | None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
     member: str | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
-) -> ComparisonReport:
-    """Compare tokenizers with the first of them on texts.
+) -> ComparisonReport | IdsComparison:
+    """Compare tokenizers with the first of them on texts; or verify that two of them give the same ids.
 
     Args:
         tokenizers: Tokenizers, or what ``load`` takes.
-        texts: A text, several, or files: ``pathlib.Path``, one or several.
-        specials: Which special tokens are looked for in them.
+        texts: A text, several, or files: ``pathlib.Path``, one or several; with ``ids`` None is enough.
+        ids: Whether to verify that ids are the same, of two tokenizers or of one and a library: on the texts, on tricky
+            texts, and over the whole vocabulary.
+        library: With ``ids``, what reads the last tokenizer: ``transformers``, ``sentencepiece``, ``tiktoken`` or
+            ``llama.cpp``, if it is installed.
+        specials: Which special tokens are looked for in the texts.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
         member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
@@ -567,6 +573,8 @@ def compare(
         threads: How many to use, all processors if None; changes no result.
         listener: Who hears how it goes on.
 
+    >>> compare(["gpt2", "gpt-4o"], ids=True).value.same
+    False
     >>> found = compare(["gpt2", "gpt-4o"], "hello world, naïve")
     >>> [measure.token_count for measure in found.value.total.measures]
     [4, 5]
@@ -579,7 +587,19 @@ def compare(
     from bpe_cli.jobs.compare import compare as compare_job
     from bpe_cli.results import ComparisonReport
 
-    models = [load_tokenizer(each, "tokenizers") for each in list_of("tokenizers", tokenizers, "tokenizers")]
+    named = list_of("tokenizers", tokenizers, "tokenizers")
+    if not isinstance(ids, bool):
+        raise wrong_type("ids", "a bool", ids)
+    if ids:
+        from bpe_cli.jobs.compare_ids import IdsOptions, compare_ids_of
+        from bpe_cli.results import IdsComparison
+
+        source = None if texts is None else _source(texts, documents, field, member)
+        how = IdsOptions(specials_of(specials), _name("library", library), _threads(threads))
+        return IdsComparison(compare_ids_of(named, source, how, listener=heard(listener)))
+    if library is not None or texts is None:
+        raise UsageError("library is about ids=True" if library else "texts are missing", hint="compare(..., ids=True)")
+    models = [load_tokenizer(each, "tokenizers") for each in named]
     if not models:
         raise UsageError("tokenizers is empty, and there is nothing to compare")
     options = CompareOptions(specials=specials_of(specials), threads=_threads(threads))
