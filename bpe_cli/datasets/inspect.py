@@ -89,7 +89,7 @@ class InspectedData:
 
 def is_data(path: str) -> bool:
     """Return whether ids were written to a path: a file with its record, an array, or the folder of a data set."""
-    from bpe_cli.jobs.prepare.records import PLAN
+    from bpe_cli.jobs.parts.folder import PLAN
     from bpe_cli.sinks.numbers import NPY_MAGIC
     from bpe_cli.sinks.sidecar import is_described
 

@@ -20,7 +20,7 @@ from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import listed, show_path
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.prepare.plan import Part
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.records import Plan, Record
     from bpe_cli.tokenizer import Tokenizer
 

@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
     from bpe_cli.corpus.rows import Rows
     from bpe_cli.jobs.origins import Origins
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.conversations import Conversations
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.sinks.base import TakesRows
     from bpe_cli.tokenizer import Tokenizer
+
+
+BLOCK_BYTES = 5 << 18
+"""A process encodes so much text at a time. What is read of most inputs at once fits in, 1 MiB; it and its ids stay in
+the processor's caches, in memory that is used again and again, where the system would clear fresh pages for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,9 @@ def _blocks(
     from bpe_cli.corpus.opening import NO_STDIN
     from bpe_cli.corpus.rows import ALL_WHOLE
 
+    source = replace(job.source, block_bytes=min(job.source.block_bytes, BLOCK_BYTES))
     return read_blocks(
-        job.source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance, on_input=origins.begin, hashes=hashes,
+        source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance, on_input=origins.begin, hashes=hashes,
         rows=rows or ALL_WHOLE,
     )  # fmt: skip
 
@@ -96,7 +102,7 @@ def _encode_texts(
     way, places = BlockEncoding(model, matcher, None, job.edges_of_sink(model), takes, Budget(None, origins)), Places()
     keep_freed_memory()
     with Ordered(way.encode, way.write, threads) as ordered:
-        settled = model.settle(_blocks(job, part, advance, hashes, origins, rows), matcher)
+        settled = model.settle(_blocks(job, part, advance, hashes, origins, rows), matcher, whole_pieces=False)
         for block in refusing(settled, matcher, origins) if job.options.refuse_specials else settled:
             ordered.put((block, places.of(block)))
 

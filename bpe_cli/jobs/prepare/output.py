@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.jobs.prepare.broken import ENDING, BrokenRows
 from bpe_cli.jobs.prepare.keeping import KeptValues
-from bpe_cli.jobs.prepare.records import Record, dumped, read_record, remove_files
+from bpe_cli.jobs.prepare.records import Record, read_record, remove_files
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
 from bpe_cli.jobs.prepare.sides import PartFile, Side
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.json_files import dumped
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.sinks.atomic import HashedOutput
     from bpe_cli.sinks.base import TakesRows
     from bpe_cli.sinks.dataset.side_files import WithSideFiles

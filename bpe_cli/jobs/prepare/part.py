@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.prepare.broken import OnError, check_on_error
-from bpe_cli.jobs.prepare.plan import Part
 from bpe_cli.jobs.prepare.records import Record
 from bpe_cli.jobs.prepare.sequences import SequenceOptions, Way
 from bpe_cli.jobs.prepare.sides import SIDES

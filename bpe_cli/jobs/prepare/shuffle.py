@@ -34,8 +34,8 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.sinks.base import TakesRows
     from bpe_cli.tokenizer import Tokenizer
 

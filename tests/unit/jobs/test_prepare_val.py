@@ -13,7 +13,8 @@ import bpe_cli
 from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.encode_chat import ChatOptions
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, prepare
+from bpe_cli.jobs.parts import Share
+from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
 from bpe_cli.jobs.prepare.documents import is_validation, text_hash
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
