@@ -51,6 +51,9 @@ CLI_MAY_IMPORT = {
     "trainers.trainer_of": "likewise",
     "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
+    "trainers.presets.PRESETS": "what --help-algorithm says of --compat",
+    "trainers.presets.preset_of": "what --compat stands for",
+    "trainers.presets.with_preset": "likewise",
     "engines.engine_named": "what --engine names",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""
