@@ -39,6 +39,7 @@ _ENTRIES = {
     "ngram": _Entry("unmerged:NGRAM", "runs of characters"),
     "byte": _Entry("unmerged:BYTE", "the 256 bytes"),
     "maxmatch": _Entry("maxmatch", "dictionaries of Chinese words"),
+    "list": _Entry("token_list", "a list of tokens, your own"),
 }
 """The algorithms of ``train -a``: adding one is a module with its trainer, and a line here."""
 

@@ -334,6 +334,7 @@ COMPATS = {
     "ngram": "",
     "byte": "",
     "maxmatch": "",
+    "list": "",
 }
 
 

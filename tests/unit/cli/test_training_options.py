@@ -156,6 +156,7 @@ def test_compat_is_read_from_the_options():
         "ngram": (),
         "byte": (),
         "maxmatch": (),
+        "list": (),
     }
     check_compat("byte", None)
     check_compat("char", "sentencepiece")

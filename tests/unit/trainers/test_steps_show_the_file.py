@@ -34,7 +34,7 @@ def draw(kind: Kind, random_: random.Random) -> tuple[Any, list[bytes]]:
     options = kind.make({name: random_.choice(kind.values(name)) for name in names})
     letters = random_.choice(["lowern ", "abcé \n", "ab\t\u200b\u3000 ", "你好。 \n"])
     text = "".join(random_.choice(letters) for _ in range(80)).encode()
-    if getattr(options, "dictionary", False):
+    if getattr(options, "dictionary", False) or kind.name == "list":
         return options, [b"low 5\nlower 2\nnewest 6\nwidest 3\n"]
     return options, [*([text] * random_.randint(1, 3)), *([WORDS.encode()] * random_.randint(0, 2))]
 
