@@ -18,7 +18,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz sanitize sanitize-rust sanitize-python docs clean
+.PHONY: lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz test-schedules sanitize sanitize-rust sanitize-python docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,11 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (60), or those of FUZZ_TARGETS
 	@for target in $(FUZZ_TARGETS); do mkdir -p core/fuzz/corpus/$$target || exit; \
 	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir core/fuzz $$target core/fuzz/corpus/$$target core/fuzz/seeds/$$target \
 	    -- -max_total_time=$(FUZZ_SECONDS) -max_len=1500 -timeout=20 -print_final_stats=1 || exit; done
+
+# One thread at a time, in an order that shuttle chooses: all orders of a small case, 5,000 of larger ones.
+test-schedules: ## Run the core's threads, workers and counts in thousands of chosen orders
+	@$(NEED_CARGO)
+	RUSTFLAGS='--cfg shuttle' CARGO_TARGET_DIR=core/target/schedules $(CARGO) test $(MANIFEST) --lib -- --nocapture schedules
 
 # Under AddressSanitizer: the core's own tests, and those of what crosses to Python, with the extension as it then is.
 # Python's own allocator would hide where an object ends. Miri is no part of a stable toolchain, and has neither the

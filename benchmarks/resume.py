@@ -18,10 +18,14 @@ from tempfile import TemporaryDirectory
 from bpe_cli import TokenDataset
 from bpe_cli.corpus import Source
 from bpe_cli.jobs.files import Streams, find_documents
-from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare, settings_of
-from bpe_cli.jobs.prepare.plan import divide
-from bpe_cli.jobs.prepare.records import PLAN, PartFile, Record, dumped, plan_of
+from bpe_cli.jobs.parts import divide
+from bpe_cli.jobs.parts.folder import PLAN
+from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
+from bpe_cli.jobs.prepare.records import Record, plan_of
+from bpe_cli.jobs.prepare.settings import settings_of
+from bpe_cli.jobs.prepare.sides import PartFile
 from bpe_cli.jobs.tokenizers import load_tokenizer
+from bpe_cli.support.json_files import dumped
 
 OPTIONS = PrepareOptions(to="megatron", eot="auto", part_bytes=1)
 

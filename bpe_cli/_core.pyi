@@ -43,6 +43,13 @@ MAX_TOKENS: int
 """Ids of ordinary tokens and numbers of merges lie below this (2,097,152)."""
 
 @final
+class U8Array:
+    """Bytes that are read-only, and expose the buffer protocol (format ``B``)."""
+
+    def __len__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
 class U32Array:
     """A read-only array of u32 that exposes the buffer protocol (format ``I``)."""
 
@@ -159,6 +166,10 @@ class Encoder:
     def safe_cut(self, data: Buffer) -> int:
         """Return the last offset at which the text can be cut and each part be encoded by itself (the later one
         ``continued``), whatever follows; 0 when there is none."""
+
+    def cut_in_run(self, data: Buffer) -> int:
+        """Return an offset inside a run of blanks at which the text, which begins where a piece does, can be cut so
+        that ids stay the same, though a piece is in two parts then; 0 when none is known."""
 
     def encode(
         self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
@@ -374,6 +385,16 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Add what another tally of the same tokenizer counted."""
+
+    def dump(self) -> bytes:
+        """Serialise what was counted of documents that ended."""
+
+    def load(self, data: Buffer) -> Tally:
+        """Return a tally of the same tokenizer with what ``dump`` wrote; this one stays as it is.
+
+        Raises:
+            ValueError: The data is cut or damaged.
+        """
 
     def take_ended(self) -> U64Array:
         """Return the number of tokens of each document that ended since this was called last."""
@@ -621,12 +642,13 @@ class WrittenMerges:
         None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
 
-def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool) -> bytes:
+def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool, base: int = 0) -> bytes:
     """Pack ids (u32) as little-endian numbers of 2 bytes (``narrow``) or 4.
 
     Args:
         ends: Where rows end (u64, ascending, at most the number of ids); behind each stands ``eot``.
         eot: The number behind rows; None for none.
+        base: How much higher the ends are than the places of the ids.
 
     Raises:
         ValueError: A number is too large for 2 bytes, or the ends descend or run beyond the ids.
@@ -665,6 +687,29 @@ def write_counts(counts: Buffer, carried: int, unfinished: bool) -> tuple[bytes,
 def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
     r"""Take the ends of lines, ``\n`` or ``\r\n``, out of a text. Gives the text without them, and where each line
     that has one then ends (u64), ``offset`` added."""
+
+@final
+class JsonTexts:
+    """A field of each line of JSON, as documents that are held until they are taken. One thread at a time uses it."""
+
+    def __init__(self, field: bytes) -> None:
+        """Begin without documents. A field with dots is a path into objects, unless a line has a key that is spelt
+        so."""
+
+    def __len__(self) -> int:
+        """How many bytes the documents have."""
+
+    def read(self, data: Buffer, start: int, end: int) -> tuple[int, int]:
+        """Read the lines between two offsets, the last of which need not have an end; blank ones are skipped.
+
+        Gives where it stopped, and how many lines were read: at the end, or where a line begins that is not plainly
+        right, for the caller to look at: no JSON, no UTF-8, without the field or with it twice, or unusual."""
+
+    def add(self, text: Buffer) -> None:
+        """Add a document."""
+
+    def take(self, offset: int) -> tuple[U8Array, U64Array]:
+        """Give the documents, one after the other, and where each ends (u64), ``offset`` added. There are none then."""
 
 def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:
     """Return blob and ends of a rank table that is laid into this module."""

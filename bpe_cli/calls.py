@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.tokenizers import load_tokenizer
-from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, specials_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pair_of, specials_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.tokenizer.engine import sampling_of
@@ -387,7 +387,8 @@ def prepare(
         TypeError: if an argument is of a wrong type.
     """
     from bpe_cli.engines import engine_named
-    from bpe_cli.jobs.prepare import PrepareOptions, Share
+    from bpe_cli.jobs.parts import Share
+    from bpe_cli.jobs.prepare import PrepareOptions
     from bpe_cli.jobs.prepare import prepare as prepare_job
 
     one_of("on_error", on_error, ("fail", "skip", "quarantine"))
@@ -413,7 +414,7 @@ def prepare(
     return prepare_job(
         _documents(documents, field, member=member, paths=_paths(files)), tokenizer, options,
         folder=_path("folder", folder) or "",
-        share=None if share is None else Share(*_pair("share", share)),
+        share=None if share is None else Share(*pair_of("share", share)),
         overwrite=bool(overwrite),
         engine=engine_named(_name("engine", engine) or "", count), listener=heard(listener),
     )  # fmt: skip
@@ -470,6 +471,7 @@ def inspect(
     return TokenizerReport(cast("HealthReport", done))  # what there is without texts, and without names of tokens
 
 
+@overload
 def compare(
     tokenizers: Iterable[AnyTokenizer],
     texts: Texts,
@@ -478,9 +480,50 @@ def compare(
     documents: Documents = "whole",
     field: str = "text",
     member: str | None = None,
+    tallies_dir: str | os.PathLike[str] | None = None,
+    part_bytes: int | None = None,
+    share: None = None,
+    overwrite: bool = False,
+    engine: str = "local",
+    processes: int | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
-) -> ComparisonReport:
+) -> ComparisonReport: ...
+@overload
+def compare(
+    tokenizers: Iterable[AnyTokenizer],
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str = "text",
+    member: str | None = None,
+    tallies_dir: str | os.PathLike[str],
+    part_bytes: int | None = None,
+    share: tuple[int, int],
+    overwrite: bool = False,
+    engine: str = "local",
+    processes: int | None = None,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> None: ...
+def compare(
+    tokenizers: Iterable[AnyTokenizer],
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str = "text",
+    member: str | None = None,
+    tallies_dir: str | os.PathLike[str] | None = None,
+    part_bytes: int | None = None,
+    share: tuple[int, int] | None = None,
+    overwrite: bool = False,
+    engine: str = "local",
+    processes: int | None = None,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> ComparisonReport | None:
     """Compare tokenizers with the first of them on texts.
 
     Args:
@@ -491,8 +534,20 @@ def compare(
         field: The field of a JSON line, or the column of a table.
         member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
             folder out.
+        tallies_dir: A folder for the tallies of files, part by part: those that are there already are not made again,
+            and the report is the same.
+        part_bytes: How many bytes of input a part has; a file is never cut.
+        share: (K, N) to tally each N-th part only, beginning with the K-th, where N machines share them: then nothing
+            is compared, and None is returned. A last call without it puts all tallies together.
+        overwrite: Whether what is damaged, has changed, or was tallied otherwise, is tallied again.
+        engine: Who tallies parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Changes no result.
+        processes: How many parts are tallied at a time, each in a process; None for ``threads``, or for as many as a
+            cluster has room for. More than one on this machine needs ``if __name__ == "__main__"``, as for ``prepare``.
         threads: How many to use, all processors if None; changes no result.
         listener: Who hears how it goes on.
+
+    Returns:
+        The report; None if only a share of the parts was tallied.
 
     >>> found = compare(["gpt2", "gpt-4o"], "hello world, naïve")
     >>> [measure.token_count for measure in found.value.total.measures]
@@ -502,17 +557,44 @@ def compare(
         BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.compare import CompareOptions
+    from bpe_cli.jobs.compare import CompareJob, CompareOptions, tally
     from bpe_cli.jobs.compare import compare as compare_job
     from bpe_cli.results import ComparisonReport
 
-    models = [load_tokenizer(each, "tokenizers") for each in list_of("tokenizers", tokenizers, "tokenizers")]
+    given = {
+        "part_bytes": part_bytes, "share": share, "overwrite": overwrite or None,
+        "engine": None if engine == "local" else engine, "processes": processes,
+    }  # fmt: skip
+    by_parts = None
+    if tallies_dir is None:
+        for name, value in given.items():
+            if value is not None:
+                raise UsageError(f"`{name}` is for `tallies_dir`, which is missing")
+    else:
+        from bpe_cli.engines import engine_named
+        from bpe_cli.jobs.parts import PART_BYTES, Share
+        from bpe_cli.jobs.parts.doing import PartsFolder
+        from bpe_cli.jobs.tally_parts import ByParts
+
+        place = PartsFolder(
+            _path("tallies_dir", tallies_dir) or "",
+            None if share is None else Share(*pair_of("share", share)),
+            PART_BYTES if part_bytes is None else whole_number("part_bytes", part_bytes, 1),
+            bool(overwrite),
+        )
+        count = None if processes is None else whole_number("processes", processes, 1)
+        by_parts = ByParts(place, engine_named(_name("engine", engine) or "", count or threads))
+    chosen = list_of("tokenizers", tokenizers, "tokenizers")
+    models = [load_tokenizer(each, "tokenizers") for each in chosen]
     if not models:
         raise UsageError("tokenizers is empty, and there is nothing to compare")
     options = CompareOptions(specials=specials_of(specials), threads=_threads(threads))
-    return ComparisonReport(
-        compare_job(models, _source(texts, documents, field, member), options, listener=heard(listener))
-    )
+    source = _source(texts, documents, field, member)
+    if share is not None:
+        tally(CompareJob(tuple(chosen), source, options, by_parts=by_parts), listener=heard(listener))
+        return None
+    found = compare_job(models, source, options, listener=heard(listener), by_parts=by_parts, chosen=chosen)
+    return ComparisonReport(found)
 
 
 # -- changes ----------------------------------------------------------------------------------------------
@@ -671,12 +753,6 @@ def _name(name: str, value: str | None) -> str | None:
     if value is not None and not isinstance(value, str):
         raise wrong_type(name, "a str", value)
     return value
-
-
-def _pair(name: str, value: object) -> tuple[int, int]:
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise wrong_type(name, "a pair of numbers", value)
-    return whole_number(name, value[0], 1), whole_number(name, value[1], 1)
 
 
 def _path(name: str, path: str | os.PathLike[str] | None) -> str | None:

@@ -118,7 +118,9 @@ JOB_OF = {
     "convert": "convert.convert",
     "prepare": "prepare.prepare",
 }
-OTHER_WAYS = {f"jobs.prepare.{way}" for way in ("check", "check_deep", "estimate", "finish", "plan")}
+OTHER_WAYS = {f"jobs.prepare.{way}" for way in ("check", "check_deep", "estimate", "finish", "plan")} | {
+    "jobs.compare.tally"
+}
 """What a command runs in place of its job, by an option: nothing is prepared then."""
 
 

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
-from bpe_cli.cli.console import ConsoleListener, process_streams
+from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import plural as count
 from bpe_cli.support.ordered_threads import usable_threads
 
 if TYPE_CHECKING:
     from bpe_cli.jobs import compare as job
+    from bpe_cli.jobs.parts.doing import DoneParts
+    from bpe_cli.jobs.tally_parts import ByParts
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
 
@@ -20,6 +23,7 @@ EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad
 
 # What declares an option, by the panel of the help that it stands in.
 _probe_option = partial(Option, rich_help_panel="Probes and differences")
+_parts_option = partial(Option, rich_help_panel="Parts")
 
 
 DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
@@ -128,6 +132,81 @@ class Probes:
         return next((option for option, value in values.items() if value), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The options about parts: who tallies them, and where."""
+
+    tallies_dir: Annotated[
+        str | None,
+        _parts_option(
+            "--tallies-dir", metavar="FOLDER",
+            help="Tally inputs part by part into this folder, and nothing twice; the report is the same.",
+        ),
+    ] = None  # fmt: skip
+    part_size: Annotated[
+        int | None,
+        _parts_option(
+            "--part-size", metavar="MIB", min=1, show_default="256",
+            help="With --tallies-dir: how much input a part has. Inputs are not cut.",
+        ),
+    ] = None  # fmt: skip
+    part: Annotated[
+        str | None,
+        _parts_option(
+            "--part", metavar="K/N",
+            help="With --tallies-dir: tally every N-th part, beginning with the K-th, and compare nothing.",
+        ),
+    ] = None  # fmt: skip
+    engine: Annotated[
+        str,
+        _parts_option(
+            "--engine", metavar="local|ray|ray://HOST:PORT",
+            help="With --tallies-dir: who tallies the parts: processes of this machine, or a Ray cluster.",
+        ),
+    ] = "local"  # fmt: skip
+    processes: Annotated[
+        int | None,
+        _parts_option(
+            "--processes", metavar="N", min=1, show_default="as many as --threads",
+            help="With --tallies-dir: how many parts are tallied at a time; changes no result.",
+        ),
+    ] = None  # fmt: skip
+    overwrite: Annotated[
+        bool,
+        _parts_option(
+            "--overwrite",
+            help="With --tallies-dir: tally again what is damaged, has changed, or was tallied otherwise.",
+        ),
+    ] = False  # fmt: skip
+
+    def how(self, threads: int | None) -> "ByParts | None":
+        """Return how inputs are compared part by part; None if all are in one run.
+
+        Raises:
+            UsageError: if something is said of parts, and there is no folder; or there is no such engine.
+        """
+        if self.tallies_dir is None:
+            given = {
+                "--part": self.part,
+                "--part-size": self.part_size,
+                "--engine": None if self.engine == "local" else self.engine,
+                "--processes": self.processes,
+                "--overwrite": self.overwrite or None,
+            }
+            for name, value in given.items():
+                if value is not None:
+                    raise UsageError(f"{name} is for --tallies-dir, which is missing")
+            return None
+        from bpe_cli.engines import engine_named
+        from bpe_cli.jobs.parts import PART_BYTES
+        from bpe_cli.jobs.parts.doing import PartsFolder
+        from bpe_cli.jobs.tally_parts import ByParts
+
+        size = PART_BYTES if self.part_size is None else self.part_size << 20
+        place = PartsFolder(self.tallies_dir, options.share_of(self.part), size, self.overwrite)
+        return ByParts(place, engine_named(self.engine, self.processes or threads))
+
+
 def run(
     compared: Compared,
     measured: Measured,
@@ -135,6 +214,7 @@ def run(
     written: Written,
     checks: Checks,
     documents: options.Documents,
+    parts: Parts,
     special: options.SpecialInText = None,
     pattern: options.PatternName = None,
     threads: options.Threads = None,
@@ -159,7 +239,7 @@ def run(
 
         bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
     """
-    from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check
+    from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check, tally
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
     conditions, limits = checks.conditions(), checks.limits()
@@ -174,6 +254,17 @@ def run(
     idle = not inputs and text is None and bool(names or probes.overlap) and not probes.diff
     if idle and checks.asked:
         raise UsageError(f"{checks.asked} asks about inputs, and there is none", hint="name files, or - for stdin")
+    by_parts = parts.how(threads)
+    is_share = by_parts is not None and by_parts.place.share is not None
+    if is_share and (
+        other := probes.asked or checks.asked or written.asked or ("--metric" if measured.metric else None)
+    ):
+        raise UsageError(
+            f"--part tallies and compares nothing, and {other} is about a comparison",
+            hint="compare without --part when all parts are tallied",
+        )
+    if idle and by_parts is not None:
+        raise UsageError("--tallies-dir is for inputs, and there is none", hint="name files")
     source = None if idle else documents.source(block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
@@ -186,7 +277,18 @@ def run(
     baseline = options.choice_of(compared.baseline, pattern) if compared.baseline is not None else None
     job = CompareJob(
         compared.choices(pattern), source, how, baseline, output.outputs, conditions, limits, checks.against,
-        measured.judged(),
+        measured.judged(), by_parts,
     )  # fmt: skip
+    if is_share:
+        done_parts = tally(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
+        note(_tallied(done_parts), quiet=screen.quiet)
+        return
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
     show(output, done, screen)
+
+
+def _tallied(done: "DoneParts") -> str:
+    there = done.made + done.kept
+    of_all = f"{there:,} of {count(done.parts, 'part')}" if there < done.parts else count(done.parts, "part")
+    new = f" ({done.made:,} new)" if done.kept else ""
+    return f"{of_all}{new}, {count(done.total, 'document')} -> {done.folder}"

@@ -92,6 +92,15 @@ class Written:
         ),
     ] = None  # fmt: skip
 
+    @property
+    def asked(self) -> str | None:
+        """An option that asks for a report; None if there is none."""
+        values = {
+            "--json": self.json, "--markdown": self.markdown, "--csv": self.csv, "--html": self.html,
+            "--output": self.output,
+        }  # fmt: skip
+        return next((option for option, value in values.items() if value), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Checks:

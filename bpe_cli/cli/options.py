@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict, Unpack
 
     from bpe_cli.corpus import Source
-    from bpe_cli.jobs.prepare import Share
+    from bpe_cli.jobs.parts import Share
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Specials
@@ -399,7 +399,7 @@ def share_of(part: str | None) -> "Share | None":
     Raises:
         UsageError: if it is not K/N.
     """
-    from bpe_cli.jobs.prepare import Share
+    from bpe_cli.jobs.parts import Share
 
     if part is None:
         return None

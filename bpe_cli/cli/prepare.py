@@ -20,7 +20,8 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.prepare import Prepared, PrepareOptions, Share
+    from bpe_cli.jobs.parts import Share
+    from bpe_cli.jobs.prepare import Prepared, PrepareOptions
     from bpe_cli.jobs.prepare.estimating import Interval, Planned
     from bpe_cli.jobs.prepare.sequences import Way
 
@@ -318,8 +319,8 @@ def run(
 def _job_options(
     applied: options.Applied, written: Written, in_sequences: InSequences, conversations: Conversations, parts: Parts
 ) -> "PrepareOptions":
+    from bpe_cli.jobs.parts import PART_BYTES
     from bpe_cli.jobs.prepare import PrepareOptions
-    from bpe_cli.jobs.prepare.plan import PART_BYTES
 
     conversations.check_idle()
     if written.positions is not None and "position_ids" not in (written.columns or "").split(","):

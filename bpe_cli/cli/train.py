@@ -14,7 +14,7 @@ from bpe_cli.support.messages import plural as count
 from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.count_parts import CountsFolder
+    from bpe_cli.jobs.parts.doing import PartsFolder
     from bpe_cli.jobs.train import TrainedFile
 
 
@@ -197,6 +197,20 @@ class Counts:
             help="With --counts-dir: count every N-th part, beginning with the K-th, and train nothing.",
         ),
     ] = None  # fmt: skip
+    engine: Annotated[
+        str,
+        _count_option(
+            "--engine", metavar="local|ray|ray://HOST:PORT",
+            help="With --counts-dir: who counts the parts: processes of this machine, or a Ray cluster.",
+        ),
+    ] = "local"  # fmt: skip
+    processes: Annotated[
+        int | None,
+        _count_option(
+            "--processes", metavar="N", min=1, show_default="as many as --threads",
+            help="With --counts-dir: how many parts are counted at a time; changes no result.",
+        ),
+    ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
         _count_option(
@@ -211,23 +225,29 @@ class Counts:
         ),
     ] = None  # fmt: skip
 
-    def folder(self) -> "CountsFolder | None":
+    def folder(self) -> "PartsFolder | None":
         """Return the folder of the counts of parts.
 
         Raises:
             UsageError: if something is said of parts, and there is no folder.
         """
-        from bpe_cli.jobs.count_parts import CountsFolder
-        from bpe_cli.jobs.prepare.plan import PART_BYTES
+        from bpe_cli.jobs.parts import PART_BYTES
+        from bpe_cli.jobs.parts.doing import PartsFolder
 
         if self.counts_dir is None:
-            given = {"--part": self.part, "--part-size": self.part_size, "--overwrite": self.overwrite or None}
+            given = {
+                "--part": self.part,
+                "--part-size": self.part_size,
+                "--engine": None if self.engine == "local" else self.engine,
+                "--processes": self.processes,
+                "--overwrite": self.overwrite or None,
+            }
             for name, value in given.items():
                 if value is not None:
                     raise UsageError(f"{name} is for --counts-dir, which is missing")
             return None
         size = PART_BYTES if self.part_size is None else self.part_size << 20
-        return CountsFolder(self.counts_dir, options.share_of(self.part), size, self.overwrite)
+        return PartsFolder(self.counts_dir, options.share_of(self.part), size, self.overwrite)
 
 
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
@@ -258,6 +278,7 @@ def run(
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.cli.train_options import help_of, options_of
+    from bpe_cli.engines import engine_named
     from bpe_cli.jobs.train import TrainJob, check_compat, train_file
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
@@ -298,6 +319,7 @@ def run(
         stages.expression,
         DEFAULT_MAX_MEMORY if counts.max_memory is None else counts.max_memory << 20,
         usable_threads(running.threads),
+        None if folder is None else engine_named(counts.engine, counts.processes or running.threads),
     )
     done = train_file(
         job,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +136,11 @@ class _Documents:
 
     def of(self, batch: Any) -> Iterator[Block]:
         """Make a document of each row of some."""
+        texts = None if self._rows.on_kept is not None else _laid_out(self._text.of(batch), self._arrow)
+        if texts is not None:
+            self._row += batch.num_rows
+            yield from self._packer.whole(*texts)
+            return
         faults: dict[int, RowFault] = {}
         kept = [
             self._cast(column.of(batch), kind, each, faults)
@@ -173,6 +178,27 @@ class _Documents:
                     faults[at] = RowFault("type", reason)
                     values.append(arrow.nulls(1, kind))
             return arrow.concat_arrays(values)
+
+
+def _laid_out(values: Any, arrow: Any) -> tuple[memoryview, Sequence[int]] | None:
+    """Return strings or binaries as they lie in memory, one after the other, and where each ends.
+
+    None if one is null, is not what it should be, or they lie there in another way: each is to be looked at then.
+    """
+    test, kind = arrow.types, values.type
+    wide = test.is_large_string(kind) or test.is_large_binary(kind)
+    if values.null_count or not len(values) or not (wide or test.is_string(kind) or test.is_binary(kind)):
+        return None
+    try:
+        values.validate(full=True)  # UTF-8, and that no offset leads astray
+    except arrow.ArrowInvalid:
+        return None
+    _, offsets, data = values.buffers()
+    width = 8 if wide else 4
+    view = memoryview(offsets).cast("B")[values.offset * width :][: (len(values) + 1) * width]
+    first, *ends = view.cast("q" if wide else "i").tolist()
+    text = memoryview(b"") if data is None else memoryview(data).cast("B")[first : ends[-1]]
+    return text, ends if not first else [end - first for end in ends]
 
 
 def _plain(kind: Any, arrow: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
@@ -31,7 +32,7 @@ class Packer:
         """How many documents were closed so far."""
         self.is_idle: Callable[[], bool] | None = None
         """Tells that nothing more is there to read just now: whole documents then wait for no full block."""
-        self._parts: list[bytes] = []
+        self._parts: list[bytes | memoryview] = []
         self._size = 0
         self._ends = array("Q")
         self._continued = False
@@ -81,6 +82,51 @@ class Packer:
         self.closed += len(ends)
         yield from self._flush_if_idle()
 
+    def take(self, texts: _core.JsonTexts) -> Iterator[Block]:
+        """Add the documents that were read from lines of JSON; no document must be open.
+
+        Yields:
+            The blocks that became full.
+        """
+        if len(texts) > self.block_bytes:
+            data, ends = texts.take(0)
+            yield from self.whole(memoryview(data), memoryview(ends))
+            return
+        yield from self._make_room(len(texts))
+        data, ends = texts.take(self._size)
+        yield from self._close_all(memoryview(data), memoryview(ends))
+
+    def whole(self, data: memoryview, ends: Sequence[int] | memoryview) -> Iterator[Block]:
+        """Add whole documents that lie one after the other, and where each ends; no document must be open.
+
+        Yields:
+            The blocks that became full.
+        """
+        start, first = 0, 0
+        while first < len(ends):
+            last = bisect_right(ends, start + self.block_bytes, first)
+            if last == first:
+                yield from self.document(bytes(data[start : ends[first]]))
+                last = first + 1
+            else:
+                yield from self._make_room(ends[last - 1] - start)
+                offset = self._size - start
+                moved = array("Q", (end + offset for end in ends[first:last]))
+                yield from self._close_all(data[start : ends[last - 1]], memoryview(moved))
+            start, first = ends[last - 1], last
+
+    def _make_room(self, size: int) -> Iterator[Block]:
+        if self._is_full(size) or (self._parts and size > self.block_bytes // 2):  # much is not copied behind a little
+            yield from self.flush()
+
+    def _close_all(self, data: memoryview, ends: memoryview) -> Iterator[Block]:
+        if data:
+            self._parts.append(data)
+        self._size += len(data)
+        self._ends.frombytes(ends.cast("B"))
+        self.closed += len(ends)
+        yield from self._flush_if_idle()
+
     def _is_full(self, more: int) -> bool:
         # Empty documents have no bytes, yet their ends take room: those are bounded likewise.
         return self._size + more > self.block_bytes or self._ends.itemsize * len(self._ends) >= self.block_bytes
@@ -109,7 +155,8 @@ class Packer:
             self._ends.append(self._size)
         if not self._ends:
             return
-        block = Block(b"".join(self._parts), self._ends, self._continued, unfinished)
+        data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        block = Block(data, self._ends, self._continued, unfinished)
         self._parts, self._size, self._ends, self._continued = [], 0, array("Q"), unfinished
         yield block
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from bpe_cli import _core
 from bpe_cli.corpus.documents import Packer
 from bpe_cli.corpus.json_paths import invalid_json, select
 from bpe_cli.corpus.kept import kept_of
@@ -36,59 +37,90 @@ def pack_jsonl(
         InputError: if a line is not JSON, or has no such field, or that is not a string; the message
             says where, as name:line or name:line:byte, counted from 1.
     """
-    from bpe_cli.support.safe_orjson import orjson
-
-    path, keep, kept = field.split("."), rows.keep, rows.on_kept
+    texts = _core.JsonTexts(field.encode("utf-8", "surrogatepass"))  # no line has half a character
+    one = _OneLine(begin, field, rows)
     number = 0
-    passed = 0  # the bytes before the lines that are looked at
-    for lines in _lines(chunks):
-        texts: list[bytes] = []
-        for at, line in enumerate(lines):
-            if not number + at and line.startswith(_BOM) and not begin().offset:
-                line = line[len(_BOM) :]
-            if not line.strip(_SPACE):
-                continue
+    passed = 0  # the bytes before what is looked at
+    for stretches in _whole_lines(chunks):
+        for data, start, end in stretches:
+            place = start
+            while place < end:
+                if rows.on_kept is None:
+                    place, lines = texts.read(data, place, end)
+                    number += lines
+                    if place == end:
+                        break
+                stop = data.find(b"\n", place, end)
+                line = data[place : end if stop < 0 else stop]
+                text = one.text(line, number, passed + place - start)
+                if text is not None:
+                    texts.add(text)
+                place += len(line) + 1
+                number += 1
+            passed += end - start
+        yield from packer.take(texts)
+
+
+class _OneLine:
+    """Read a line by itself: what is wrong with it is known then, and what is kept of it."""
+
+    def __init__(self, begin: Callable[[], Place], field: str, rows: Rows) -> None:
+        self._begin = begin
+        self._field = field
+        self._path = field.split(".")
+        self._rows = rows
+
+    def text(self, line: bytes, number: int, passed: int) -> bytes | None:
+        """Return the text of a line; None for a blank or a broken one.
+
+        Args:
+            line: The line, without its end.
+            number: How many lines are before it.
+            passed: How many bytes.
+        """
+        from bpe_cli.support.safe_orjson import orjson
+
+        whole, rows = line, self._rows
+        if not number and line.startswith(_BOM) and not self._begin().offset:
+            line = line[len(_BOM) :]
+        if not line.strip(_SPACE):
+            return None
+        try:
             try:
-                try:
-                    value = orjson.loads(line)
-                except orjson.JSONDecodeError as error:
-                    raise invalid_json(line, error) from error
-                text = value.get(field) if isinstance(value, dict) else None
-                if not isinstance(text, str):
-                    text = select(value, field, path)
-                if kept is not None:
-                    values = kept_of(value, keep, line)
-            except RowFault as fault:
-                first = begin()
-                offset = (first.offset or 0) + passed + sum(map(len, lines[:at])) + at
-                count = None if first.line is None else first.line + number + at
-                rows.meet(fault, replace(first, line=count, offset=offset), lines[at])
-                continue
-            if kept is not None:
-                kept(values)
-            texts.append(text.encode())
-        number += len(lines)
-        passed += sum(map(len, lines)) + len(lines)
-        if sum(map(len, texts)) <= packer.block_bytes:
-            yield from packer.add((*texts, b""))
-        else:
-            for text in texts:
-                yield from packer.document(text)
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise invalid_json(line, error) from error
+            text = value.get(self._field) if isinstance(value, dict) else None
+            if not isinstance(text, str):
+                text = select(value, self._field, self._path)
+            values = kept_of(value, rows.keep, line) if rows.on_kept is not None else ()
+        except RowFault as fault:
+            first = self._begin()
+            count = None if first.line is None else first.line + number
+            rows.meet(fault, replace(first, line=count, offset=(first.offset or 0) + passed), whole)
+            return None
+        if rows.on_kept is not None:
+            rows.on_kept(values)
+        return text.encode()
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines that each chunk completes; the last one counts without a line end."""
-    held: list[bytes] = []
+def _whole_lines(chunks: Iterable[bytes]) -> Iterator[list[tuple[bytes, int, int]]]:
+    """Yield the lines that each chunk completes: bytes, and where in them whole lines begin and end.
+
+    The last line counts without a line end. Only a line that comes in parts is copied.
+    """
+    held: list[bytes] = []  # of a line whose end has not come
     for chunk in chunks:
-        if b"\n" not in chunk:
+        start = chunk.find(b"\n") + 1 if held else 0
+        end = chunk.rfind(b"\n") + 1
+        if not end:
             held.append(chunk)
             continue
-        first, *lines = chunk.split(b"\n")
-        held.append(first)
-        lines.insert(0, b"".join(held))
-        held = [lines.pop()]
-        yield lines
-    yield [b"".join(held)]
+        line = b"".join((*held, chunk[:start]))
+        held = [chunk[end:]] if end < len(chunk) else []
+        yield [(line, 0, len(line)), (chunk, start, end)]
+    rest = b"".join(held)
+    yield [(rest, 0, len(rest))]
 
 
 MOST_LINES = 8

@@ -117,11 +117,14 @@ class ZstandardDecompressor:
         return bytes(self._inner.unused_data) + self._held[self._position :]
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        """Return at most ``max_length`` bytes and two blocks, holding back the rest."""
+        """Return at most ``max_length`` bytes and two blocks, holding back the rest.
+
+        What has half of that is not joined with more: a copy costs more than another call.
+        """
         self._held = self._held[self._position :] + data
         self._position = 0
         parts, size = [], 0
-        while not self.needs_input and not self.eof and size < max_length:
+        while not self.needs_input and not self.eof and (not size or size < max_length // 2):
             end = self._blocks.cut(self._held, self._position, max(max_length - size, 1))
             part = self._inner.decompress(memoryview(self._held)[self._position : end])
             self._position = end

@@ -33,6 +33,7 @@ class Work(Generic[Common, Part, Result]):
         run: Does a part: of what ``common`` says, what ``begin`` made, the part, and whom to tell of each amount done.
         name: What messages call a part.
         size: How much there is to do for a part, in the unit of the amounts.
+        memory: How many bytes of memory a part takes, if that is more than an engine reserves for any.
     """
 
     common: Common
@@ -40,6 +41,7 @@ class Work(Generic[Common, Part, Result]):
     run: Callable[[Common, Any, Part, Callable[[int], None]], Result]
     name: Callable[[Part], str] = str
     size: Callable[[Part], int] = _nothing
+    memory: Callable[[Part], int] = _nothing
 
 
 def unheard(_: object) -> None:
@@ -48,6 +50,11 @@ def unheard(_: object) -> None:
 
 class Engine(Protocol):
     """Who runs the parts of a job."""
+
+    @property
+    def processes(self) -> int | None:
+        """How many parts are done at a time at most; None if the engine decides."""
+        ...
 
     def run(
         self,

@@ -36,7 +36,7 @@ class RayCluster:
         address: ``ray://HOST:PORT``, the server for clients of a cluster; None for the cluster that the program is
             connected to already, or that ``RAY_ADDRESS`` names, or that runs on this machine.
         processes: How many parts are under way at most; None for twice as many as the cluster has processors.
-        memory: How many bytes of its node's memory a part is reserved.
+        memory: How many bytes of its node's memory a part is reserved at least.
         retries: How often a part is done again whose node or process was lost.
     """
 
@@ -60,9 +60,9 @@ class RayCluster:
         except ImportError as error:
             raise UsageError("the engine ray needs Ray, which is not installed", hint="pip install ray") from error
         with _connected(ray, self.address):
-            _note_small_nodes(ray, self.memory, note)
+            _note_small_nodes(ray, max(self.memory, *map(work.memory, parts)), note)
             shared = ray.put(_Shared(work, os.getcwd(), _version()))
-            task = ray.remote(num_cpus=1, memory=self.memory, max_retries=self.retries)(_do)
+            task = ray.remote(num_cpus=1, max_retries=self.retries)(_do)
             waiting = deque(parts)
             under_way: dict[Any, Part] = {}
             try:
@@ -71,7 +71,8 @@ class RayCluster:
                     for _ in range(min(room, len(waiting))):
                         part = waiting.popleft()
                         # In a tuple it is not fetched before the task asks for it.
-                        named = task.options(name=work.name(part), scheduling_strategy="SPREAD")
+                        memory = max(self.memory, work.memory(part))
+                        named = task.options(name=work.name(part), memory=memory, scheduling_strategy="SPREAD")
                         under_way[named.remote((shared,), part)] = part
                     for done in _done(ray, list(under_way)):
                         part = under_way.pop(done)

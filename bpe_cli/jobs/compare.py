@@ -19,6 +19,8 @@ from bpe_cli.support.messages import every
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.jobs.parts.doing import DoneParts
+    from bpe_cli.jobs.tally_parts import ByParts
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.reports.comparison.changes import Changes, StoredComparison
     from bpe_cli.reports.comparison.checks import Check, Condition, Limit
@@ -83,6 +85,7 @@ class CompareJob:
         limits: By how much nothing may have become worse.
         against: The file of a stored report, since which changes are listed; ``-`` is stdin.
         judged: The metrics that are held against that report, or against the baseline.
+        by_parts: How inputs are compared part by part; None for all in one run. It changes no number.
     """
 
     tokenizers: tuple[AnyTokenizer, ...]
@@ -94,6 +97,7 @@ class CompareJob:
     limits: tuple[Limit, ...] = ()
     against: str | None = None
     judged: tuple[Metric, ...] = ()
+    by_parts: ByParts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +132,15 @@ def compare_and_check(
     """
     from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 
+    if job.by_parts is not None and job.by_parts.place.share is not None:
+        raise UsageError(
+            "a run that tallies some of the parts compares nothing",
+            hint="compare when all are tallied, without `share`",
+        )
     streams = streams or Streams()
     stored = None if job.against is None else _stored(job.against, streams.read)
     check_kept(job.outputs, _read_by(job), streams)
-    models = _models(job)
+    chosen, models = _models(job)
     if len(models) < 2 and (job.options.overlap or job.options.differences is not None):
         option = "`overlap`" if job.options.differences is None else "`differences`"
         raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
@@ -141,7 +150,10 @@ def compare_and_check(
     if job.source is not None:
         inputs = find_documents(job.source, job.outputs, listener=listener, streams=streams)
         _check_scopes(job, inputs)
-    report = compare(models, job.source, job.options, inputs=inputs, listener=listener, stdin=streams.stdin)
+    report = compare(
+        models, job.source, job.options, inputs=inputs, listener=listener, stdin=streams.stdin, by_parts=job.by_parts,
+        chosen=chosen,
+    )  # fmt: skip
     changes = None
     if stored is not None:
         changes = changes_since(StoredComparison.of(report), stored[1], job.judged, stored[0])
@@ -150,6 +162,39 @@ def compare_and_check(
     checks = [condition.check(report) for condition in job.conditions]
     checks += [limit.check(changes) for limit in job.limits if changes is not None]
     return CheckedComparison(report, changes, tuple(checks))
+
+
+def tally(job: CompareJob, *, listener: Listener = SILENCE, streams: Streams | None = None) -> DoneParts:
+    """Tally the parts of the inputs, or the share of them that the job names, and compare nothing.
+
+    Args:
+        job: What is done; its checks and outputs are not looked at.
+        listener: Who hears how it goes on.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError: if nothing is said of parts, or of inputs; or as for ``tally_parts``.
+        InputError: as for ``tally_parts``.
+        OutputError: as for ``tally_parts``.
+    """
+    from bpe_cli.jobs.tally_parts import tally_parts
+
+    if job.by_parts is None or job.source is None:
+        raise UsageError("parts are tallied of files, and into a folder", hint="name both")
+    _check_by_parts(job.options)
+    chosen, models = _models(job)
+    for model in models:
+        note_oddities(model, job.options.specials, listener)
+    inputs = find_documents(job.source, listener=listener, streams=streams or Streams())
+    return tally_parts(
+        chosen, models, job.source, inputs, job.options.specials, job.by_parts, threads=job.options.threads,
+        listener=listener,
+    )  # fmt: skip
+
+
+def _check_by_parts(options: CompareOptions) -> None:
+    if options.speed:
+        raise UsageError("speed is measured in one run on all inputs, and not by parts", hint="leave the folder out")
 
 
 def _stored(path: str, stdin: BinaryIO) -> tuple[str, StoredComparison]:
@@ -175,15 +220,15 @@ def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
         yield from (("an object of `pairs`", os.path.join(folder, each)) for each in os.listdir(folder))
 
 
-def _models(job: CompareJob) -> list[Tokenizer]:
-    """Load the tokenizers, the baseline first."""
-    models = every(load_tokenizer, job.tokenizers)
+def _models(job: CompareJob) -> tuple[list[AnyTokenizer], list[Tokenizer]]:
+    """Load the tokenizers, the baseline first; return what says which they are, too."""
+    names, models = list(job.tokenizers), every(load_tokenizer, job.tokenizers)
     if job.baseline is None:
-        return models
-    names = job.tokenizers
+        return names, models
     first = models[names.index(job.baseline)] if job.baseline in names else load_tokenizer(job.baseline)
     place = next((number for number, model in enumerate(models) if model == first), None)
-    return [first, *(model for number, model in enumerate(models) if number != place)]
+    others = [number for number in range(len(models)) if number != place]
+    return [job.baseline, *(names[each] for each in others)], [first, *(models[each] for each in others)]
 
 
 def _check_scopes(job: CompareJob, inputs: Inputs) -> None:
@@ -205,6 +250,8 @@ def compare(
     inputs: Inputs | None = None,
     listener: Listener = SILENCE,
     stdin: BinaryIO | None = None,
+    by_parts: ByParts | None = None,
+    chosen: Sequence[AnyTokenizer] | None = None,
 ) -> Comparison:
     """Compare tokenizers with the first of them.
 
@@ -215,6 +262,8 @@ def compare(
         inputs: What ``source.inputs()`` gave, so that it need not be found again.
         listener: Who hears how many bytes were read, and of what might not be expected.
         stdin: What ``-`` stands for; None for the process's own.
+        by_parts: How inputs are compared part by part; None for all in one run. It changes no number.
+        chosen: What says which the tokenizers are, for workers to load; None for the tokenizers themselves.
 
     Raises:
         UsageError: if something needs a second tokenizer and there is one, a pivot is not among the languages, or a
@@ -234,15 +283,26 @@ def compare(
     if source is None:
         sample, measured = None, _measured(tokenizers, (), Settings(specials=_kept(options.specials)), options)
     else:
-        from bpe_cli.corpus import reading_each
-
         inputs = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=listener.note)
         is_sampled = options.differences is not None or "code" in options.probes
         sample = Sample.shared(len(inputs.items)) if is_sampled else None
         field = source.field if source.documents == "jsonl" else None
         settings = Settings(source.documents, field, _kept(options.specials))
-        with reading_each(source, inputs, "comparing", listener, stdin=stdin) as entries:
-            measured = _measured(tokenizers, _sampled(entries, sample), settings, options)
+        if by_parts is None:
+            from bpe_cli.corpus import reading_each
+
+            with reading_each(source, inputs, "comparing", listener, stdin=stdin) as entries:
+                measured = _measured(tokenizers, _sampled(entries, sample), settings, options)
+        else:
+            from bpe_cli.jobs.tally_parts import measured_by_parts, sample_beginnings
+
+            _check_by_parts(options)
+            measured = measured_by_parts(
+                tokenizers, chosen or tokenizers, source, inputs, settings, options.specials, options.threads,
+                by_parts, listener,
+            )  # fmt: skip
+            if sample is not None:
+                sample_beginnings(sample, source, inputs)
     return replace(
         measured,
         probes=_probes(tokenizers, sample, options, stdin) if options.probes else None,

@@ -1,40 +1,24 @@
 """Count a corpus part by part into a folder, and add the parts up: what is counted once is not counted again.
 
-The folder holds a plan, and the counts of each part with a record beside them. Parts are runs of the inputs in their
-order, so adding them up in that order gives the counts of the corpus as one run gives them, byte for byte. How the
-inputs are divided changes nothing; so when there are more of them, the parts of the plan are kept as they are, and
-only the others are divided. Parts are called by the hash of what they are made of, since their numbers change.
+Parts are runs of the inputs in their order, so adding them up in that order gives the counts of the corpus as one run
+gives them, byte for byte.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import CheckFailed, FormatError, InputError, UsageError
-from bpe_cli.jobs.counts_folder import (
-    PART_SCHEMA,
-    PLAN,
-    PLAN_SCHEMA,
-    CountJob,
-    CountsFolder,
-    check_folder,
-    check_inputs,
-    extended,
-    listed,
-    pieces_of,
-    plan_there,
-    read_plan,
-    remove_others,
-    settings_of,
-    what_is_left,
-)
-from bpe_cli.jobs.prepare.folder import folder_of_run
-from bpe_cli.jobs.prepare.plan import Part
-from bpe_cli.jobs.prepare.records import dumped
+from bpe_cli.engines.base import Engine, Work
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.jobs.merge_counts import MERGED, merge_in_tree, remove_merged
+from bpe_cli.jobs.parts import Part
+from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
+from bpe_cli.jobs.parts.folder import PLAN, check_folder
+from bpe_cli.jobs.parts.kept import KeptParts, Kind
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.json_files import dumped
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import show_path
 
@@ -44,53 +28,47 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.files import Streams, Target
     from bpe_cli.trainers.base import Options
 
-__all__ = ["CountedParts", "CountsFolder", "add_up", "count_parts"]
+COUNTS = Kind("counts", "counted", "pieces")
+"""What is kept of each part."""
 
 
 @dataclass(frozen=True, slots=True)
-class CountedParts:
-    """What stands in a folder of counts.
+class CountJob:
+    """What every part has in common: what a worker gets once. A plain value, which can be pickled.
 
     Attributes:
-        folder: The folder.
-        parts: How many parts the corpus has.
-        made: How many of them this run counted.
-        kept: How many were there already.
-        pieces: How many pieces the parts have that are there.
+        source: How documents are made of inputs; its paths are not read.
+        options: What is to be trained.
+        max_memory: Bytes that the counts of a part may take.
+        kept: Where the counts are kept.
     """
 
-    folder: str
-    parts: int
-    made: int
-    kept: int
-    pieces: int
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all parts are there."""
-        return self.made + self.kept == self.parts
+    source: Source
+    options: Options
+    max_memory: int
+    kept: KeptParts
 
 
 def count_parts(
     source: Source,
     options: Options,
-    counts: CountsFolder,
+    place: PartsFolder,
     *,
     max_memory: int,
-    processes: int,
+    engine: Engine,
     outputs: Sequence[tuple[str, str | None]] = (),
     target: Target | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
-) -> CountedParts:
+) -> DoneParts:
     """Count the parts of a corpus that are not in a folder yet.
 
     Args:
         source: The corpus; stdin cannot be divided, and is refused.
         options: What is to be trained.
-        counts: Where the counts lie.
+        place: Where the counts are kept.
         max_memory: Bytes that the counts of a part may take.
-        processes: How many processes count at a time; they change no result.
+        engine: Who counts; it changes no result.
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
         listener: Who hears how it goes on.
@@ -102,10 +80,7 @@ def count_parts(
         OutputError: if the folder cannot be written to.
         TrainingError: if the counts of a part take more memory.
     """
-    from bpe_cli.engines import engine_named
-    from bpe_cli.engines.base import Work
     from bpe_cli.jobs.files import Streams, find_documents
-    from bpe_cli.sinks.atomic import write_file
     from bpe_cli.stages.splitters import slow_patterns_notes
     from bpe_cli.trainers import trainer_for
 
@@ -115,30 +90,50 @@ def count_parts(
     if trainer.takes_lines(options) and source.documents == "whole":
         source = replace(source, documents="lines")
     settings = settings_of(source, options)
-    check_folder(counts.path)
+    check_folder(place.path)
     inputs = find_documents(source, outputs, listener=listener, streams=streams or Streams(), target=target)
-    check_inputs(inputs.items, counts.path)
     for note in slow_patterns_notes(trainer.slow_patterns(options)):
         listener.note(note)
-    fingerprint = hashlib.sha256(dumped(settings)).hexdigest()
-    job = CountJob(replace(source, paths=()), options, max_memory, counts.path, fingerprint)
-    work = Work(job, _begin, count_part, _name_of, _size_of)
-    with folder_of_run(counts.path, alone=counts.share is None):
-        there = plan_there(counts, settings, inputs)
-        parts = extended(there, inputs, source, counts.part_bytes)
-        plan = [part.described() for part in parts]
-        by_name = {job.name(described): part for described, part in zip(plan, parts, strict=True)}
-        waiting, kept = what_is_left(job, by_name, counts)
-        content = {"schema": PLAN_SCHEMA, "settings": settings, "parts": plan}
-        if read_plan(counts.path, damaged=None) != content:
-            remove_others(counts.path, by_name)
-            write_file(os.path.join(counts.path, PLAN), dumped(content))
-        mine = [part for part in waiting if counts.share is None or counts.share.takes(part)]
-        made = 0
-        with listener.task("counting", sum(part.size for part in mine)) as advance:
-            for pieces in engine_named("local", processes).run(work, mine, advance, listener.note):
-                made += pieces
-    return CountedParts(counts.path, len(by_name), len(mine), len(kept), made + sum(kept))
+
+    def work(kept: KeptParts) -> Work[CountJob, Part, int]:
+        job = CountJob(replace(source, paths=()), options, max_memory, kept)
+        return Work(job, _begin, count_part, _name_of, _size_of)
+
+    return do_parts(
+        place, COUNTS, settings, inputs, source, work, engine, listener=listener, task="counting", inner=[MERGED]
+    )
+
+
+def settings_of(source: Source, options: Options) -> dict[str, Any]:
+    """Return all that changes counts, as JSON values.
+
+    Raises:
+        UsageError: if a sample is to be drawn, which is one of the whole corpus.
+        FormatError: if something of it cannot be written as JSON.
+    """
+    from dataclasses import asdict
+
+    from bpe_cli.trainers import trainer_for
+
+    trainer = trainer_for(options)
+    chosen = trainer.choosing(options)
+    if "input_sentence_size" in chosen:
+        raise UsageError("`input_sentence_size` draws a sample of the whole corpus, and each part is counted by itself")
+    cutting = trainer.cutting(options)
+    settings = {
+        "cutting": asdict(cutting) | {"special_tokens": list(cutting.special_tokens)},
+        "chosen": chosen,
+        "documents": source.documents,
+        "field": source.field,
+        "decompress": source.decompress,
+        "plain": source.plain,
+        **({} if source.ending == "txt" else {"member": source.ending}),
+    }
+    try:
+        dumped(settings)
+    except TypeError as error:  # a text that is not UTF-8
+        raise FormatError(f"the options cannot be written as JSON: {error}") from error
+    return settings
 
 
 # -- a part -------------------------------------------------------------------------------------------
@@ -167,7 +162,6 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
     from bpe_cli.formats import counts_file
-    from bpe_cli.sinks.atomic import write_together
     from bpe_cli.trainers import trainer_for
     from bpe_cli.trainers.counts import new_counts
 
@@ -177,29 +171,24 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
     blocks = read_blocks(job.source, stdin=NO_STDIN, inputs=inputs, on_bytes=advance, hashes=hashes)
     trainer.count(blocks, job.options, counts)
     content = b"".join(counts_file.dump(counts, trainer.cutting(job.options)))
-    described = part.described()
-    path = job.path(described, ".counts")
-    record = {
-        "schema": PART_SCHEMA,
-        "settings": job.settings,
-        "inputs": [
-            each | ({"sha256": sha256} if sha256 else {})
-            for each, (_, sha256, _) in zip(described, hashes, strict=True)
-        ],
-        "pieces": counts.total,
-        "different": counts.unique,
-        "file": {
-            "name": os.path.basename(path),
-            "bytes": len(content),
-            "sha256": hashlib.sha256(content).hexdigest(),
-        },
-    }
-    write_together({path: content, job.path(described, ".json"): dumped(record)})
+    job.kept.write(part, content, hashes, {"pieces": counts.total, "different": counts.unique})
     return counts.total
 
 
-def add_up(folder: str, options: Options, max_memory: int) -> tuple[_core.Counts, Options]:
-    """Add up the counts of all parts: no more than the sum and one part are in memory.
+# -- all parts ----------------------------------------------------------------------------------------
+
+
+def add_up(
+    folder: str, options: Options, max_memory: int, *, engine: Engine | None = None, listener: Listener = SILENCE
+) -> tuple[_core.Counts, Options]:
+    """Add up the counts of all parts: no more than the sum and one file are in memory.
+
+    Args:
+        folder: Where the counts are kept.
+        options: What is to be trained.
+        max_memory: Bytes that the counts may take.
+        engine: Who merges files before that, several at a time, in a tree; None for nobody. It changes no result.
+        listener: Who hears how it goes on.
 
     Returns:
         The counts, as counting all in one run gives them; and the options, to which the cutting was added.
@@ -214,27 +203,24 @@ def add_up(folder: str, options: Options, max_memory: int) -> tuple[_core.Counts
     from bpe_cli.jobs.count import load_counts
     from bpe_cli.trainers import trainer_for
 
-    plan = read_plan(folder)
+    plan = read_plan(folder, COUNTS)
     if plan is None or not plan["parts"]:
         raise InputError(f"there are no counts in {show_path(folder)}: it has no {PLAN}")
-    fingerprint = hashlib.sha256(dumped(plan["settings"])).hexdigest()
     if trainer_for(options).choosing(options) != plan["settings"].get("chosen"):
         raise UsageError(
             f"the counts in {show_path(folder)} are of documents that were chosen otherwise than these options say",
             hint="count again, into another folder",
         )
-    from bpe_cli.corpus import Source
-
-    job = CountJob(Source(), options, max_memory, folder, fingerprint)
-    damaged = []
-    for described in plan["parts"]:
-        there = pieces_of(job, described)
-        if not isinstance(there, int):
-            damaged.append(f"{job.name(described)}: {there or 'it is missing'}")
-    if damaged:
-        raise CheckFailed(listed(folder, damaged), hint="count them first, with the names of the inputs")
+    kept = KeptParts.of(COUNTS, folder, plan["settings"])
+    found = kept.all_found(plan["parts"])
+    files = [kept.path(described) for described in plan["parts"]]
     try:
-        return load_counts((job.path(described, ".counts") for described in plan["parts"]), options, max_memory)
+        if engine is not None and engine.processes != 1:
+            hashes = [each.sha256 for each in found]
+            files = merge_in_tree(os.path.join(folder, MERGED), files, hashes, max_memory, engine, listener)
+        counted = load_counts(files, options, max_memory)
     except FormatError as error:
         hint = "remove the file, and count again with `overwrite`"
         raise FormatError(error.message, hint=error.hint or hint) from error
+    remove_merged(folder)
+    return counted

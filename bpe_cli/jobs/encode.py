@@ -106,7 +106,8 @@ def encode(
                 on_wait=ordered.drain,
             ) as blocks,
         ):  # fmt: skip
-            settled = model.settle(blocks, matcher)
+            # What is drawn at random depends on where pieces begin.
+            settled = model.settle(blocks, matcher, whole_pieces=options.sampling is not None)
             for block in refusing(settled, matcher, origins) if options.refuse_specials else settled:
                 ordered.put((block, places.of(block)))
     budget.check()

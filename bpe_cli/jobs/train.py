@@ -11,12 +11,12 @@ import typing
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
-from bpe_cli.support.core_arguments import one_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import one_of, pair_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.count_parts import CountedParts, CountsFolder
+    from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Destination
+    from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder
     from bpe_cli.support.blocks import Block
     from bpe_cli.teaching.steps import Steps
     from bpe_cli.tokenizer import Tokenizer
+
+    Corpus: TypeAlias = Iterable[str | bytes] | os.PathLike[str] | Iterable[os.PathLike[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +55,20 @@ class TrainJob:
         pattern: The split pattern that was asked for: it must match something in the corpus; None if none was.
         max_memory: Bytes that counts may take.
         threads: How many to use; the result is the same for any number.
+        engine: Who counts the parts; None for processes of this machine, as many as ``threads``. It changes no result.
     """
 
     options: Options
     source: Source | None = None
     from_counts: tuple[str, ...] = ()
-    counts_folder: CountsFolder | None = None
+    counts_folder: PartsFolder | None = None
     counts_out: str | None = None
     file_format: str | None = "bpe.json"
     steps: bool = False
     pattern: str | None = None
     max_memory: int = DEFAULT_MAX_MEMORY
     threads: int = 1
+    engine: Engine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class TrainedFile:
     wanted: int | None = None
     dead_merges: int = 0
     steps: Steps | None = None
-    parts: CountedParts | None = None
+    parts: DoneParts | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -142,16 +147,20 @@ def train_file(
 
         rehearse(trainer.untrained(options), job.file_format, ["ids"])
     if job.counts_folder is not None:
-        parts = _counted_parts(job, job.counts_folder, outputs, target, listener, streams)
+        from bpe_cli.engines.local import Local
+
+        engine = job.engine or Local(job.threads)
+        parts = _counted_parts(job, job.counts_folder, engine, outputs, target, listener, streams)
         if parts is not None:
-            counted = TrainedFile(parts.pieces, None, parts=parts)
+            counted = TrainedFile(parts.total, None, parts=parts)
             if on_counted is not None:
                 on_counted(counted)
             if job.file_format is None and job.counts_out is None:
                 return counted
         from bpe_cli.jobs.count_parts import add_up
 
-        counts, options = add_up(job.counts_folder.path, options, job.max_memory)
+        place = job.counts_folder.path
+        counts, options = add_up(place, options, job.max_memory, engine=engine, listener=listener)
     elif job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory)
     else:
@@ -173,12 +182,13 @@ def train_file(
 
 def _counted_parts(
     job: TrainJob,
-    folder: CountsFolder,
+    folder: PartsFolder,
+    engine: Engine,
     outputs: list[tuple[str, str | None]],
     target: Target | None,
     listener: Listener,
     streams: Streams,
-) -> CountedParts | None:
+) -> DoneParts | None:
     """Count the parts of the corpus that are not in the folder yet; None without a corpus."""
     from bpe_cli.jobs.count_parts import count_parts
 
@@ -193,7 +203,7 @@ def _counted_parts(
     if job.source is None:
         return None
     return count_parts(
-        job.source, job.options, folder, max_memory=job.max_memory, processes=job.threads, outputs=outputs,
+        job.source, job.options, folder, max_memory=job.max_memory, engine=engine, outputs=outputs,
         target=target, listener=listener, streams=streams,
     )  # fmt: skip
 
@@ -221,6 +231,40 @@ def _train(
 # -- the library's call ----------------------------------------------------------------------------
 
 
+@overload
+def train(
+    corpus: Corpus,
+    algorithm: str = "bbpe",
+    *,
+    documents: Documents | None = None,
+    field: str = "text",
+    member: str | None = None,
+    counts_dir: str | os.PathLike[str] | None = None,
+    share: None = None,
+    engine: str = "local",
+    processes: int | None = None,
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    listener: Listener = SILENCE,
+    **options: Any,
+) -> Tokenizer: ...
+@overload
+def train(
+    corpus: Corpus,
+    algorithm: str = "bbpe",
+    *,
+    documents: Documents | None = None,
+    field: str = "text",
+    member: str | None = None,
+    counts_dir: str | os.PathLike[str],
+    share: tuple[int, int],
+    engine: str = "local",
+    processes: int | None = None,
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    listener: Listener = SILENCE,
+    **options: Any,
+) -> None: ...
 def train(
     corpus: Iterable[str | bytes] | os.PathLike[str] | Iterable[os.PathLike[str]],
     algorithm: str = "bbpe",
@@ -229,11 +273,14 @@ def train(
     field: str = "text",
     member: str | None = None,
     counts_dir: str | os.PathLike[str] | None = None,
+    share: tuple[int, int] | None = None,
+    engine: str = "local",
+    processes: int | None = None,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
     listener: Listener = SILENCE,
     **options: Any,
-) -> Tokenizer:
+) -> Tokenizer | None:
     """Train a tokenizer on texts, or on files.
 
     >>> tokenizer = train(["low lower lowest"] * 3, vocab_size=258)
@@ -252,16 +299,25 @@ def train(
         field: The field of a JSON line, or the column of a table.
         member: How members of tar archives end that are documents; None for ``txt``, and none of a folder's archives.
         counts_dir: A folder for the counts of files, part by part: those that are there already are not counted again,
-            and the tokenizer is the same. Each part is counted in a process, ``threads`` at a time.
+            and the tokenizer is the same.
+        share: (K, N) to count each N-th part only, beginning with the K-th, where N machines share them: then nothing
+            is trained, and None is returned. A last call without it adds all parts up, and trains.
+        engine: Who counts parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Changes no result.
+        processes: How many parts are counted at a time, each in a process; None for ``threads``, or for as many as a
+            cluster has room for.
         max_memory: Bytes that counts may take.
         threads: How many to use; the result is the same for any number.
         listener: Who hears how it goes on.
         options: The algorithm's own: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and patterns
             may be given by their names, as on the command line.
 
+    Returns:
+        The tokenizer; None if only a share of the parts was counted.
+
     Raises:
         TypeError: if the corpus is one text, or neither texts nor paths.
-        UsageError: if there is no such algorithm or option, or a value is not of its kind.
+        UsageError: if there is no such algorithm or option, a value is not of its kind, or something is said of parts,
+            and there is no folder for their counts.
         TrainingError: if there is no text, or the vocabulary has no room for what it begins with.
         InputError: if a file cannot be read.
     """
@@ -273,18 +329,25 @@ def train(
     threads = usable_threads(whole_number("threads", threads, 1))
     max_memory, listener = whole_number("max_memory", max_memory, 1), heard(listener)
     made = options_for(algorithm, options)
-    trainer = trainer_for(made)
+    trainer, runner = trainer_for(made), _engine(engine, processes, threads)
+    if counts_dir is None and (share is not None or engine != "local" or processes is not None):
+        name = "share" if share is not None else "engine" if engine != "local" else "processes"
+        raise UsageError(f"`{name}` is for `counts_dir`, which is missing")
     first, items = _looked_into(corpus)
     if isinstance(first, os.PathLike):
         from bpe_cli.corpus import Source
 
         source = Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
         if counts_dir is not None:
-            from bpe_cli.jobs.count_parts import CountsFolder, add_up, count_parts
+            from bpe_cli.jobs.count_parts import add_up, count_parts
+            from bpe_cli.jobs.parts import Share
+            from bpe_cli.jobs.parts.doing import PartsFolder
 
-            place = CountsFolder(os.fsdecode(counts_dir))
-            count_parts(source, made, place, max_memory=max_memory, processes=threads, listener=listener)
-            counts, made = add_up(place.path, made, max_memory)
+            place = PartsFolder(os.fsdecode(counts_dir), None if share is None else Share(*pair_of("share", share)))
+            count_parts(source, made, place, max_memory=max_memory, engine=runner, listener=listener)
+            if share is not None:
+                return None
+            counts, made = add_up(place.path, made, max_memory, engine=runner, listener=listener)
         else:
             counts = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
     elif counts_dir is not None:
@@ -293,6 +356,15 @@ def train(
         counts = new_counts(max_memory)
         trainer.count(_blocks(items, trainer.takes_lines(made)), made, counts, threads)
     return trainer.train(counts, made, threads=threads).tokenizer
+
+
+def _engine(name: str, processes: int | None, threads: int) -> Engine:
+    from bpe_cli.engines import engine_named
+
+    if not isinstance(name, str):
+        raise wrong_type("engine", "a str", name)
+    count = None if processes is None else whole_number("processes", processes, 1)
+    return engine_named(name, threads if count is None and name == "local" else count)
 
 
 def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:

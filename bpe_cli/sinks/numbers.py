@@ -146,8 +146,12 @@ def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
     return options.dtype or ("u16" if highest <= 0xFFFF else "u32")
 
 
-def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = None, eot: int | None = None) -> bytes:
+def pack(
+    ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = None, eot: int | None = None, base: int = 0
+) -> bytes:
     r"""Pack ids (u32) as little-endian numbers, with an eot behind each of the rows that end at ``ends`` (u64).
+
+    The ends are ``base`` higher than the places in ``ids``.
 
     >>> pack(memoryview(array("I", [1, 515])), "u16")
     b'\x01\x00\x03\x02'
@@ -156,13 +160,14 @@ def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = N
         OutputError: if an id does not fit into u16.
     """
     try:
-        return _core.pack_numbers(ids, array("Q") if ends is None else ends, eot, dtype == "u16")
+        return _core.pack_numbers(ids, array("Q") if ends is None else ends, eot, dtype == "u16", base)
     except ValueError as error:
         raise OutputError(str(error), hint="use u32") from error
 
 
-_AT_ONCE = 1 << 22
-"""So many ids are packed at a time: a long document's numbers are not held beside its ids."""
+_AT_ONCE = 1 << 16
+"""So many ids are packed at a time: they are hashed and written while the processor's caches hold them, and memory of
+that size is used again and again, where the system would clear fresh pages for more."""
 
 
 def _packed(ids: memoryview, dtype: Dtype, ends: memoryview, eot: int | None) -> Iterator[bytes]:
@@ -176,7 +181,7 @@ def _packed(ids: memoryview, dtype: Dtype, ends: memoryview, eot: int | None) ->
     for start in range(0, len(ids), _AT_ONCE):
         stop = min(start + _AT_ONCE, len(ids))
         after = bisect_right(ends, stop)
-        yield pack(ids[start:stop], dtype, array("Q", (end - start for end in ends[before:after])), eot)
+        yield pack(ids[start:stop], dtype, ends[before:after], eot, start)
         before = after
 
 

@@ -251,3 +251,15 @@ def _is_id(number: int) -> bool:
     except (OverflowError, TypeError):
         return False
     return True
+
+
+def pair_of(name: str, value: object) -> tuple[int, int]:
+    """Return two numbers from 1 on.
+
+    Raises:
+        TypeError: if the value is not a tuple of two whole numbers.
+        UsageError: if one is less than 1.
+    """
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise wrong_type(name, "a pair of numbers", value)
+    return whole_number(name, value[0], 1), whole_number(name, value[1], 1)

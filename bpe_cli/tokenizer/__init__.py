@@ -270,9 +270,7 @@ class Tokenizer(TextMethods):
         ordered = looked_for(self.special_tokens, names)
         if not ordered and self._codebook is None:
             return None
-        flags = bytes(
-            token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
-        )
+        flags = bytes(each.lstrip | each.rstrip << 1 | each.single_word << 2 | each.normalized << 3 for each in ordered)
         return self.engine.matcher(
             [token.content for token in ordered],
             [token.token_id for token in ordered],
@@ -281,11 +279,14 @@ class Tokenizer(TextMethods):
 
     # -- text to ids ---------------------------------------------------------------------------
 
-    def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
-        """Cut long documents only where neither pieces nor special tokens change."""
+    def settle(
+        self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, *, whole_pieces: bool = True
+    ) -> Iterator[Block]:
+        """Cut long documents where no token changes, nor a piece; runs of blanks only without ``whole_pieces``."""
         # A special token may stand where nothing else allows a cut; texts end there all the same.
-        stretches = matcher.stretches if matcher is not None else None
-        return settle(blocks, safe_cutter(self.engine, matcher), self.engine.longest_text, stretches)
+        stretches = None if matcher is None else matcher.stretches
+        cutter = safe_cutter(self.engine, matcher, None if whole_pieces else self.engine.cut_in_run)
+        return settle(blocks, cutter, self.engine.longest_text, stretches)
 
     def encode_block(
         self,

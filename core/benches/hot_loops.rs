@@ -167,13 +167,8 @@ fn word_piece(bencher: Bencher) {
         tokens.extend([character.to_string(), format!("##{character}")]);
     }
     tokens.dedup();
-    let ends = tokens.iter().scan(0, |end, token| {
-        *end += token.len() as u32;
-        Some(*end)
-    });
-    let ends: Vec<u32> = ends.collect();
     let tables = Tables {
-        tokens: TokenTable::new(tokens.concat().into_bytes().into(), ends.into()).expect("tokens"),
+        tokens: TokenTable::of(&tokens).expect("tokens"),
         ..Tables::default()
     };
     let spec = ModelSpec::WordPiece {

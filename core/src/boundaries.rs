@@ -7,16 +7,19 @@
 //! | who answers | in which words | the claim |
 //! |---|---|---|
 //! | a scanner | `Scanner::safe_cut` | an offset between two characters that decide by themselves |
+//! | the same | `Scanner::cut_in_run` | an offset in a run of blanks, where its piece may be in two parts |
 //! | a normalizer | [`stages::AtSpace`], [`stages::Rewriting`] | what it does at a space between two letters, and in general |
 //! | a pre-tokenizer | [`stages::Cutting`] | the same, and at which blanks every piece ends |
 //! | all stages together | [`stages::Answers`] | for which models a text can be cut there, and of what shape it is |
 //! | a model | [`seams::Border`], [`seams::Joints`], `Model::fuses` | between which characters no token goes on |
+//! | byte pairs | [`runs::Joins`] | whether a token holds two of a byte |
 //! | special tokens | `SpecialMatcher::moves_cut` | no token, and no stretch of a codebook, goes on across |
 //!
 //! Who answers for a component stands beside it: a `match` that names every one there is, so that a new one has no
 //! answer until somebody gives one. Whoever says yes owes the proof of the claim, in the comment beside the arm;
 //! `tests/boundaries.rs` cuts random texts wherever a yes was said, and so does the fuzz target of the same name.
 
+pub mod runs;
 pub mod seams;
 pub mod stages;
 

@@ -18,7 +18,7 @@ use foldhash::fast::RandomState;
 use crate::count::by_stretch::Chunks;
 use crate::count::cutters::{ByScanner, ByStages, Cutter};
 use crate::documents::{self, Documents, Task};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 use crate::memory::key;
 use crate::memory::prefetch::prefetch;
 use crate::special::SpecialMatcher;
@@ -173,7 +173,7 @@ impl Counts {
     /// # Errors
     /// Says which of them passes 2^64.
     fn totals_with(&self, pieces: u64, bytes: u64) -> Result<(u64, u64)> {
-        let passes = || Error::Invalid("the counts of all pieces together pass 2^64".to_owned());
+        let passes = || invalid!("the counts of all pieces together pass 2^64");
         let total = self.total.checked_add(pieces).ok_or_else(passes)?;
         let bytes = self.total_bytes.checked_add(bytes);
         Ok((total, bytes.ok_or_else(too_many_bytes)?))
@@ -196,7 +196,7 @@ impl Counts {
             )));
         }
         let length = u32::try_from(piece.len())
-            .map_err(|_| Error::Invalid("a piece of text is longer than 4 GiB".to_owned()))?;
+            .map_err(|_| invalid!("a piece of text is longer than 4 GiB"))?;
         let place = self.unique() as u32;
         self.entries.push(Entry {
             count: 0,
@@ -324,8 +324,11 @@ impl Counts {
         }
         .check()?;
         if let Some(counts) = counts.filter(|counts| counts.len() != ends.len()) {
-            let sentence = format!("{} pieces have {} counts", ends.len(), counts.len());
-            return Err(Error::Invalid(sentence));
+            return Err(invalid!(
+                "{} pieces have {} counts",
+                ends.len(),
+                counts.len()
+            ));
         }
         let mut start = 0;
         for (place, &end) in ends.iter().enumerate() {
@@ -359,7 +362,7 @@ impl Counts {
 }
 
 fn too_many_bytes() -> Error {
-    Error::Invalid("the counted bytes pass 2^64 in total".to_owned())
+    invalid!("the counted bytes pass 2^64 in total")
 }
 
 #[inline]
@@ -369,4 +372,4 @@ fn slice<'a>(arena: &'a [u8], entry: &Entry) -> &'a [u8] {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

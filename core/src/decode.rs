@@ -3,14 +3,14 @@
 mod bytes;
 mod chain;
 mod joined;
-mod pieces;
+mod texts;
 mod words;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 
 pub use chain::{Decoder, Spec};
 pub use joined::{decode, decode_into, decoded_len};
-pub use pieces::{Kind, Pieces};
+pub use texts::{Kind, TokenTexts};
 
 /// Special tokens for decoding: ids ascending, and the bytes of each.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,14 +86,13 @@ pub fn decode_chain(
     reading: Reading<'_>,
 ) -> Result<Vec<u8>> {
     let Reading(reading) = reading;
-    if !reading.is_empty() && reading.len() != special.ids.len() {
-        return Err(Error::Invalid(format!(
-            "{} special tokens have {} readings",
-            special.ids.len(),
-            reading.len()
-        )));
-    }
-    let mut pieces = Pieces::default();
+    ensure!(
+        reading.is_empty() || reading.len() == special.ids.len(),
+        "{} special tokens have {} readings",
+        special.ids.len(),
+        reading.len()
+    );
+    let mut texts = TokenTexts::default();
     for (place, &id) in ids.iter().enumerate() {
         let read_as = match reading {
             [] => Reading::PLAIN,
@@ -110,9 +109,9 @@ pub fn decode_chain(
         };
         match read_as {
             Reading::LEFT_OUT => {}
-            Reading::UNKNOWN => pieces.push(token, Kind::Unknown),
-            _ => pieces.push(token, Kind::Text),
+            Reading::UNKNOWN => texts.push(token, Kind::Unknown),
+            _ => texts.push(token, Kind::Text),
         }
     }
-    decoder.decode(pieces)
+    decoder.decode(texts)
 }

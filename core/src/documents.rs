@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::boundaries::last_cut;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::special::{Segment, SpecialMatcher};
 use crate::threads;
 
@@ -32,20 +32,17 @@ impl Documents<'_> {
     pub fn check(&self) -> Result<()> {
         let mut last = 0;
         for &end in self.ends {
-            if end < last {
-                return Err(Error::Invalid(format!(
-                    "a document ends at {end}, before it begins at {last}"
-                )));
-            }
+            ensure!(
+                end >= last,
+                "a document ends at {end}, before it begins at {last}"
+            );
             last = end;
         }
-        if last != self.text.len() as u64 {
-            let sentence = format!(
-                "the last document ends at {last}, the text at {}",
-                self.text.len()
-            );
-            return Err(Error::Invalid(sentence));
-        }
+        ensure!(
+            last == self.text.len() as u64,
+            "the last document ends at {last}, the text at {}",
+            self.text.len()
+        );
         Ok(())
     }
 

@@ -27,6 +27,24 @@ pub enum Error {
     Stopped,
 }
 
+/// Makes an [`Error::Invalid`] of what `format!` takes.
+macro_rules! invalid {
+    ($($sentence:tt)+) => {
+        $crate::error::Error::Invalid(format!($($sentence)+))
+    };
+}
+
+/// Returns an [`Error::Invalid`] unless a condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($sentence:tt)+) => {
+        if !$holds {
+            return Err($crate::error::invalid!($($sentence)+));
+        }
+    };
+}
+
+pub(crate) use {ensure, invalid};
+
 /// The core's result.
 pub type Result<T> = std::result::Result<T, Error>;
 

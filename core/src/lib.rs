@@ -9,6 +9,7 @@ mod documents;
 pub mod embedded;
 pub mod encode;
 mod error;
+mod leb128;
 pub mod measure;
 pub mod memory;
 pub mod models;

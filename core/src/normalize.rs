@@ -20,7 +20,7 @@ use serde::Deserialize;
 pub use rules::charsmap;
 
 use crate::boundaries::stages::{AtSpace, Rewriting};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::text::Text;
 
 /// What a piece of text is a part of.
@@ -63,12 +63,7 @@ pub enum Spec {
     Prepend {
         prepend: String,
     },
-    BertNormalizer {
-        clean_text: bool,
-        handle_chinese_chars: bool,
-        strip_accents: Option<bool>,
-        lowercase: bool,
-    },
+    BertNormalizer(clean::Bert),
     /// `precompiled_charsmap` in base64, applied to grapheme clusters.
     Precompiled {
         precompiled_charsmap: String,
@@ -83,12 +78,7 @@ pub enum Spec {
     /// Spells each byte as its visible character.
     ByteLevel {},
     /// Blanks as marks (U+2581), as SentencePiece handles them.
-    SpaceMarks {
-        add_dummy_prefix: bool,
-        remove_extra_whitespaces: bool,
-        escape_whitespaces: bool,
-        treat_whitespace_as_suffix: bool,
-    },
+    SpaceMarks(space_marks::SpaceMarks),
 }
 
 impl Spec {
@@ -98,7 +88,7 @@ impl Spec {
         match self {
             // Each looks at one character at a time; only the order of marks is sorted out. Control characters may go, a
             // blank becomes a blank.
-            Self::BertNormalizer { .. } | Self::Lowercase {} => Rewriting::Characters,
+            Self::BertNormalizer(_) | Self::Lowercase {} => Rewriting::Characters,
             // A blank composes with nothing.
             Self::Nfc {} | Self::Nfd {} | Self::Nfkc {} | Self::Nfkd {} | Self::StripAccents {} => {
                 Rewriting::Sequences
@@ -108,17 +98,14 @@ impl Spec {
                 content,
             } if what == " " && content == "\u{2581}" => Rewriting::Marks,
             // A mark behind the text would stand behind each part.
-            Self::SpaceMarks {
-                add_dummy_prefix,
-                remove_extra_whitespaces: _,
-                escape_whitespaces: true,
-                treat_whitespace_as_suffix,
-            } if !(*add_dummy_prefix && *treat_whitespace_as_suffix) => Rewriting::SpaceMarks,
+            Self::SpaceMarks(marks) if marks.escape_whitespaces && !marks.puts_suffix() => {
+                Rewriting::SpaceMarks
+            }
             Self::Prepend { .. } => Rewriting::Before,
             Self::Charsmap { .. } => Rewriting::Rules,
             Self::Precompiled { .. } => Rewriting::ClusterRules,
             Self::Replace { .. }
-            | Self::SpaceMarks { .. }
+            | Self::SpaceMarks(_)
             | Self::Nmt {}
             | Self::Strip { .. }
             | Self::ByteLevel {} => Rewriting::Anything,
@@ -192,17 +179,7 @@ impl Normalizer {
                 Kind::Replace(replace::Replace::new(pattern, content)?)
             }
             Spec::Prepend { prepend } => Kind::Prepend(prepend),
-            Spec::BertNormalizer {
-                clean_text,
-                handle_chinese_chars,
-                strip_accents,
-                lowercase,
-            } => Kind::Bert(clean::Bert {
-                clean_text,
-                handle_chinese_chars,
-                strip_accents: strip_accents.unwrap_or(lowercase),
-                lowercase,
-            }),
+            Spec::BertNormalizer(bert) => Kind::Bert(bert),
             Spec::Precompiled {
                 precompiled_charsmap,
             } => read_table(&precompiled_charsmap)?.map_or(Kind::Identity, Kind::Graphemes),
@@ -214,17 +191,7 @@ impl Normalizer {
                 Kind::Charsmap(table)
             }),
             Spec::ByteLevel {} => Kind::ByteLevel,
-            Spec::SpaceMarks {
-                add_dummy_prefix,
-                remove_extra_whitespaces,
-                escape_whitespaces,
-                treat_whitespace_as_suffix,
-            } => Kind::SpaceMarks(space_marks::SpaceMarks {
-                add_dummy_prefix,
-                remove_extra_whitespaces,
-                escape_whitespaces,
-                treat_whitespace_as_suffix,
-            }),
+            Spec::SpaceMarks(marks) => Kind::SpaceMarks(marks),
         }))
     }
 
@@ -260,8 +227,23 @@ impl Normalizer {
         match &self.0 {
             Kind::Graphemes(table) => {
                 text.begin(original, |old, new| table.write_graphemes(old, new));
+                Ok(())
             }
-            Kind::Charsmap(table) => text.begin(original, |old, new| table.write(old, new)),
+            Kind::Charsmap(table) => {
+                text.begin(original, |old, new| table.write(old, new));
+                Ok(())
+            }
+            _ => {
+                text.reset(original, false);
+                self.normalize(text, context)
+            }
+        }
+    }
+
+    /// The table of rules, if it goes by one.
+    fn table(&self) -> Option<&charsmap::Charsmap> {
+        match &self.0 {
+            Kind::Graphemes(table) | Kind::Charsmap(table) => Some(table),
             Kind::Identity
             | Kind::Form(_)
             | Kind::Nmt
@@ -272,50 +254,20 @@ impl Normalizer {
             | Kind::Prepend(_)
             | Kind::Bert(_)
             | Kind::ByteLevel
-            | Kind::SpaceMarks(_) => {
-                text.reset(original, false);
-                return self.normalize(text, context);
-            }
+            | Kind::SpaceMarks(_) => None,
         }
-        Ok(())
     }
 
     /// Whether no rule of a table looks at a byte, but one that begins with it.
     #[must_use]
     pub fn only_begins(&self, byte: u8) -> bool {
-        match &self.0 {
-            Kind::Graphemes(table) | Kind::Charsmap(table) => table.only_begins(byte),
-            Kind::Identity
-            | Kind::Form(_)
-            | Kind::Nmt
-            | Kind::Lowercase
-            | Kind::StripAccents
-            | Kind::Strip { .. }
-            | Kind::Replace(_)
-            | Kind::Prepend(_)
-            | Kind::Bert(_)
-            | Kind::ByteLevel
-            | Kind::SpaceMarks(_) => true, // no tables
-        }
+        self.table().is_none_or(|table| table.only_begins(byte))
     }
 
     /// The texts that a table leaves as they are.
     #[must_use]
     pub fn kept(&self) -> &[Vec<u8>] {
-        match &self.0 {
-            Kind::Graphemes(table) | Kind::Charsmap(table) => table.kept(),
-            Kind::Identity
-            | Kind::Form(_)
-            | Kind::Nmt
-            | Kind::Lowercase
-            | Kind::StripAccents
-            | Kind::Strip { .. }
-            | Kind::Replace(_)
-            | Kind::Prepend(_)
-            | Kind::Bert(_)
-            | Kind::ByteLevel
-            | Kind::SpaceMarks(_) => &[],
-        }
+        self.table().map_or(&[], |table| table.kept())
     }
 
     /// What happens to a space that stands between two ASCII letters when the text is cut before it.
@@ -345,8 +297,8 @@ impl Normalizer {
 }
 
 fn read_table(base64: &str) -> Result<Option<charsmap::Charsmap>> {
-    let bytes = STANDARD.decode(base64).map_err(|error| {
-        Error::Invalid(format!("the table of a normalizer is not base64: {error}"))
-    })?;
+    let bytes = STANDARD
+        .decode(base64)
+        .map_err(|error| invalid!("the table of a normalizer is not base64: {error}"))?;
     charsmap::Charsmap::read(&bytes)
 }

@@ -1,6 +1,6 @@
 //! Numbers as bytes: packed for a binary file, in decimal for text.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::memory::room::Room;
 
 /// The most bytes that a number has in decimal.
@@ -125,7 +125,7 @@ pub fn write_counts(
     unfinished: bool,
     out: &mut Vec<u8>,
 ) -> Result<(u64, u64)> {
-    let passes = |what: &str| Error::Invalid(format!("the tokens of {what} pass 2^64"));
+    let passes = |what: &str| invalid!("the tokens of {what} pass 2^64");
     let mut sum: u64 = 0;
     let mut open = carried;
     let last = counts.len().wrapping_sub(1);
@@ -157,7 +157,8 @@ pub fn write_counts(
 }
 
 /// Packs ids as little-endian numbers of 2 bytes (`narrow`) or 4, with `eot` behind each of the rows that
-/// end at `ends`; ids behind the last row have none. Fills all of `out`, which has just the room.
+/// end at `ends`, which are `base` higher than the places in `ids`; ids behind the last row have none. Fills all of
+/// `out`, which has just the room.
 ///
 /// # Errors
 /// [`Error::Invalid`] when the ends descend or run beyond the ids, when `out` is of another size, or an id
@@ -165,15 +166,17 @@ pub fn write_counts(
 pub fn pack<'a>(
     ids: &[u32],
     ends: &[u64],
+    base: u64,
     eot: Option<u32>,
     narrow: bool,
     mut out: Room<'a>,
 ) -> Result<Room<'a>> {
     let width = if narrow { 2 } else { 4 };
     let eots = if eot.is_some() { ends.len() } else { 0 };
-    if out.len() != (ids.len() + eots) * width {
-        return Err(Error::Invalid("the room is not that of the numbers".into()));
-    }
+    ensure!(
+        out.len() == (ids.len() + eots) * width,
+        "the room is not that of the numbers"
+    );
     let mut start = 0;
     let mut all = eot.unwrap_or(0);
     let mut put = |items: &[u32]| {
@@ -186,36 +189,33 @@ pub fn pack<'a>(
         };
         match fits {
             true => Ok(()),
-            false => Err(Error::Invalid("the room is not that of the numbers".into())),
+            false => Err(invalid!("the room is not that of the numbers")),
         }
     };
     if let Some(eot) = eot {
         for &end in ends {
-            let row = usize::try_from(end)
-                .ok()
-                .and_then(|end| ids.get(start..end))
-                .ok_or_else(|| Error::Invalid(format!("a row ends at {end}")))?;
+            let (row, after) = (end.checked_sub(base))
+                .and_then(|end| usize::try_from(end).ok())
+                .and_then(|end| Some((ids.get(start..end)?, end)))
+                .ok_or_else(|| invalid!("a row ends at {end}"))?;
             put(row)?;
             put(&[eot])?;
-            start = end as usize;
+            start = after;
         }
     }
     put(&ids[start..])?;
     if narrow && all > 0xFFFF {
-        return Err(Error::Invalid(
-            "an id over 65,535 does not fit into u16".into(),
-        ));
+        return Err(invalid!("an id over 65,535 does not fit into u16"));
     }
     Ok(out)
 }
 
 /// Checks that rows' ends ascend and close with the numbers.
 fn check_ends(ends: &[u64], length: usize) -> Result<()> {
-    if !ends.is_sorted() || ends.last().copied().unwrap_or(0) != length as u64 {
-        return Err(Error::Invalid(format!(
-            "the rows' ends do not close with the {length} numbers"
-        )));
-    }
+    ensure!(
+        ends.is_sorted() && ends.last().copied().unwrap_or(0) == length as u64,
+        "the rows' ends do not close with the {length} numbers"
+    );
     Ok(())
 }
 
@@ -248,9 +248,19 @@ mod tests {
     }
 
     fn packed(ids: &[u32], ends: &[u64], eot: Option<u32>, narrow: bool) -> Result<Vec<u8>> {
+        packed_from(ids, ends, 0, eot, narrow)
+    }
+
+    fn packed_from(
+        ids: &[u32],
+        ends: &[u64],
+        base: u64,
+        eot: Option<u32>,
+        narrow: bool,
+    ) -> Result<Vec<u8>> {
         let eots = if eot.is_some() { ends.len() } else { 0 };
         let length = (ids.len() + eots) * if narrow { 2 } else { 4 };
-        room::list_of_length(length, |room| pack(ids, ends, eot, narrow, room))
+        room::list_of_length(length, |room| pack(ids, ends, base, eot, narrow, room))
     }
 
     #[test]
@@ -328,6 +338,11 @@ mod tests {
         assert!(packed(&[65_536], &[], None, true).is_err());
         assert!(packed(&[1], &[1], Some(65_536), true).is_err());
         assert!(packed(&[1], &[2], Some(1), true).is_err());
+        assert_eq!(
+            packed_from(&[5, 6], &[8, 9], 7, Some(9), true),
+            packed(&[5, 6], &[1, 2], Some(9), true)
+        );
+        assert!(packed_from(&[5, 6], &[6], 7, Some(9), true).is_err());
         assert!(packed(&[1, 2], &[2, 1], Some(1), true).is_err());
         assert_eq!(widen(&[1, 0, 3, 2, 9]), [1, 515]);
     }

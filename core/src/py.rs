@@ -9,6 +9,7 @@ mod counts;
 mod decoder;
 mod embedded;
 mod encoder;
+mod json_lines;
 mod measure;
 mod numbers;
 mod progress;
@@ -43,7 +44,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::arrays::{U32Array, U64Array};
+    use super::arrays::{U8Array, U32Array, U64Array};
     #[pymodule_export]
     use super::counts::{
         Counts, character_counts, count_ngrams, most_frequent, most_frequent_words,
@@ -54,6 +55,8 @@ mod _core {
     use super::embedded::{embedded_among, embedded_tables, embedded_tokens, recover_merges};
     #[pymodule_export]
     use super::encoder::Encoder;
+    #[pymodule_export]
+    use super::json_lines::JsonTexts;
     #[pymodule_export]
     use super::measure::{
         Tally, Units, bootstrap_interval, chain_failures, joined_failures, sign_flip,

@@ -13,7 +13,7 @@ mod token_set;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::normalize::Context;
 use crate::special::codebook::Codebook;
 pub use crate::special::segment::Segment;
@@ -59,23 +59,28 @@ impl SpecialMatcher {
         flags: &[u8],
         stages: Option<Arc<Stages>>,
     ) -> Result<Self> {
-        if contents.len() != ids.len() {
-            let sentence = format!("{} special tokens have {} ids", contents.len(), ids.len());
-            return Err(Error::Invalid(sentence));
-        }
-        if !flags.is_empty() && flags.len() != ids.len() {
-            let sentence = format!("{} special tokens have {} flags", ids.len(), flags.len());
-            return Err(Error::Invalid(sentence));
-        }
+        ensure!(
+            contents.len() == ids.len(),
+            "{} special tokens have {} ids",
+            contents.len(),
+            ids.len()
+        );
+        ensure!(
+            flags.is_empty() || flags.len() == ids.len(),
+            "{} special tokens have {} flags",
+            ids.len(),
+            flags.len()
+        );
         if let Some(unknown) = flags
             .iter()
             .find(|&flags| flags & !(LSTRIP | RSTRIP | SINGLE_WORD | NORMALIZED) != 0)
         {
-            let sentence = format!("a special token has the flags {unknown}, which are unknown");
-            return Err(Error::Invalid(sentence));
+            return Err(invalid!(
+                "a special token has the flags {unknown}, which are unknown"
+            ));
         }
         if contents.iter().any(Vec::is_empty) {
-            return Err(Error::Invalid("a special token is empty".to_owned()));
+            return Err(invalid!("a special token is empty"));
         }
         let stages = stages.filter(|stages| stages.rewrites());
         let (mut plain, mut second) = (Vec::new(), Vec::new());

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
@@ -141,7 +141,7 @@ impl Scanner {
     /// # Errors
     /// When the JSON is none, has other fields or values, or contradicts itself.
     pub fn from_json(json: &str) -> Result<Self> {
-        let refused = |error: serde_json::Error| Error::Invalid(format!("not a scanner: {error}"));
+        let refused = |error: serde_json::Error| invalid!("not a scanner: {error}");
         if json.trim_start().starts_with('[') {
             let specs: Vec<CutSpec> = serde_json::from_str(json).map_err(refused)?;
             return Self::chain(&specs);
@@ -223,6 +223,21 @@ impl Scanner {
         }
     }
 
+    /// Give an offset in the run of blanks with which a text ends, which must begin where a piece does: if the text is cut
+    /// there, the piece that holds the offset is in two parts, each of them a piece. 0 when nothing is known of one.
+    ///
+    /// Invariant: for `c = cut_in_run(t)` and any bytes `y`, `split(t + y)` is `split(t[..c])` followed by `split(t[c..] + y)`
+    /// but for the end `c`; two blanks at least stand behind it. Complexity: the length of the run.
+    #[must_use]
+    pub fn cut_in_run(&self, text: &[u8]) -> usize {
+        match self.0 {
+            Way::Rule(WordRule::Spaced | WordRule::Prefixed | WordRule::Cased, rules) => {
+                cut::cut_in_run(rules.newlines, text)
+            }
+            Way::Whole | Way::Chain(_) => 0,
+        }
+    }
+
     /// Whether [`Scanner::safe_cut`] finds any cuts at all.
     #[must_use]
     pub fn knows_cuts(&self) -> bool {
@@ -284,8 +299,15 @@ impl Ends<'_> {
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
         let (text, progress) = (self.text, &mut self.progress);
         match (&self.rule, self.machine) {
-            (Some((words, rules)), Some(machine)) => {
-                lanes::fill(machine, *words, rules, text, progress, room)
+            (&Some((words, ref rules)), Some(machine)) => {
+                let job = lanes::Job {
+                    words,
+                    rules,
+                    text,
+                    progress,
+                    room,
+                };
+                lanes::fill(machine, job)
             }
             (Some((WordRule::Spaced, rules)), None) => {
                 progress.fill_by(text, room, |at| Spaced::piece(*rules, text, at))

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::boundaries::stages::Answers;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::normalize::{self, Context, Normalizer};
 use crate::split::stage::{self, Pieces, PreTokenizer};
 use crate::text::Text;
@@ -81,7 +81,7 @@ impl Stages {
     /// As [`Stages::new`], and when the JSON is none or of another form.
     pub fn from_json(json: &str) -> Result<Self> {
         let spec = serde_json::from_str(json)
-            .map_err(|error| Error::Invalid(format!("not the stages of a tokenizer: {error}")))?;
+            .map_err(|error| invalid!("not the stages of a tokenizer: {error}"))?;
         Self::new(spec)
     }
 

@@ -5,6 +5,8 @@
 //! the text as it was given, and are only kept when somebody will ask for them: on the way of bulk
 //! encoding, nobody does.
 
+pub(crate) mod json;
+pub mod json_lines;
 pub mod lines;
 pub mod pattern;
 pub(crate) mod prefixes;
@@ -15,9 +17,9 @@ pub mod visible;
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 pub use rewrite::Rewriter;
-use rewrite::Trouble;
+pub(crate) use rewrite::Trouble;
 pub(crate) use utf8::{begin_of_last, continues, length_from};
 pub use utf8::{character_len, characters, read_char};
 
@@ -57,9 +59,9 @@ pub struct Text {
     trouble: Option<Trouble>,
 }
 
-/// How many times longer than its original a text may become, and how long in any case. What normalizers are for makes
-/// text some 18 times longer at worst (NFKD of U+FDFA); a rule that puts a thousand letters in the place of one would take
-/// all memory.
+/// How many times longer than its original a text may become by normalizing it, or than its tokens by decoding them, and
+/// how long in any case. What both are for makes text some 18 times longer at worst (NFKD of U+FDFA); a rule that puts a
+/// thousand letters in the place of one would take all memory.
 const MOST_GROWTH: usize = 64;
 const LONG_IN_ANY_CASE: usize = 1 << 24;
 
@@ -188,11 +190,11 @@ impl Text {
     pub fn check(&self) -> Result<()> {
         match self.trouble {
             None => Ok(()),
-            Some(Trouble::Grown) => Err(Error::Invalid(format!(
+            Some(Trouble::Grown) => Err(invalid!(
                 "a text of {} bytes becomes longer than {} bytes by its normalization, which is the limit",
                 self.original,
                 self.limit()
-            ))),
+            )),
             Some(Trouble::Memory) => Err(Error::Memory(format!(
                 "there is no memory for what normalization makes of a text of {} bytes",
                 self.original
@@ -244,9 +246,12 @@ impl Text {
 
 /// How long a text may become that was so long: so long that offsets in it fit into u32.
 fn limit(original: usize) -> usize {
-    (original.saturating_mul(MOST_GROWTH))
-        .max(LONG_IN_ANY_CASE)
-        .min(u32::MAX as usize)
+    growth_limit(original).min(u32::MAX as usize)
+}
+
+/// The same without what offsets ask for.
+pub(crate) fn growth_limit(original: usize) -> usize {
+    (original.saturating_mul(MOST_GROWTH)).max(LONG_IN_ANY_CASE)
 }
 
 #[cfg(test)]

@@ -1,10 +1,22 @@
 //! The one place that starts threads: [`map`] and [`map_with`] hand items out and keep the results in order, [`share`]
 //! lets threads share a piece of work that says itself who takes which part of it.
 
+#[cfg(shuttle)]
+mod schedules;
+
 use std::convert::Infallible;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{Builder, available_parallelism};
+use std::sync::{OnceLock, PoisonError};
+
+#[cfg(shuttle)]
+pub(crate) use schedules::{Builder, available_parallelism, scope, sync};
+#[cfg(not(shuttle))]
+pub(crate) use std::{
+    sync,
+    thread::{Builder, available_parallelism, scope},
+};
+
+use sync::{Mutex, MutexGuard};
 
 /// What `work` makes of each item, in their order, on up to `threads` threads. The results depend on the items alone.
 ///
@@ -102,7 +114,7 @@ pub fn cores() -> usize {
 }
 
 fn share_with(builder: impl Fn() -> Builder, threads: usize, work: impl Fn() + Sync) {
-    std::thread::scope(|scope| {
+    scope(|scope| {
         let started = (1..threads).map_while(|_| builder().spawn_scoped(scope, &work).ok());
         let started: Vec<_> = started.collect();
         work();
@@ -113,7 +125,7 @@ fn share_with(builder: impl Fn() -> Builder, threads: usize, work: impl Fn() + S
     });
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread::Builder;

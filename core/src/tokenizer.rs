@@ -8,7 +8,7 @@ use crate::decode::{self, SpecialTable};
 use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::{Encoder, Plain};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::memory::budget::Budget;
 use crate::models::bpe::Bpe;
 use crate::special::SpecialMatcher;
@@ -30,8 +30,7 @@ pub struct Tokenizer {
 #[derive(Debug, Default)]
 struct Special {
     ids: Vec<u32>,
-    blob: Vec<u8>,
-    ends: Vec<u32>,
+    texts: TokenTable<'static>,
     matcher: Option<SpecialMatcher>,
 }
 
@@ -46,7 +45,11 @@ impl Tokenizer {
         tokens: impl IntoIterator<Item = impl AsRef<[u8]>>,
         scanner: Scanner,
     ) -> Result<Self> {
-        Ok(Self::new(scanner, Bpe::from_ranks(table(tokens)?)?, None))
+        Ok(Self::new(
+            scanner,
+            Bpe::from_ranks(TokenTable::of(tokens)?)?,
+            None,
+        ))
     }
 
     /// Makes a tokenizer of tokens in order of id, and merges (left id, right id, product's id) in order of
@@ -59,7 +62,7 @@ impl Tokenizer {
         merges: &[[u32; 3]],
         scanner: Scanner,
     ) -> Result<Self> {
-        let model = Bpe::from_merges(table(tokens)?, merges, false)?;
+        let model = Bpe::from_merges(TokenTable::of(tokens)?, merges, false)?;
         Ok(Self::new(scanner, model, Some(merges.to_vec())))
     }
 
@@ -75,7 +78,7 @@ impl Tokenizer {
             } else {
                 ""
             };
-            Error::Invalid(format!("no embedded ranks have the sha256 {sha256}{hint}"))
+            invalid!("no embedded ranks have the sha256 {sha256}{hint}")
         })?;
         Ok(Self::new(scanner, table.model(), None))
     }
@@ -90,11 +93,10 @@ impl Tokenizer {
         vocab_size: usize,
         scanner: Scanner,
     ) -> Result<Self> {
-        if vocab_size < 256 {
-            return Err(Error::Invalid(format!(
-                "a vocabulary of {vocab_size} tokens has no room for the 256 bytes"
-            )));
-        }
+        ensure!(
+            vocab_size >= 256,
+            "a vocabulary of {vocab_size} tokens has no room for the 256 bytes"
+        );
         let mut counts = Counts::new(usize::MAX);
         for text in texts {
             let text = text.as_ref();
@@ -135,18 +137,17 @@ impl Tokenizer {
         let twice = ids.windows(2).find(|two| two[0] == two[1]);
         let taken = ids.iter().find(|&&id| !self.tokens().get(id).is_empty());
         if let Some(id) = twice.map(|two| &two[0]).or(taken) {
-            return Err(Error::Invalid(format!("two tokens have the id {id}")));
+            return Err(invalid!("two tokens have the id {id}"));
         }
         let contents: Vec<Vec<u8>> = list
             .iter()
             .map(|(text, _)| text.as_ref().to_vec())
             .collect();
-        let (blob, ends) = lay_out(&contents)?;
+        let texts = TokenTable::of(&contents)?;
         let matcher = SpecialMatcher::new(contents, ids.clone(), &[], None)?;
         let special = Special {
             ids,
-            blob,
-            ends,
+            texts,
             matcher: Some(matcher),
         };
         Ok(Self { special, ..self })
@@ -231,8 +232,8 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
         let special = SpecialTable {
             ids: &self.special.ids,
-            blob: &self.special.blob,
-            ends: &self.special.ends,
+            blob: self.special.texts.blob(),
+            ends: self.special.texts.ends(),
         };
         decode::decode(ids, self.tokens(), special)
     }
@@ -269,24 +270,10 @@ fn joined(texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> (Vec<u8>, Vec<u6
     (all, ends)
 }
 
-/// The same for tokens, whose ends are shorter numbers.
-fn lay_out(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<(Vec<u8>, Vec<u32>)> {
-    let (blob, ends) = joined(tokens);
-    let too_many = |_| Error::Invalid("tokens have more than 4 GiB together".to_owned());
-    let ends = ends
-        .into_iter()
-        .map(|end| u32::try_from(end).map_err(too_many));
-    Ok((blob, ends.collect::<Result<_>>()?))
-}
-
-fn table(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<TokenTable<'static>> {
-    let (blob, ends) = lay_out(tokens)?;
-    TokenTable::new(blob.into(), ends.into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     fn whole() -> Scanner {
         Scanner::new(None).unwrap()

@@ -1,6 +1,5 @@
 //! From counts to a model.
 
-mod alphabet;
 pub mod bpe;
 pub mod frequent;
 mod heap;
@@ -9,7 +8,6 @@ mod json;
 pub mod letters;
 pub mod likelihood;
 pub mod ngrams;
-mod ranking;
 mod score;
 pub mod scored_pairs;
 pub mod top_down;

@@ -4,12 +4,10 @@
 //! that what is left is small, and anything can read it. What is unusual in any way is refused with
 //! None: a slow reader, which this one is held to, says what is wrong, or finds that nothing is.
 
-mod reader;
-
 use crate::tables::MAX_TOKENS;
+use crate::text::json::Reader;
 use foldhash::fast::RandomState;
 use hashbrown::{HashSet, HashTable};
-use reader::Reader;
 use std::hash::BuildHasher;
 
 /// An id that no token has.
@@ -103,7 +101,7 @@ impl Written {
         let mut pairs = None;
         let mut rest = Vec::new();
         let mut kept = 0;
-        members(&mut reader, &mut |reader, key| {
+        reader.members(&mut |reader, key| {
             if key != outer {
                 return reader.skip();
             }
@@ -111,7 +109,7 @@ impl Written {
             if outers > 1 || reader.peek()? != b'{' {
                 return None;
             }
-            members(reader, &mut |reader, key| {
+            reader.members(&mut |reader, key| {
                 if key != tokens && key != merges {
                     return reader.skip();
                 }
@@ -252,28 +250,12 @@ impl Written {
     }
 }
 
-/// Reads the members of an object, each by `read`, which gets the key.
-fn members<'a>(
-    reader: &mut Reader<'a>,
-    read: &mut dyn FnMut(&mut Reader<'a>, &[u8]) -> Option<()>,
-) -> Option<()> {
-    let mut scratch = Vec::new();
-    let mut more = reader.opens(b'{', b'}')?;
-    while more {
-        let key = reader.string(&mut scratch)?;
-        reader.take(b':')?;
-        read(reader, key)?;
-        more = reader.goes_on(b'}')?;
-    }
-    Some(())
-}
-
 /// Reads an object of text -> id: the texts, their ids, and the texts' numbers by id.
 fn read_tokens(reader: &mut Reader<'_>) -> Option<(Texts, Vec<u32>, Vec<u32>)> {
     let (mut blob, mut ends) = (Vec::new(), Vec::new());
     let mut ids = Vec::new();
     let mut by_id: Vec<u32> = Vec::new();
-    members(reader, &mut |reader, key| {
+    reader.members(&mut |reader, key| {
         std::str::from_utf8(key).ok()?;
         let id = reader.number()?;
         if id as usize >= MAX_TOKENS {

@@ -2,6 +2,9 @@
 
 use std::sync::LazyLock;
 
+use bpe_core::encode::Encoder;
+use bpe_core::models::bpe::Bpe;
+use bpe_core::tables::TokenTable;
 use proptest::prelude::*;
 
 #[path = "support/components.rs"]
@@ -17,6 +20,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
         6 => "[abAB]{1,3} ".prop_map(String::into_bytes),
         3 => "[.,'/5é \u{301}中_\t\n\r\u{2581}1s▁好🙂]{1,2}".prop_map(String::into_bytes),
         2 => "(ab|a b|B| B|a\\.|<0x41>|5 |'s|▁a|e\u{301})".prop_map(String::into_bytes),
+        2 => "(é|a|\\.|\n|\t|5|')? {1,6}".prop_map(String::into_bytes),
         1 => prop::sample::select(vec![vec![0xFF], vec![0xE4, 0xBD], vec![0x80], vec![0xE3, 0x80]]),
     ];
     prop::collection::vec(part, 1..12).prop_map(|parts| parts.concat())
@@ -56,6 +60,7 @@ fn most_components_allow_cuts() {
         "b ab b ba é. b".as_bytes(),
         "▁a▁b a5好".as_bytes(),
         b"\n\na1",
+        b"b    ",
     ];
     let cut = |component: &&Component| {
         let cuts = texts.iter().map(|text| component.hold(text, text.len()));
@@ -72,6 +77,38 @@ fn most_components_allow_cuts() {
         silent.len(),
         ALL.len()
     );
+}
+
+/// A model says yes only where no token holds two blanks, and a scanner where the run's piece begins with the run.
+#[test]
+fn runs_are_cut_where_both_allow_it() {
+    let gpt2 = r#"{"words": "spaced", "contractions": "exact", "digits": 0, "tail": "", "newlines": false}"#;
+    let cl100k = r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true}"#;
+    let cut = |scanner: &str, more: &str, text: &str| {
+        let tokens = (0..=u8::MAX).map(|byte| vec![byte]);
+        let tokens = tokens.chain([more.as_bytes().to_vec()]);
+        let scanner = bpe_core::Scanner::from_json(scanner).expect("a scanner");
+        let (mut blob, mut ends) = (Vec::new(), Vec::new());
+        for token in tokens {
+            blob.extend(token);
+            ends.push(blob.len() as u32);
+        }
+        let tokens = TokenTable::new(blob.into(), ends.into()).expect("tokens");
+        let model = Bpe::from_ranks(tokens).expect("a model");
+        Encoder::plain(scanner, model, false).cut_in_run(text.as_bytes())
+    };
+    for scanner in [gpt2, cl100k] {
+        assert_eq!(cut(scanner, " a", "     "), 3);
+        assert_eq!(cut(scanner, " a", "   "), 1);
+        assert_eq!(cut(scanner, " a", "  "), 0);
+        assert_eq!(cut(scanner, " a", "a     "), 4);
+        assert_eq!(cut(scanner, " a", "a     b"), 0);
+        assert_eq!(cut(scanner, "  ", "     "), 0);
+        assert_eq!(cut(scanner, "b  c", "     "), 0);
+        assert_eq!(cut("null", " a", "     "), 0);
+    }
+    assert_eq!(cut(gpt2, " a", "\n     "), 4);
+    assert_eq!(cut(cl100k, " a", "\n     "), 0);
 }
 
 /// Neighbours that are unknown become one token, so a text between them is not cut, however long it is.

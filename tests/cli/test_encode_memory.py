@@ -39,6 +39,64 @@ def test_a_long_pipe_of_one_line_takes_no_more_memory(tmp_path):
     assert out.stat().st_size == 4 * (48 * (len(named("o200k_base").encode(TEXT)) - 1) + 1)
 
 
+@only_where(sys.platform == "linux", "needs Linux: elsewhere getrusage begins with the peak of the parent")
+@pytest.mark.parametrize(("to", "suffix"), [("bin", "bin"), ("count", "txt")])
+def test_a_long_run_of_blanks_takes_no_more_memory_where_no_token_joins_them(tmp_path, to, suffix):
+    out = tmp_path / f"out.{suffix}"
+    command = [sys.executable, "-m", "bpe_cli", "encode", "-t", "gpt2", "--threads", "2"]
+    with subprocess.Popen([*command, "--to", to, "-o", str(out), "-q"], stdin=subprocess.PIPE) as process:
+        for text in (b"x\n", *[b" " * 1_000_000] * 120, b"y"):
+            process.stdin.write(text)
+        process.stdin.flush()
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        process.stdin.close()
+    assert process.returncode == 0
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) >> 10
+    assert peak < 150, f"{peak} MB for 120 MB of blanks"
+    tokens = out.stat().st_size // 2 if to == "bin" else int(out.read_text())
+    assert tokens == 2 + 120_000_000
+
+
+PEAK = """
+import sys
+from pathlib import Path
+from bpe_cli import load
+from bpe_cli.support.blocks import Block
+
+def peak():
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) << 10
+
+tokenizer = load(sys.argv[1])
+unit = bytes.fromhex(sys.argv[2])
+block = Block.of([b"a" + unit * (64_000_000 // len(unit))])
+tokenizer.count_block(Block.of([b"a " + unit]))
+before = peak()
+tokenizer.count_block(block)
+print((peak() - before) / 64_000_000)
+"""
+
+
+@only_where(sys.platform == "linux", "needs Linux: elsewhere getrusage begins with the peak of the parent")
+@pytest.mark.parametrize(
+    ("folder", "unit", "most"),
+    [
+        ("gpt2", " ", 0.5),
+        ("gpt2", "ab", 0.5),
+        ("cl100k_base", "\n ", 0.5),
+        ("llama2/tokenizer.model", " ", 0.5),
+        ("t5-small/tokenizer.json", " ", 0.5),
+        ("bert-base-uncased", " ", 0.5),
+        ("bert-base-uncased", "\u0301", 5),
+        ("bert-base-uncased", "\u0301\u0323", 5),
+    ],
+)
+def test_counting_one_giant_word_holds_no_ids(shared, folder, unit, most):
+    name = str(shared / "vocabs" / folder) if "-" in folder or "/" in folder else folder
+    command = [sys.executable, "-c", PEAK, name, unit.encode().hex()]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert float(done.stdout) < most, f"{done.stdout.strip()} bytes for each of the text, besides the text"
+
+
 def test_an_interrupt_while_threads_work_leaves_no_file(tmp_path):
     out = tmp_path / "out.bin"
     command = [*COMMAND, "--to", "bin", "-o", str(out)]
@@ -75,7 +133,7 @@ def test_a_reader_that_goes_away_ends_it():
 @pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "count", "bin"])
 @pytest.mark.parametrize("options", [(), ("--lines",)], ids=["whole", "lines"])
 def test_threads_and_blocks_change_nothing(to, options):
-    data = (TEXT[:3000] + b"\r\n\n a\rb\r") * 3
+    data = (TEXT[:3000] + b"\r\n\n a\rb\r" + b" " * 50 + b"c\n" + b" " * 9) * 3
     same = {
         call("encode", "-t", "gpt2", "--to", to, *options, "--threads", threads, "--block-size", size, input=data)
         for threads in ("1", "3")

@@ -18,9 +18,17 @@ from typing import Any
 import pytest
 
 from bpe_cli.corpus import Source
+from bpe_cli.engines.local import Local
 from bpe_cli.engines.ray import RayCluster
 from bpe_cli.errors import BpeError, InputError
+from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check
+from bpe_cli.jobs.count import count_corpus
+from bpe_cli.jobs.count_parts import add_up, count_parts
+from bpe_cli.jobs.merge_counts import FAN_IN
+from bpe_cli.jobs.parts.doing import PartsFolder
 from bpe_cli.jobs.prepare import Prepared, PrepareOptions, prepare
+from bpe_cli.jobs.tally_parts import ByParts
+from bpe_cli.jobs.train import options_for
 from bpe_cli.support.listening import SILENCE, Listener
 from tests.cli_runner import surroundings
 from tests.killing import wait_for
@@ -253,6 +261,33 @@ def test_what_no_node_can_hold_is_said(nodes: Nodes, tmp_path: Path) -> None:
     with pytest.raises(Full):
         next(iter(results))
     assert notes == ["no node of the Ray cluster has a processor and 1073741824 MiB for a part: waiting for one"]
+
+
+def test_counts_and_tallies_are_those_of_one_process(nodes: Nodes, corpus: Source, tmp_path: Path) -> None:
+    """More parts than become one at a time: their counts come back as files of a tree."""
+    engine, options = RayCluster(memory=MEMORY), options_for("bbpe", {"vocab_size": 400})
+    with nodes.one_more() as node:
+        place = PartsFolder(str(tmp_path / "counts"), part_bytes=1 << 20)
+        watch = Watch(lambda: nodes.lose(node))
+        done = count_parts(corpus, options, place, max_memory=MEMORY, engine=engine, listener=watch)
+        assert (done.made, done.is_whole) == (done.parts, True)
+        assert done.parts > 2 * FAN_IN
+    summed = add_up(place.path, options, MEMORY, engine=engine)[0]
+    assert summed.dump() == count_corpus(corpus, options).dump()
+    alone = PartsFolder(str(tmp_path / "alone"), part_bytes=1 << 20)
+    count_parts(corpus, options, alone, max_memory=MEMORY, engine=Local(1))
+    assert contents(Path(place.path)) == contents(Path(alone.path))
+    folder = tmp_path / "in"
+    folder.mkdir()
+    lines = Path(corpus.paths[0]).read_bytes().splitlines(keepends=True)
+    for number in range(5):
+        (folder / f"{number}.jsonl").write_bytes(b"".join(lines[number::100]))
+    names, texts = ("gpt2", "cl100k_base"), Source((str(folder),), documents="jsonl")
+    by_parts = ByParts(PartsFolder(str(tmp_path / "tallies"), part_bytes=1), engine)
+    found, expected = (
+        compare_and_check(CompareJob(names, texts, CompareOptions(), by_parts=each)) for each in (by_parts, None)
+    )
+    assert found == expected
 
 
 def test_a_client_from_elsewhere(nodes: Nodes, corpus: Source, whole: dict[str, bytes], tmp_path: Path) -> None:

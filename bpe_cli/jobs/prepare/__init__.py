@@ -13,14 +13,14 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.corpus.opening import is_url
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.parts import Share
+from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
 from bpe_cli.jobs.prepare.folder import (
+    INNER,
     all_are_there,
-    check_folder,
     check_plan,
     damaged_set,
-    folder_of_run,
     free_bytes,
     index_damage,
     make_inner,
@@ -33,20 +33,17 @@ from bpe_cli.jobs.prepare.folder import (
     write_manifest,
 )
 from bpe_cli.jobs.prepare.part import PrepareOptions
-from bpe_cli.jobs.prepare.plan import Part
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
-    PLAN,
     Record,
-    dumped,
     index_of,
     manifest_of,
-    read_json,
     total_of,
 )
 from bpe_cli.jobs.prepare.resolving import resolve
 from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.json_files import dumped, read_json
 from bpe_cli.support.listening import SILENCE, Listener, announce
 
 if TYPE_CHECKING:
@@ -56,7 +53,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.estimating import Planned
     from bpe_cli.jobs.tokenizers import AnyTokenizer
 
-__all__ = ["PrepareOptions", "Prepared", "Share", "check", "check_deep", "estimate", "finish", "prepare"]
+__all__ = ["PrepareOptions", "Prepared", "check", "check_deep", "estimate", "finish", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +97,6 @@ class Prepared:
     quarantined: int = 0
     nulls: dict[str, int] | None = None
     again: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Which parts a run does: each ``of``-th, beginning with number ``number`` (from 1 on)."""
-
-    number: int = 1
-    of: int = 1
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.number <= self.of:
-            raise UsageError(f"there is no part {self.number} of {self.of}", hint="the first is 1/N, the last N/N")
-
-    def takes(self, part: Part) -> bool:
-        """Return whether a part is among them."""
-        return part.number % self.of == self.number - 1
 
 
 def prepare(
@@ -163,11 +144,11 @@ def prepare(
     _check_source(source)
     resolved = resolve(source, tokenizer, options, listener=listener, streams=streams)
     note_oddities(resolved.model, options.specials, listener)
-    _check_inputs(resolved.inputs, folder)
+    check_inputs(resolved.inputs, folder, "the data set")
     parts, plan = resolved.parts, resolved.plan()
     job = resolved.job(folder, plan)
     work = work_of(job)
-    with folder_of_run(folder, alone=share is None):
+    with folder_of_run(folder, alone=share is None, inner=INNER):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
         if plan_in(folder) != plan:
@@ -308,6 +289,8 @@ def check_deep(
 ) -> Prepared:
     """Verify a data set as ``check`` does, and then make some parts again from the inputs, and compare all of it.
 
+    Where documents or sequences are shuffled, all inputs are encoded again, and what is not of these parts is dropped.
+
     Args:
         source: The texts that it was made of.
         tokenizer: The tokenizer that it was made with.
@@ -325,26 +308,26 @@ def check_deep(
         CheckFailed: if something is missing or damaged, or a part is not what its inputs make; the message names it.
     """
     from bpe_cli.jobs.files import Streams
-    from bpe_cli.jobs.prepare.deep import check_same_plan, differing, drawn
+    from bpe_cli.jobs.prepare.deep import check_same_plan, differing, differing_of_shuffled, drawn
     from bpe_cli.support.ordered_threads import usable_threads
 
     options, folder = options or PrepareOptions(), os.fspath(folder)
     there, records = records_of(folder)
     _check_source(source)
-    if options.shuffle is not None:
-        raise UsageError(
-            "a part of a shuffled data set depends on all inputs: none can be made again by itself",
-            hint="`bpe prepare --check` compares every file with its record",
-        )
     resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
     divided = resolved.parts
     check_same_plan(folder, there, resolved.plan())
     done = check(folder, listener)
     job = resolved.job(folder, there)
-    again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
+    again = drawn(divided, there, parts)
     count = usable_threads() if threads is None else threads
-    with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
-        wrong = differing(job, resolved.model, again, count, advance)
+    read = again if options.shuffle is None else divided
+    with listener.task("encoding again", sum(part.size for part in read)) as advance:
+        if options.shuffle is None:
+            pairs = [(part, records[part.number]) for part in again]
+            wrong = differing(job, resolved.model, pairs, count, advance)
+        else:
+            wrong = differing_of_shuffled(job, resolved.model, divided, records, again, count, advance)
     if wrong:
         raise damaged_set(folder, wrong)
     return replace(done, made=0, again=len(again))
@@ -358,25 +341,6 @@ def _check_source(source: Source) -> None:
             "a data set is made of files: stdin cannot be divided, or read again",
             hint="name files or folders; `bpe encode` takes a stream",
         )
-
-
-def _check_inputs(items: Sequence[Any], folder: str) -> None:
-    inside = os.path.realpath(folder) + os.sep
-    folders: dict[str, str] = {}  # those of the inputs, without links: few for very many
-    for item in items:
-        if item.size is None:
-            what = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
-            raise UsageError(f"{item.name} {what}, and a data set is made of what has one")
-        if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
-            raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
-        if is_url(item.path):
-            continue
-        parent, name = os.path.split(item.path)
-        if parent not in folders:
-            folders[parent] = os.path.realpath(parent)
-        place = os.path.join(folders[parent], name)
-        if (os.path.realpath(place) if os.path.islink(place) else place).startswith(inside):
-            raise UsageError(f"the input {item.name} lies in the folder of the data set", hint="name another folder")
 
 
 def _prepared(

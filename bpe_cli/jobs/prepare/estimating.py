@@ -23,13 +23,13 @@ from bpe_cli.corpus.extents import holds_lines
 from bpe_cli.corpus.opening import NO_STDIN
 from bpe_cli.corpus.rows import ALL_WHOLE, Rows
 from bpe_cli.jobs.documents import with_edges_counted
-from bpe_cli.jobs.prepare.plan import size_of
+from bpe_cli.jobs.parts import size_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Source
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PrepareOptions
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.tokenizer import Tokenizer
 
 PLACES, BEGINNINGS = 32, 12
@@ -222,7 +222,7 @@ def _encoded(item: Input, source: Source, model: Tokenizer, options: PrepareOpti
     rows = ALL_WHOLE if options.on_error == "fail" else Rows(lambda _: None)
     source = replace(source, block_bytes=_BLOCK)
     blocks = read_blocks(source, stdin=NO_STDIN, inputs=Inputs((item,)), on_bytes=on_bytes, rows=rows)
-    for block in model.settle(blocks, matcher):
+    for block in model.settle(blocks, matcher, whole_pieces=False):
         if is_beginning and before >= _OF_A_FILE:
             size = before
             break

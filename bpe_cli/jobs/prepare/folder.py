@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.opening import is_url
-from bpe_cli.errors import CheckFailed, InputError, OutputError, UsageError
+from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.parts.folder import PLAN
 from bpe_cli.jobs.prepare.part import damage_of
 from bpe_cli.jobs.prepare.records import (
     MANIFEST,
-    PLAN,
     Manifest,
     Plan,
     Record,
-    dumped,
     index_of,
     manifest_of,
     read_manifest,
@@ -27,62 +25,19 @@ from bpe_cli.jobs.prepare.records import (
     remove_files,
 )
 from bpe_cli.jobs.prepare.sides import SIDES
+from bpe_cli.support.json_files import dumped
 from bpe_cli.support.messages import MOST_NAMED, cannot_read, show_path
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.jobs.prepare.sides import PartFile
-
-
-def check_folder(folder: str) -> None:
-    """Check the name of the folder of a data set.
-
-    Raises:
-        OutputError: if no folder can have it, or a file has.
-    """
-    if not folder or "\0" in folder:
-        raise OutputError(f"no folder is called {folder!r}")
-    if is_url(folder):
-        raise OutputError(
-            f"a data set is written into a folder of a disk, and {show_path(folder)} is none",
-            hint="write it there and copy it when it is whole, or name the folder where the store is mounted",
-        )
-    if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise OutputError(f"{show_path(folder)} is not a folder")
-
-
-@contextlib.contextmanager
-def folder_of_run(folder: str, *, alone: bool) -> Iterator[None]:
-    """Make the folder of a data set, if there is none; a run that fails and has made no part leaves no trace of it.
-
-    Args:
-        folder: The folder.
-        alone: Whether no other run shares the parts. The plan is removed only then: others may work by it.
-    """
-    from bpe_cli.sinks.atomic import made_folder
-    from bpe_cli.sinks.draft import remove_leftovers
-
-    with made_folder(folder):
-        remove_leftovers(folder)
-        is_new = not os.listdir(folder)
-        try:
-            yield
-        except BaseException:
-            if alone and is_new:
-                for name in _INNER:
-                    with contextlib.suppress(OSError):  # it is not there, or not empty
-                        os.rmdir(os.path.join(folder, name))
-                if os.listdir(folder) == [PLAN]:
-                    with contextlib.suppress(OSError):
-                        os.unlink(os.path.join(folder, PLAN))
-            raise
 
 
 SCRATCH = "shuffle"
 """Where the files of the first pass of a shuffle lie."""
 
-_INNER = (*SIDES, SCRATCH)
+INNER = (*SIDES, SCRATCH)
 """The folders within that of a data set."""
 
 

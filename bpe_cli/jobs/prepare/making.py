@@ -14,8 +14,8 @@ from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.output import PartOutput
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.jobs.prepare.records import Record
     from bpe_cli.tokenizer import Tokenizer
 

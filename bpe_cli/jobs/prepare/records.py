@@ -12,19 +12,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.errors import InputError, OutputError
+from bpe_cli.jobs.parts.folder import PLAN
 from bpe_cli.jobs.prepare.sides import SIDES, PartFile, Side, SidePart, is_inside, sides_in
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.json_files import dumped, json_in, read_json
 from bpe_cli.support.messages import cannot_read, reason_of, show_path
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from bpe_cli.jobs.prepare.plan import Part
+    from bpe_cli.jobs.parts import Part
 
-PLAN = "plan.json"
 MANIFEST = "manifest.json"
 _PLAN_SCHEMA, _PART_SCHEMA, _SCHEMA = "bpe-dataset-plan/1", "bpe-dataset-part/1", "bpe-dataset/1"
-_LARGEST = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,46 +226,6 @@ def total_of(records: Iterable[Record], what: Literal["broken", "nulls"]) -> dic
     """Add up counts that records have by name; None if none has any."""
     each = [counts for record in records if (counts := getattr(record, what)) is not None]
     return {name: sum(counts.get(name, 0) for counts in each) for name in set().union(*each)} if each else None
-
-
-def dumped(content: dict[str, Any]) -> bytes:
-    """Write JSON as it lies in the folder."""
-    from bpe_cli.support.safe_orjson import orjson
-
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
-
-
-def read_json(path: str) -> dict[str, Any] | None:
-    """Read one of the files; None if there is none.
-
-    Raises:
-        InputError: if the file cannot be read, or is not a JSON object.
-    """
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise cannot_read(path, error) from error
-    return json_in(data, path)
-
-
-def json_in(data: bytes, path: str) -> dict[str, Any]:
-    """Parse the contents of one of the files.
-
-    Raises:
-        InputError: if they are not a JSON object.
-    """
-    from bpe_cli.support.safe_orjson import orjson
-
-    try:
-        content = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"{show_path(path)} is damaged: {error}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{show_path(path)} is damaged: it is not a JSON object")
-    return content
 
 
 def read_plan(folder: str) -> Plan | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.jobs.parts import Part, divide
 from bpe_cli.jobs.prepare.conversations import Conversations, conversation_source, conversations_of
 from bpe_cli.jobs.prepare.keeping import settled
 from bpe_cli.jobs.prepare.part import PartJob, PrepareOptions
-from bpe_cli.jobs.prepare.plan import Part, divide
 from bpe_cli.jobs.prepare.records import Plan, plan_of
 from bpe_cli.jobs.prepare.settings import settings_of
 from bpe_cli.support.fast_dataclass import dataclass, replace

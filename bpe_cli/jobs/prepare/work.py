@@ -13,8 +13,8 @@ from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
     from bpe_cli.engines.base import Engine
+    from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
-    from bpe_cli.jobs.prepare.plan import Part
     from bpe_cli.jobs.prepare.records import Record
     from bpe_cli.support.listening import Listener
     from bpe_cli.tokenizer import Tokenizer

@@ -290,6 +290,11 @@ class Sample:
             for excerpt in self.excerpts
         }
 
+    def take(self, name: str, blocks: Iterable[Block]) -> None:
+        """Keep the beginning of an input, as ``watch`` does, and read no more of it."""
+        for _ in self.watch(name, _first(blocks, self.limit)):
+            pass
+
     def watch(self, name: str, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks of an input, and keep its beginning."""
         documents: list[bytearray] = []
@@ -311,6 +316,16 @@ class Sample:
             self.whole = False
             documents[-1] = _beginning(documents[-1])
         self.excerpts += [Excerpt(name, number, bytes(text)) for number, text in enumerate(documents) if text]
+
+
+def _first(blocks: Iterable[Block], size: int) -> Iterator[Block]:
+    """Yield blocks until they have more bytes than that."""
+    read = 0
+    for block in blocks:
+        yield block
+        read += len(block.data)
+        if read > size:
+            return
 
 
 def _beginning(text: bytearray) -> bytearray:

@@ -60,7 +60,7 @@ class Measure:
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
         checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
-            or decoders that are longer than ``compare.CHECKED_BYTES``.
+            or decoders that are longer than ``tallies.CHECKED_BYTES``.
         failed_documents: Those of them whose tokens do not decode to the text.
         shannon_entropy: Of the tokens' frequencies, in bits; None without tokens.
         renyi_entropy: Rényi's of order 2.5 (Zouhar et al., arXiv:2306.16842), in bits; None without tokens.

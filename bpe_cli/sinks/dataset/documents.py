@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from array import array
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
@@ -34,18 +35,17 @@ class EndsSink(BinSink):
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         eot = int(self.options.edges.eot is not None)
-        start = 0
-        for number, end in enumerate(ends):
-            self._open += end - start
-            start = end
-            if number < block.ended:
-                self._end(self._open + eot)
-                self._open = 0
+        closed = ends[: block.ended].tolist()
+        if closed:
+            lengths = [end - start + eot for start, end in pairwise((-self._open, *closed))]
+            self._open = 0
+            self._end(lengths)
+        self._open += len(ids) - (closed[-1] if closed else 0)
         super()._write(block, ids, ends)
 
     @abstractmethod
-    def _end(self, length: int) -> None:
-        """Note that a document has ended, and how many ids it has."""
+    def _end(self, lengths: list[int]) -> None:
+        """Note that documents have ended, and how many ids each has."""
 
 
 @dataclass(frozen=True, slots=True)

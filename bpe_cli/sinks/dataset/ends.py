@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
@@ -37,9 +38,10 @@ class DatatroveSink(EndsSink):
         self._total = 0
         self._ends = array("Q")
 
-    def _end(self, length: int) -> None:
-        self._total += length
-        self._ends.append(self._total)
+    def _end(self, lengths: list[int]) -> None:
+        ends = [*accumulate(lengths, initial=self._total)]
+        self._ends.extend(ends[1:])
+        self._total = ends[-1]
 
     def finish(self) -> None:
         """Write the index and the text, and flush all."""
@@ -73,8 +75,8 @@ class NpyOffsetsSink(EndsSink, NpySink):
         self._beside = offsets
         self._offsets = array("q", [0])
 
-    def _end(self, length: int) -> None:
-        self._offsets.append(self._offsets[-1] + length)
+    def _end(self, lengths: list[int]) -> None:
+        self._offsets.extend(accumulate(lengths, initial=self._offsets.pop()))
 
     def finish(self) -> None:
         """Write the offsets, complete the header of the ids, and flush both."""

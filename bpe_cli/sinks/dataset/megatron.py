@@ -71,8 +71,8 @@ class MegatronSink(EndsSink):
         else:
             super()._write(block, ids, ends)
 
-    def _end(self, length: int) -> None:
-        self._index.end(length)
+    def _end(self, lengths: list[int]) -> None:
+        self._index.extend(lengths)
 
     def finish(self) -> None:
         """Write the index, and flush both."""
@@ -116,6 +116,20 @@ class Index:
         """Add a document whose sequences are the pieces of a row."""
         lengths = [row.length] if row.pieces is None else [*row.pieces]
         self.end(*lengths, row.length - sum(lengths))
+
+    def extend(self, lengths: list[int]) -> None:
+        """Add documents of one sequence each.
+
+        Raises:
+            InputError: if one has more ids than an int32 can count.
+        """
+        if 0 in lengths or max(lengths) > LARGEST_I32:
+            for length in lengths:
+                self.end(length)
+            return
+        count = len(self._lengths)
+        self._lengths.extend(lengths)
+        self._boundaries.extend(range(count + 1, count + len(lengths) + 1))
 
     def end(self, *lengths: int) -> None:
         """Add a document of sequences that have so many ids; those without are left out.

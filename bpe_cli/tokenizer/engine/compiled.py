@@ -83,8 +83,7 @@ class Engine:
             _ = self._stages
             return
         self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in stages)
-        strips = any(token.lstrip or token.rstrip for token in parts.special_tokens)
-        self.has_spans = not strips and parts.codebook is None
+        self.has_spans = parts.codebook is None and not any(each.lstrip or each.rstrip for each in parts.special_tokens)
         patterns = tuple(stage.pattern for stage in stages if isinstance(stage, Split))
         self._splitter = compile_splitter(patterns)
         if not isinstance(self._splitter, _core.Splitter):
@@ -348,7 +347,11 @@ class Engine:
 
     def safe_cut(self, data: bytes | memoryview, /) -> int:
         """Return the last offset at which a text can be cut, whatever follows; 0 for none."""
-        return self._splitter.safe_cut(data) if self._only_splits else self._encoder.safe_cut(data)
+        return (self._splitter if self._only_splits else self._encoder).safe_cut(data)
+
+    def cut_in_run(self, data: bytes | memoryview, /) -> int:
+        """Return an offset inside a run of blanks where a cut changes no id, though a piece; 0 when none is known."""
+        return self._encoder.cut_in_run(data)
 
     # -- ids to text ---------------------------------------------------------------------------
 

@@ -13,15 +13,13 @@
 //! [`ByStages`]: crate::count::cutters::ByStages
 
 use crate::count::Counts;
-use crate::count::cutters::{context_of, stretches};
+use crate::count::cutters::{StageMemory, context_of, stretches};
 use crate::count::table::Stretches;
 use crate::documents::{Documents, Task};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::normalize::Context;
 use crate::special::SpecialMatcher;
-use crate::split::stage::Pieces;
 use crate::stages::Stages;
-use crate::text::visible;
 use crate::threads;
 
 /// A block that is cut before blanks.
@@ -107,27 +105,13 @@ impl Chunks<'_> {
         stretches: Stretches<'_>,
         mut each: impl FnMut(&[u8], u64, usize) -> Result<()>,
     ) -> Result<()> {
-        let mut pieces = Pieces::default();
-        let mut spelt = Vec::new();
+        let mut memory = StageMemory::default();
         for (range, context, count) in stretches.finish() {
-            if u32::try_from(range.len()).is_err() {
-                let sentence = "a text without a safe place to cut it is longer than 4 GiB";
-                return Err(Error::Invalid(sentence.to_owned()));
-            }
             let first = range.start;
             let text = &self.documents.text[range];
-            self.stages.begin(text, &mut pieces.text, context)?;
-            self.stages.pre_tokenize(&mut pieces, context)?;
-            let bytes = pieces.text.bytes();
-            for piece in &pieces.ranges {
-                if pieces.visible {
-                    spelt.clear();
-                    visible::decode(&bytes[piece.clone()], &mut spelt);
-                    each(&spelt, count, first)?;
-                } else {
-                    each(&bytes[piece.clone()], count, first)?;
-                }
-            }
+            memory.cut(self.stages, text, context, |text, range| {
+                each(&text[range], count, first)
+            })?;
         }
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! The two ways to cut the tasks of a block into pieces that are counted.
 
+use std::ops::Range;
+
 use crate::documents::{self, Documents, Task};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::normalize::Context;
 use crate::special::{Segment, SpecialMatcher};
 use crate::split::stage::Pieces;
@@ -77,30 +79,52 @@ impl Cutter for ByStages<'_> {
         task: &Task,
         mut each: impl FnMut(&[u8], usize, &[usize]) -> Result<()>,
     ) -> Result<()> {
-        let mut pieces = Pieces::default();
-        let mut spelt = Vec::new();
+        let mut memory = StageMemory::default();
         stretches(self.documents, task, self.matcher, |range, continued| {
-            if u32::try_from(range.len()).is_err() {
-                let sentence = "a text without a safe place to cut it is longer than 4 GiB";
-                return Err(Error::Invalid(sentence.to_owned()));
-            }
             let context = context_of(self.documents, &range, continued);
-            let original = &self.documents.text[range.clone()];
-            self.stages.begin(original, &mut pieces.text, context)?;
-            self.stages.pre_tokenize(&mut pieces, context)?;
-            let bytes = pieces.text.bytes();
-            pieces.ranges.iter().try_for_each(|piece| {
-                let (mut text, mut start, mut end) = (bytes, piece.start, piece.end);
-                if pieces.visible {
-                    spelt.clear();
-                    visible::decode(&bytes[piece.clone()], &mut spelt);
-                    (text, start, end) = (&spelt, 0, spelt.len());
-                }
-                if start < end {
-                    each(text, start, &[end])?;
-                }
-                Ok(())
+            let text = &self.documents.text[range];
+            memory.cut(self.stages, text, context, |text, range| {
+                each(text, range.start, &[range.end])
             })
+        })
+    }
+}
+
+/// Memory in which text goes through stages, used again.
+#[derive(Default)]
+pub(crate) struct StageMemory {
+    pieces: Pieces,
+    spelt: Vec<u8>,
+}
+
+impl StageMemory {
+    /// Calls `each` with every piece that stages make of a text, as a text and a range in it; none is empty.
+    pub fn cut(
+        &mut self,
+        stages: &Stages,
+        original: &[u8],
+        context: Context,
+        mut each: impl FnMut(&[u8], Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        ensure!(
+            u32::try_from(original.len()).is_ok(),
+            "a text without a safe place to cut it is longer than 4 GiB"
+        );
+        let Self { pieces, spelt } = self;
+        stages.begin(original, &mut pieces.text, context)?;
+        stages.pre_tokenize(pieces, context)?;
+        let bytes = pieces.text.bytes();
+        pieces.ranges.iter().try_for_each(|piece| {
+            let (mut text, mut range) = (bytes, piece.clone());
+            if pieces.visible {
+                spelt.clear();
+                visible::decode(&bytes[range], spelt);
+                (text, range) = (&*spelt, 0..spelt.len());
+            }
+            if range.is_empty() {
+                return Ok(());
+            }
+            each(text, range)
         })
     }
 }
@@ -108,7 +132,7 @@ impl Cutter for ByStages<'_> {
 /// What a stretch of text is a part of.
 pub(crate) fn context_of(
     documents: &Documents<'_>,
-    range: &std::ops::Range<usize>,
+    range: &Range<usize>,
     continued: bool,
 ) -> Context {
     let begins = || range.start == 0 || documents.ends.binary_search(&(range.start as u64)).is_ok();
@@ -121,7 +145,7 @@ pub(crate) fn stretches(
     documents: &Documents<'_>,
     task: &Task,
     matcher: Option<&SpecialMatcher>,
-    mut each: impl FnMut(std::ops::Range<usize>, bool) -> Result<()>,
+    mut each: impl FnMut(Range<usize>, bool) -> Result<()>,
 ) -> Result<()> {
     for part in documents.parts_of(task) {
         let (start, mut continued) = (part.range.start, part.continued);

@@ -1,7 +1,8 @@
 //! Counts as bytes, and back.
 
 use super::Counts;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
+use crate::leb128;
 
 impl Counts {
     /// Serialises: for each piece a LEB128 length, a LEB128 count, the bytes.
@@ -9,8 +10,8 @@ impl Counts {
     pub fn dump(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.arena.len() + 4 * self.entries.len());
         for (piece, count) in self.iter() {
-            write_number(&mut bytes, piece.len() as u64);
-            write_number(&mut bytes, count);
+            leb128::write(&mut bytes, piece.len() as u64);
+            leb128::write(&mut bytes, count);
             bytes.extend_from_slice(piece);
         }
         bytes
@@ -25,10 +26,9 @@ impl Counts {
         let mut at = 0;
         while at < bytes.len() {
             let begin = at;
-            let broken =
-                |what: &str| Error::Invalid(format!("{what} at byte {begin} of the counts"));
-            let length = read_number(bytes, &mut at).ok_or_else(|| broken("a length is cut"))?;
-            let count = read_number(bytes, &mut at).ok_or_else(|| broken("a count is cut"))?;
+            let broken = |what: &str| invalid!("{what} at byte {begin} of the counts");
+            let length = leb128::read(bytes, &mut at).ok_or_else(|| broken("a length is cut"))?;
+            let count = leb128::read(bytes, &mut at).ok_or_else(|| broken("a count is cut"))?;
             let end = usize::try_from(length)
                 .ok()
                 .and_then(|length| at.checked_add(length));
@@ -47,29 +47,4 @@ impl Counts {
         }
         Ok(counts)
     }
-}
-
-fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn read_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *bytes.get(*at)?;
-        *at += 1;
-        let bits = u64::from(byte & 0x7F);
-        if shift == 63 && bits > 1 {
-            return None;
-        }
-        number |= bits << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }

@@ -173,3 +173,41 @@ fn a_length_that_lies_is_named() {
     let error = Counts::load(&[0x80], 1 << 20).unwrap_err();
     assert_eq!(error.to_string(), "a length is cut at byte 0 of the counts");
 }
+
+/// However threads take tasks: pieces, counts and their order are those of one thread.
+#[cfg(shuttle)]
+pub fn shared_counts_are_those_of_one_thread() {
+    let scanner = Scanner::from_json(LLAMA3).unwrap();
+    let text = b"one two three two four one five three six two one seven";
+    let ends = [8, 13, 21, 30, 41, 45, text.len() as u64];
+    let documents = Documents {
+        text,
+        ends: &ends,
+        continued: false,
+    };
+    let mut start = 0;
+    let tasks = ends.iter().enumerate().map(|(document, &end)| {
+        let task = Task {
+            start,
+            end: end as usize,
+            document,
+            continued: false,
+            closed_documents: 1,
+        };
+        start = task.end;
+        task
+    });
+    let tasks: Vec<Task> = tasks.collect();
+    let cutter = ByScanner {
+        documents: &documents,
+        scanner: &scanner,
+        matcher: None,
+        prefix_space: false,
+    };
+    let counted = |threads| {
+        let mut counts = Counts::new(1 << 20);
+        counts.add_tasks(&tasks, &cutter, threads).unwrap();
+        items(&counts)
+    };
+    assert_eq!(counted(3), counted(1));
+}

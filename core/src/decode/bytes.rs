@@ -1,14 +1,14 @@
 //! Decoders of strings that spell bytes.
 
-use super::pieces::{Kind, Pieces};
+use super::texts::{Kind, TokenTexts};
 use crate::text::read_char;
 use crate::text::visible;
 
 /// Reads visible characters as the bytes they spell, and makes one string of all. A string with any
 /// other character in it is taken as it is.
-pub fn read_visible(pieces: &Pieces, out: &mut Pieces) {
+pub fn read_visible(texts: &TokenTexts, out: &mut TokenTexts) {
     let mut spelt = Vec::new();
-    for (piece, _) in pieces.iter() {
+    for (piece, _) in texts.iter() {
         spelt.clear();
         let mut at = 0;
         while at < piece.len() {
@@ -25,9 +25,9 @@ pub fn read_visible(pieces: &Pieces, out: &mut Pieces) {
 }
 
 /// Reads each run of strings like `<0x41>` as one string of bytes.
-pub fn read_fallback(pieces: &Pieces, out: &mut Pieces) {
+pub fn read_fallback(texts: &TokenTexts, out: &mut TokenTexts) {
     let mut running = false;
-    for (piece, kind) in pieces.iter() {
+    for (piece, kind) in texts.iter() {
         match spelt_byte(piece) {
             Some(byte) => {
                 out.extend(&[byte]);
@@ -59,18 +59,18 @@ fn spelt_byte(piece: &[u8]) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn run(step: fn(&Pieces, &mut Pieces), pieces: &[&[u8]]) -> Vec<Vec<u8>> {
-        let (mut from, mut to) = (Pieces::default(), Pieces::default());
-        pieces.iter().for_each(|piece| from.push(piece, Kind::Text));
+    fn run(step: fn(&TokenTexts, &mut TokenTexts), texts: &[&[u8]]) -> Vec<Vec<u8>> {
+        let (mut from, mut to) = (TokenTexts::default(), TokenTexts::default());
+        texts.iter().for_each(|piece| from.push(piece, Kind::Text));
         step(&from, &mut to);
         to.iter().map(|(piece, _)| piece.to_vec()).collect()
     }
 
     #[test]
     fn reads_visible_characters() {
-        let pieces = ["Hé".as_bytes(), "Ġ".as_bytes(), "好Ġ".as_bytes(), b"\xff"];
+        let texts = ["Hé".as_bytes(), "Ġ".as_bytes(), "好Ġ".as_bytes(), b"\xff"];
         assert_eq!(
-            run(read_visible, &pieces),
+            run(read_visible, &texts),
             [b"H\xe9 \xe5\xa5\xbd\xc4\xa0\xff"]
         );
         assert_eq!(run(read_visible, &[]), [b""]);
@@ -78,11 +78,11 @@ mod tests {
 
     #[test]
     fn reads_runs_of_bytes() {
-        let pieces: [&[u8]; 7] = [
+        let texts: [&[u8]; 7] = [
             b"<0xE4>", b"<0xbd>", b"<0xA0>", b"a", b"<0x+1>", b"<0xFF>", b"<0x00>",
         ];
         assert_eq!(
-            run(read_fallback, &pieces),
+            run(read_fallback, &texts),
             ["你".as_bytes(), b"a", b"<0x+1>", b"\xff\0"]
         );
     }

@@ -7,9 +7,9 @@
 use serde::Deserialize;
 
 use super::bytes;
-use super::pieces::{Kind, Pieces};
+use super::texts::{Kind, TokenTexts};
 use super::words::{self, Replacement};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::normalize::Pattern;
 
 /// The specification of one component, as JSON of the same form as in Hugging Face's files.
@@ -28,7 +28,8 @@ pub enum Spec {
     Metaspace {
         replacement: char,
         prepend_scheme: String,
-        split: bool,
+        #[serde(rename = "split")]
+        _split: bool,
     },
     #[serde(rename = "BPEDecoder")]
     Bpe {
@@ -73,139 +74,78 @@ pub struct Decoder {
     steps: Vec<Step>,
 }
 
-/// A compiled component.
+/// A component, and what of it had to be compiled.
 #[derive(Debug)]
-enum Step {
-    ByteLevel,
-    WordPiece {
-        prefix: Vec<u8>,
-        cleanup: bool,
-    },
-    Metaspace {
-        mark: char,
-        prepended: bool,
-    },
-    Suffix(Vec<u8>),
-    Ctc {
-        pad_token: Vec<u8>,
-        word_delimiter_token: Vec<u8>,
-        cleanup: bool,
-    },
-    ByteFallback,
-    Fuse,
-    Strip {
-        content: char,
-        start: usize,
-        stop: usize,
-    },
-    Replace(Replacement),
-    SpaceMarks {
-        strips_one: bool,
-        strips_all: bool,
-        unk_surface: Vec<u8>,
-        byte_fallback: bool,
-    },
+struct Step {
+    spec: Spec,
+    /// Of a `Replace`.
+    replacement: Option<Replacement>,
 }
 
 impl Step {
     fn new(spec: Spec) -> Result<Self> {
-        Ok(match spec {
-            Spec::ByteLevel {} => Self::ByteLevel,
-            Spec::WordPiece { prefix, cleanup } => Self::WordPiece {
-                prefix: prefix.into_bytes(),
-                cleanup,
-            },
+        let replacement = match &spec {
+            Spec::Replace { pattern, content } => Some(Replacement::new(pattern, content)?),
+            _ => None,
+        };
+        Ok(Self { spec, replacement })
+    }
+
+    /// Makes the list `out` of the list `texts`.
+    fn run(&self, texts: &TokenTexts, out: &mut TokenTexts) -> Result<()> {
+        match &self.spec {
+            Spec::ByteLevel {} => bytes::read_visible(texts, out),
+            Spec::WordPiece { prefix, cleanup } => {
+                words::join_word_pieces(texts, prefix.as_bytes(), *cleanup, out);
+            }
             Spec::Metaspace {
                 replacement,
                 prepend_scheme,
-                split: _,
-            } => Self::Metaspace {
-                mark: replacement,
-                prepended: prepend_scheme != "never",
-            },
-            Spec::Bpe { suffix } => Self::Suffix(suffix.into_bytes()),
+                ..
+            } => read_marks(texts, *replacement, prepend_scheme != "never", out),
+            Spec::Bpe { suffix } => words::read_suffix(texts, suffix.as_bytes(), out),
             Spec::Ctc {
                 pad_token,
                 word_delimiter_token,
                 cleanup,
-            } => Self::Ctc {
-                pad_token: pad_token.into_bytes(),
-                word_delimiter_token: word_delimiter_token.into_bytes(),
-                cleanup,
-            },
-            Spec::ByteFallback {} => Self::ByteFallback,
-            Spec::Fuse {} => Self::Fuse,
-            Spec::Strip {
-                content,
-                start,
-                stop,
-            } => Self::Strip {
-                content,
-                start,
-                stop,
-            },
-            Spec::Replace { pattern, content } => {
-                Self::Replace(Replacement::new(&pattern, content)?)
+            } => {
+                let tokens = [pad_token, word_delimiter_token].map(String::as_bytes);
+                words::read_ctc(texts, tokens, *cleanup, out);
             }
-            Spec::SpaceMarks {
-                add_dummy_prefix,
-                remove_extra_whitespaces,
-                _treat_whitespace_as_suffix,
-                unk_surface,
-                byte_fallback,
-            } => Self::SpaceMarks {
-                strips_one: add_dummy_prefix || remove_extra_whitespaces,
-                strips_all: remove_extra_whitespaces,
-                unk_surface: unk_surface.into_bytes(),
-                byte_fallback,
-            },
-        })
-    }
-
-    /// Makes the list `out` of the list `pieces`.
-    fn run(&self, pieces: &Pieces, out: &mut Pieces) -> Result<()> {
-        match self {
-            Self::ByteLevel => bytes::read_visible(pieces, out),
-            Self::WordPiece { prefix, cleanup } => {
-                words::join_word_pieces(pieces, prefix, *cleanup, out);
-            }
-            Self::Metaspace { mark, prepended } => read_marks(pieces, *mark, *prepended, out),
-            Self::Suffix(suffix) => words::read_suffix(pieces, suffix, out),
-            Self::Ctc {
-                pad_token,
-                word_delimiter_token,
-                cleanup,
-            } => words::read_ctc(pieces, pad_token, word_delimiter_token, *cleanup, out),
-            Self::ByteFallback => bytes::read_fallback(pieces, out),
-            Self::Fuse => {
-                pieces.iter().for_each(|(piece, _)| out.extend(piece));
+            Spec::ByteFallback {} => bytes::read_fallback(texts, out),
+            Spec::Fuse {} => {
+                texts.iter().for_each(|(piece, _)| out.extend(piece));
                 out.close(Kind::Text);
             }
-            Self::Strip {
+            &Spec::Strip {
                 content,
                 start,
                 stop,
-            } => strip(pieces, *content, *start, *stop, out),
-            Self::Replace(replacement) => {
-                for (piece, kind) in pieces.iter() {
-                    replacement.apply(piece, out)?;
+            } => strip(texts, content, start, stop, out),
+            Spec::Replace { .. } => {
+                for (piece, kind) in texts.iter() {
+                    if let Some(replacement) = &self.replacement {
+                        replacement.apply(piece, out)?;
+                    }
                     out.close(kind);
                 }
             }
-            Self::SpaceMarks {
-                strips_one,
-                strips_all,
+            Spec::SpaceMarks {
+                add_dummy_prefix,
+                remove_extra_whitespaces: strips_all,
                 unk_surface,
                 byte_fallback,
+                ..
             } => {
-                let mut read = Pieces::default();
-                let pieces = if *byte_fallback {
-                    bytes::read_fallback(pieces, &mut read);
+                let mut read = TokenTexts::default();
+                let texts = if *byte_fallback {
+                    bytes::read_fallback(texts, &mut read);
                     &read
                 } else {
-                    pieces
+                    texts
                 };
-                read_space_marks(pieces, *strips_one, *strips_all, unk_surface, out);
+                let strips_one = *add_dummy_prefix || *strips_all;
+                read_space_marks(texts, strips_one, *strips_all, unk_surface.as_bytes(), out);
             }
         }
         Ok(())
@@ -229,7 +169,7 @@ impl Decoder {
     /// As [`Decoder::new`], and when the JSON is none or of another form.
     pub fn from_json(json: &str) -> Result<Self> {
         let spec = serde_json::from_str(json)
-            .map_err(|error| Error::Invalid(format!("not the decoders of a tokenizer: {error}")))?;
+            .map_err(|error| invalid!("not the decoders of a tokenizer: {error}"))?;
         Self::new(spec)
     }
 
@@ -238,15 +178,15 @@ impl Decoder {
     #[must_use]
     pub fn is_local(&self) -> bool {
         let mut fused = false;
-        self.steps.iter().all(|step| match step {
-            Step::WordPiece { .. } | Step::Metaspace { .. } | Step::SpaceMarks { .. } => !fused,
-            Step::ByteFallback | Step::Replace(_) => !fused,
-            Step::Fuse => {
+        self.steps.iter().all(|step| match step.spec {
+            Spec::WordPiece { .. } | Spec::Metaspace { .. } | Spec::SpaceMarks { .. } => !fused,
+            Spec::ByteFallback {} | Spec::Replace { .. } => !fused,
+            Spec::Fuse {} => {
                 fused = true;
                 true
             }
-            Step::Strip { stop, .. } => !fused || *stop == 0,
-            Step::ByteLevel | Step::Suffix(_) | Step::Ctc { .. } => false,
+            Spec::Strip { stop, .. } => !fused || stop == 0,
+            Spec::ByteLevel {} | Spec::Bpe { .. } | Spec::Ctc { .. } => false,
         })
     }
 
@@ -254,31 +194,34 @@ impl Decoder {
     ///
     /// # Errors
     /// When an expression takes too long, and when the text becomes far longer than the tokens are: see
-    /// [`Pieces::bounded_by`].
-    pub fn decode(&self, tokens: Pieces) -> Result<Vec<u8>> {
+    /// [`TokenTexts::bounded_by`].
+    pub fn decode(&self, tokens: TokenTexts) -> Result<Vec<u8>> {
         tokens.check()?;
-        let (mut pieces, mut out) = (Pieces::bounded_by(&tokens), Pieces::bounded_by(&tokens));
+        let (mut texts, mut out) = (
+            TokenTexts::bounded_by(&tokens),
+            TokenTexts::bounded_by(&tokens),
+        );
         let mut steps = self.steps.iter();
         let Some(first) = steps.next() else {
             return Ok(tokens.into_bytes());
         };
-        first.run(&tokens, &mut pieces)?;
-        pieces.check()?;
+        first.run(&tokens, &mut texts)?;
+        texts.check()?;
         for step in steps {
             out.clear();
-            step.run(&pieces, &mut out)?;
+            step.run(&texts, &mut out)?;
             out.check()?;
-            std::mem::swap(&mut pieces, &mut out);
+            std::mem::swap(&mut texts, &mut out);
         }
-        Ok(pieces.into_bytes())
+        Ok(texts.into_bytes())
     }
 }
 
 /// Reads marks as spaces; those of the first string are left out if one was put before the text.
-fn read_marks(pieces: &Pieces, mark: char, prepended: bool, out: &mut Pieces) {
+fn read_marks(texts: &TokenTexts, mark: char, prepended: bool, out: &mut TokenTexts) {
     let mut utf8 = [0; 4];
     let mark = mark.encode_utf8(&mut utf8).as_bytes();
-    for (number, (piece, kind)) in pieces.iter().enumerate() {
+    for (number, (piece, kind)) in texts.iter().enumerate() {
         let with: &[u8] = if number == 0 && prepended { b"" } else { b" " };
         words::replace(piece, mark, with, out);
         out.close(kind);
@@ -286,10 +229,10 @@ fn read_marks(pieces: &Pieces, mark: char, prepended: bool, out: &mut Pieces) {
 }
 
 /// Takes up to `start` and `stop` characters that are `content` off the ends of each string.
-fn strip(pieces: &Pieces, content: char, start: usize, stop: usize, out: &mut Pieces) {
+fn strip(texts: &TokenTexts, content: char, start: usize, stop: usize, out: &mut TokenTexts) {
     let mut utf8 = [0; 4];
     let content = content.encode_utf8(&mut utf8).as_bytes();
-    for (mut piece, kind) in pieces.iter() {
+    for (mut piece, kind) in texts.iter() {
         for _ in 0..start {
             match piece.strip_prefix(content) {
                 Some(rest) => piece = rest,
@@ -309,15 +252,15 @@ fn strip(pieces: &Pieces, content: char, start: usize, stop: usize, out: &mut Pi
 /// Reads marks as blanks. As long as there is no text, and nothing but strings without a mark at their
 /// beginning has been seen, a string's first mark is the one that was put before the text.
 fn read_space_marks(
-    pieces: &Pieces,
+    texts: &TokenTexts,
     strips_one: bool,
     strips_all: bool,
     unk_surface: &[u8],
-    out: &mut Pieces,
+    out: &mut TokenTexts,
 ) {
     const MARK: &[u8] = "▁".as_bytes();
     let (mut at_beginning, mut empty) = (strips_one, true);
-    for (mut piece, kind) in pieces.iter() {
+    for (mut piece, kind) in texts.iter() {
         match kind {
             Kind::Unknown => piece = unk_surface,
             Kind::Bytes => {}

@@ -8,7 +8,7 @@
 //! what the other one saw. The plain loop that both are held to is in the tests.
 
 use super::SpecialTable;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::memory::room::{self, Room};
 use crate::tables::TokenTable;
 
@@ -64,10 +64,10 @@ pub fn decode_into<'a>(
         } else {
             special.get(id).ok_or(Error::MissingId { id, place })?
         };
-        if !out.append(token) {
-            let sentence = "there is no room for what the ids stand for";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            out.append(token),
+            "there is no room for what the ids stand for"
+        );
     }
     Ok(out)
 }
@@ -113,11 +113,7 @@ mod tests {
     }
 
     fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
-        let ends = tokens.iter().scan(0, |end, token| {
-            *end += token.len() as u32;
-            Some(*end)
-        });
-        TokenTable::new(tokens.concat().into(), ends.collect::<Vec<u32>>().into()).unwrap()
+        TokenTable::of(tokens).unwrap()
     }
 
     const SPECIAL: SpecialTable<'_> = SpecialTable {

@@ -2,8 +2,8 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use super::pieces::{Kind, Pieces};
-use crate::error::{Error, Result};
+use super::texts::{Kind, TokenTexts};
+use crate::error::{Result, invalid};
 use crate::normalize::Pattern;
 use crate::text::character_len;
 use crate::text::pattern::{Expression, Rules};
@@ -11,18 +11,18 @@ use crate::text::subject::Subject;
 
 /// Puts a space before each string but the first that does not begin with `prefix`, and takes the
 /// prefix off the others.
-pub fn join_word_pieces(pieces: &Pieces, prefix: &[u8], cleanup: bool, out: &mut Pieces) {
-    let mut scratch = Scratch::default();
-    for (number, (piece, kind)) in pieces.iter().enumerate() {
+pub fn join_word_pieces(texts: &TokenTexts, prefix: &[u8], cleanup: bool, out: &mut TokenTexts) {
+    let mut draft = Draft::default();
+    for (number, (piece, kind)) in texts.iter().enumerate() {
         let (space, rest): (&[u8], &[u8]) = match piece.strip_prefix(prefix) {
             _ if number == 0 => (b"", piece),
             Some(rest) => (b"", rest),
             None => (b" ", piece),
         };
         if cleanup {
-            scratch.begin(&[space, rest]);
-            scratch.clean_up();
-            out.extend(&scratch.text);
+            draft.begin(&[space, rest]);
+            draft.clean_up();
+            out.extend(&draft.text);
         } else {
             out.extend(space);
             out.extend(rest);
@@ -32,9 +32,9 @@ pub fn join_word_pieces(pieces: &Pieces, prefix: &[u8], cleanup: bool, out: &mut
 }
 
 /// Reads a suffix as a space, and leaves it out in the last string.
-pub fn read_suffix(pieces: &Pieces, suffix: &[u8], out: &mut Pieces) {
-    let last = pieces.len().saturating_sub(1);
-    for (number, (piece, kind)) in pieces.iter().enumerate() {
+pub fn read_suffix(texts: &TokenTexts, suffix: &[u8], out: &mut TokenTexts) {
+    let last = texts.len().saturating_sub(1);
+    for (number, (piece, kind)) in texts.iter().enumerate() {
         replace(piece, suffix, if number == last { b"" } else { b" " }, out);
         out.close(kind);
     }
@@ -43,38 +43,37 @@ pub fn read_suffix(pieces: &Pieces, suffix: &[u8], out: &mut Pieces) {
 /// Reads the output of connectionist temporal classification: of equal neighbours one is left, then
 /// what says "the same" is taken out.
 pub fn read_ctc(
-    pieces: &Pieces,
-    pad_token: &[u8],
-    word_delimiter_token: &[u8],
+    texts: &TokenTexts,
+    [pad_token, word_delimiter_token]: [&[u8]; 2],
     cleanup: bool,
-    out: &mut Pieces,
+    out: &mut TokenTexts,
 ) {
     let mut last = None;
-    let mut scratch = Scratch::default();
-    for (piece, _) in pieces.iter() {
+    let mut draft = Draft::default();
+    for (piece, _) in texts.iter() {
         if last.replace(piece) == Some(piece) {
             continue;
         }
-        scratch.begin(&[piece]);
-        scratch.replace(pad_token, b"");
+        draft.begin(&[piece]);
+        draft.replace(pad_token, b"");
         if cleanup {
-            scratch.clean_up();
-            scratch.replace(word_delimiter_token, b" ");
+            draft.clean_up();
+            draft.replace(word_delimiter_token, b" ");
         }
-        if !scratch.text.is_empty() {
-            out.push(&scratch.text, Kind::Text);
+        if !draft.text.is_empty() {
+            out.push(&draft.text, Kind::Text);
         }
     }
 }
 
 /// A text that is rewritten in place, as seen from outside.
 #[derive(Debug, Default)]
-struct Scratch {
+struct Draft {
     text: Vec<u8>,
-    spare: Pieces,
+    spare: TokenTexts,
 }
 
-impl Scratch {
+impl Draft {
     fn begin(&mut self, parts: &[&[u8]]) {
         self.text.clear();
         parts
@@ -119,7 +118,7 @@ impl Scratch {
 
 /// Writes a text with every occurrence of `from`, from left to right, replaced. An empty `from`
 /// occurs before each character and at the end.
-pub fn replace(text: &[u8], from: &[u8], with: &[u8], out: &mut Pieces) {
+pub fn replace(text: &[u8], from: &[u8], with: &[u8], out: &mut TokenTexts) {
     let Some(&first) = from.first() else {
         let mut at = 0;
         out.extend(with);
@@ -164,15 +163,14 @@ impl Replacement {
     ///
     /// # Errors
     /// Says why the expression cannot be.
-    pub fn new(pattern: &Pattern, content: String) -> Result<Self> {
+    pub fn new(pattern: &Pattern, content: &str) -> Result<Self> {
         let pattern = match pattern {
             Pattern::String(literal) => Searched::Literal(
                 AhoCorasickBuilder::new()
                     .match_kind(MatchKind::LeftmostFirst)
                     .build([literal])
                     .map_err(|error| {
-                        let sentence = format!("the decoder cannot look for {literal:?}: {error}");
-                        Error::Invalid(sentence)
+                        invalid!("the decoder cannot look for {literal:?}: {error}")
                     })?,
             ),
             Pattern::Regex(expression) => {
@@ -181,7 +179,7 @@ impl Replacement {
         };
         Ok(Self {
             pattern,
-            content: content.into_bytes(),
+            content: content.into(),
         })
     }
 
@@ -190,7 +188,7 @@ impl Replacement {
     ///
     /// # Errors
     /// When an expression takes too long.
-    pub fn apply(&self, piece: &[u8], out: &mut Pieces) -> Result<()> {
+    pub fn apply(&self, piece: &[u8], out: &mut TokenTexts) -> Result<()> {
         match &self.pattern {
             Searched::Literal(literal) => {
                 let mut kept = 0;
@@ -226,7 +224,7 @@ mod tests {
     use super::*;
 
     fn replaced(text: &str, from: &str, with: &str) -> String {
-        let mut out = Pieces::default();
+        let mut out = TokenTexts::default();
         replace(text.as_bytes(), from.as_bytes(), with.as_bytes(), &mut out);
         String::from_utf8(out.into_bytes()).unwrap()
     }
@@ -241,7 +239,7 @@ mod tests {
     #[test]
     fn an_expression_that_would_go_backwards_is_refused() {
         let pattern = Pattern::Regex(r"a|(?<=\Ka)b".to_owned());
-        let error = Replacement::new(&pattern, String::new()).unwrap_err();
+        let error = Replacement::new(&pattern, "").unwrap_err();
         assert!(
             error.to_string().contains("inside a look-around"),
             "{error}"
@@ -251,8 +249,8 @@ mod tests {
     #[test]
     fn replaces_by_expression_between_stray_bytes() {
         let pattern = Pattern::Regex("^a|x*".to_owned());
-        let replacement = Replacement::new(&pattern, "-".to_owned()).unwrap();
-        let mut out = Pieces::default();
+        let replacement = Replacement::new(&pattern, "-").unwrap();
+        let mut out = TokenTexts::default();
         replacement.apply(b"ab\xffac", &mut out).unwrap();
         assert_eq!(out.into_bytes(), b"-b-\xff-c-");
     }

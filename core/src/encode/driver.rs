@@ -45,6 +45,10 @@ pub trait Encode: Sync {
     /// later one with `continued`); 0 when there is none.
     fn safe_cut(&self, text: &[u8]) -> usize;
 
+    /// An offset at which a text that begins where a piece does can be cut for the sake of its ids alone, though a piece
+    /// is in two parts then; 0 when nothing is known of one.
+    fn cut_in_run(&self, text: &[u8]) -> usize;
+
     /// Appends the ids of a task, and how many there are at the end of each document. Errors have their
     /// offset in the block.
     fn encode_task(
@@ -110,6 +114,14 @@ impl<E: Encode> Encoder<E> {
         self.way.safe_cut(text)
     }
 
+    /// Gives an offset inside a run of one byte at which a text can be cut, and each part be encoded as after
+    /// [`Encoder::safe_cut`]: a piece is in two parts then, but the ids are the same. The text is a document's, or what
+    /// such cuts left of it. 0 when nothing is known of one.
+    #[must_use]
+    pub fn cut_in_run(&self, text: &[u8]) -> usize {
+        self.way.cut_in_run(text)
+    }
+
     /// Changes how much memory all caches may take together, from the next block on.
     pub fn set_budget(&mut self, budget: Budget) {
         self.workers.budget = budget;
@@ -150,8 +162,10 @@ impl<E: Encode> Encoder<E> {
 
     /// Encodes a task.
     pub(crate) fn run(&self, job: &Job<'_>, task: &Task, worker: &mut E::Worker) -> Result<Part> {
-        let bytes = if job.keep { task.end - task.start } else { 0 };
-        let mut part = Part::with_room_for(bytes);
+        let mut part = match job.keep {
+            true => Part::with_room_for(task.end - task.start),
+            false => Part::counting(),
+        };
         self.way.encode_task(job, task, worker, &mut part)?;
         Ok(part)
     }

@@ -17,6 +17,9 @@ pub struct Encoded {
 /// More ids than are added to those of a long text: what stands before it, say.
 const ADDED: usize = 64;
 
+/// More ids than are held while they are only counted.
+const MANY: usize = 1 << 12;
+
 /// What one task gave: ids (or only their number), and how many there were at each document's end.
 #[derive(Debug, Default)]
 pub struct Part {
@@ -25,9 +28,28 @@ pub struct Part {
     counted: u64,
     /// How many ids there were at the end of each document.
     pub ends: Vec<u64>,
+    /// Whether ids are given up, now and then, and only their number is kept.
+    pub only_counts: bool,
+}
+
+/// Where the ids of a part of a text begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin {
+    /// How many there were.
+    pub ids: usize,
+    counted: u64,
 }
 
 impl Part {
+    /// Nothing yet, for ids that are only counted.
+    #[must_use]
+    pub fn counting() -> Self {
+        Self {
+            only_counts: true,
+            ..Self::default()
+        }
+    }
+
     /// Nothing yet, with room for the ids of so many bytes of text.
     #[must_use]
     pub fn with_room_for(bytes: usize) -> Self {
@@ -60,16 +82,34 @@ impl Part {
         self.counted + self.ids.len() as u64
     }
 
+    /// Where the next ids begin.
+    #[must_use]
+    pub fn begin(&self) -> Begin {
+        Begin {
+            ids: self.ids.len(),
+            counted: self.counted,
+        }
+    }
+
+    /// The ids since then; None if some were only counted.
+    #[must_use]
+    pub fn since(&self, begin: Begin) -> Option<&[u32]> {
+        (self.counted == begin.counted).then(|| &self.ids[begin.ids..])
+    }
+
     /// Adds ids that are only counted.
     #[inline]
     pub fn add(&mut self, ids: u64) {
         self.counted += ids;
     }
 
-    /// Gives up the ids and keeps their number.
-    pub fn forget(&mut self) {
-        self.counted += self.ids.len() as u64;
-        self.ids.clear();
+    /// Gives up the ids, if only their number is asked and they have become many.
+    #[inline]
+    pub fn forget_some(&mut self) {
+        if self.only_counts && self.ids.len() > MANY {
+            self.counted += self.ids.len() as u64;
+            self.ids.clear();
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::boundaries::runs::Joins;
 use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::Part;
 use crate::encode::workers;
@@ -52,6 +53,16 @@ impl Encode for Plain {
         self.scanner.safe_cut(text)
     }
 
+    fn cut_in_run(&self, text: &[u8]) -> usize {
+        match self.scanner.cut_in_run(text) {
+            0 => 0,
+            cut => match self.model.joins_blanks() {
+                Joins::Never => cut,
+                Joins::Perhaps => 0,
+            },
+        }
+    }
+
     fn encode_task(
         &self,
         job: &Job<'_>,
@@ -65,7 +76,6 @@ impl Encode for Plain {
             text: job.documents.text,
             worker,
             part,
-            keep: job.keep,
         };
         for document in job.documents.parts_of(task) {
             run.document(document.range, document.continued, job.matcher)?;
@@ -119,7 +129,6 @@ impl Encoder<Plain> {
             text,
             worker: &mut worker,
             part: &mut part,
-            keep: true,
         };
         let result = run.pieces(ends);
         self.return_worker(worker);
@@ -133,7 +142,6 @@ struct Run<'a> {
     text: &'a [u8],
     worker: &'a mut Worker,
     part: &'a mut Part,
-    keep: bool,
 }
 
 impl Run<'_> {
@@ -150,11 +158,11 @@ impl Run<'_> {
             match segment {
                 Segment::Special { id, .. } => {
                     self.flush()?;
-                    if self.keep {
+                    if self.part.only_counts {
+                        self.part.add(1);
+                    } else {
                         self.part.reserve(1)?;
                         self.part.ids.push(id);
-                    } else {
-                        self.part.add(1);
                     }
                 }
                 Segment::Text { start, end } => {
@@ -234,12 +242,12 @@ impl Run<'_> {
     /// Looks up what the batch holds.
     fn flush(&mut self) -> Result<()> {
         let Worker { batch, look_up } = &mut *self.worker;
-        if self.keep {
-            self.plain
-                .look_up::<true>(self.text, batch, look_up, self.part)
-        } else {
+        if self.part.only_counts {
             self.plain
                 .look_up::<false>(self.text, batch, look_up, self.part)
+        } else {
+            self.plain
+                .look_up::<true>(self.text, batch, look_up, self.part)
         }
     }
 }

@@ -98,6 +98,11 @@ impl Encode for Staged {
         answers.safe_cut_for(self.model.border(), fuses, text)
     }
 
+    /// Stages see runs as a whole.
+    fn cut_in_run(&self, _: &[u8]) -> usize {
+        0
+    }
+
     fn encode_task(
         &self,
         job: &Job<'_>,
@@ -116,7 +121,7 @@ impl Encode for Staged {
                 matcher: job.matcher,
                 variation,
                 worker: &mut *worker,
-                out: Out::Ids(&mut *part, job.keep),
+                out: Out::Ids(&mut *part),
             };
             run.document(document.range, document.continued)?;
             if document.closed {

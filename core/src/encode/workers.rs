@@ -1,10 +1,11 @@
 //! Workers between calls: their caches stay warm from block to block.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use crate::memory::budget::{Budget, Share};
 use crate::threads::cores;
+use crate::threads::sync::atomic::{AtomicUsize, Ordering};
+use crate::threads::sync::{Mutex, MutexGuard};
 
 /// What one thread works with.
 pub trait Worker: Default + Send {
@@ -31,7 +32,7 @@ pub struct Workers<W> {
 impl<W> Default for Workers<W> {
     fn default() -> Self {
         Self {
-            idle: Mutex::default(),
+            idle: Mutex::new(Vec::new()),
             all: AtomicUsize::new(0),
             budget: Budget::default(),
         }
@@ -178,5 +179,24 @@ pub(crate) mod tests {
         workers.return_worker(first);
         assert_eq!(workers.worker().0, share(2));
         assert_eq!(workers.cache_bytes(), 0);
+    }
+
+    /// However calls of several threads lie: no worker is lost, and as many are counted as there are.
+    #[cfg(shuttle)]
+    pub(crate) fn workers_are_counted() {
+        let workers = Workers::<Told>::default();
+        crate::threads::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let lent = [workers.worker(), workers.worker(), workers.worker()];
+                    lent.into_iter()
+                        .for_each(|worker| workers.return_worker(worker));
+                });
+            }
+            scope.spawn(|| workers.clear());
+        });
+        let idle = workers.idle().len();
+        assert!(idle <= cores());
+        assert_eq!(workers.all.load(Ordering::Relaxed), idle);
     }
 }

@@ -24,9 +24,15 @@ impl Frequencies {
     /// Counts one occurrence.
     #[inline]
     pub fn add(&mut self, id: u32) {
+        self.add_many(id, 1);
+    }
+
+    /// Counts several occurrences.
+    #[inline]
+    pub fn add_many(&mut self, id: u32, occurrences: u64) {
         match self.counts.get_mut(id as usize) {
-            Some(count) => *count += 1,
-            None => *self.others.entry(id).or_default() += 1,
+            Some(count) => *count += occurrences,
+            None => *self.others.entry(id).or_default() += occurrences,
         }
     }
 

@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::random::{Draw, Place};
 use crate::threads;
 
@@ -38,11 +38,10 @@ pub fn bootstrap_interval(
 ) -> Result<Option<(f64, f64)>> {
     check(first, second)?;
     let tail = (resamples + 1) / 40;
-    if tail == 0 {
-        return Err(Error::Invalid(format!(
-            "{resamples} resamples are too few for a 95% interval: it takes 39"
-        )));
-    }
+    ensure!(
+        tail != 0,
+        "{resamples} resamples are too few for a 95% interval: it takes 39"
+    );
     if first.is_empty() {
         return Ok(None);
     }
@@ -121,22 +120,22 @@ pub fn sign_flip(
 }
 
 fn check(first: &[u64], second: &[u64]) -> Result<()> {
-    let broken = |sentence: String| Err(Error::Invalid(sentence));
-    if first.len() != second.len() {
-        return broken(format!(
-            "{} units of one tokenizer cannot be paired with {}",
-            first.len(),
-            second.len()
-        ));
-    }
-    if u32::try_from(first.len()).is_err() {
-        return broken("there are 2^32 units or more".to_owned());
-    }
+    ensure!(
+        first.len() == second.len(),
+        "{} units of one tokenizer cannot be paired with {}",
+        first.len(),
+        second.len()
+    );
+    ensure!(
+        u32::try_from(first.len()).is_ok(),
+        "there are 2^32 units or more"
+    );
     // No sum of as many as are drawn, and no difference of sums, may pass i64.
     let largest = first.iter().chain(second).max().copied().unwrap_or(0);
-    if u128::from(largest) * first.len() as u128 * 2 > i64::MAX as u128 {
-        return broken("the units' counts are too large to be added".to_owned());
-    }
+    ensure!(
+        u128::from(largest) * first.len() as u128 * 2 <= i64::MAX as u128,
+        "the units' counts are too large to be added"
+    );
     Ok(())
 }
 

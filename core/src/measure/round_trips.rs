@@ -2,7 +2,7 @@
 
 use crate::decode::{self, Decoder, Reading, SpecialTable, Strings};
 use crate::documents::{self, Documents, Task};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::tables::TokenTable;
 
 /// What makes text of ids again.
@@ -121,13 +121,12 @@ pub fn failures(
     threads: usize,
 ) -> Result<Vec<u64>> {
     documents.check()?;
-    if ends.len() != documents.ends.len()
-        || !ends.is_sorted()
-        || ends.last().copied().unwrap_or(0) != ids.len() as u64
-    {
-        let sentence = "the ids do not end where their documents do";
-        return Err(Error::Invalid(sentence.to_owned()));
-    }
+    ensure!(
+        ends.len() == documents.ends.len()
+            && ends.is_sorted()
+            && ends.last().copied().unwrap_or(0) == ids.len() as u64,
+        "the ids do not end where their documents do"
+    );
     // Whole documents only: nothing is cut.
     let tasks = documents::tasks(documents, |_| 0, None);
     let found = documents::run(

@@ -1,6 +1,6 @@
 //! What a tally knows of a tokenizer's ids.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::tables::TokenTable;
 
 /// What an id stands for, as far as it is counted apart.
@@ -44,9 +44,10 @@ impl Tables {
             .filter(|(id, _)| tokens.get(*id).is_empty())
             .map(|(id, bytes)| (id, bytes.into_boxed_slice()))
             .collect();
-        if !special.is_sorted_by(|one, other| one.0 < other.0) {
-            return Err(Error::Invalid("special ids do not ascend".to_owned()));
-        }
+        ensure!(
+            special.is_sorted_by(|one, other| one.0 < other.0),
+            "special ids do not ascend"
+        );
         let mut kinds = vec![Kind::Ordinary; tokens.len()];
         let mut unknown_outside = Vec::new();
         for &id in bytes {

@@ -10,7 +10,7 @@ use super::tables::{Kind, Tables};
 use super::words::{Stretch, Words};
 use crate::documents::Documents;
 use crate::encode::Span;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 
 /// A block of documents, and whether the last one goes on in the next.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ impl Sums {
 
 /// What was found in a document, or in a part of one.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct DocumentCounts {
     stretch: Stretch,
     bytes: u64,
     tokens: u64,
@@ -156,13 +156,12 @@ impl Tally {
             unfinished,
         } = block;
         documents.check()?;
-        if ends.len() != documents.ends.len()
-            || !ends.is_sorted()
-            || ends.last().copied().unwrap_or(0) != tokens.len() as u64
-        {
-            let sentence = "the tokens do not end where their documents do";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            ends.len() == documents.ends.len()
+                && ends.is_sorted()
+                && ends.last().copied().unwrap_or(0) == tokens.len() as u64,
+            "the tokens do not end where their documents do"
+        );
         let mut counter = self.counter();
         let (mut start, mut from) = (0, 0);
         let last = ends.len().saturating_sub(1);
@@ -201,7 +200,7 @@ impl Tally {
     }
 
     /// Adds the next part, in the order of the text.
-    pub fn take_part(&mut self, part: &Part) {
+    pub fn take_part(&mut self, part: &DocumentCounts) {
         if !part.continued {
             self.open = Open::default();
         }
@@ -289,7 +288,7 @@ pub fn count(
     range: std::ops::Range<usize>,
     tokens: Tokens<'_>,
     (continued, unfinished): (bool, bool),
-) -> Part {
+) -> DocumentCounts {
     let base = range.start;
     let Counter { frequencies, words } = counter;
     words.reset(&text[range.clone()]);
@@ -341,7 +340,7 @@ pub fn count(
             None
         }
     };
-    Part {
+    DocumentCounts {
         stretch: words.finish(continued, unfinished),
         bytes: range.len() as u64,
         tokens: tokens.len() as u64,
@@ -352,5 +351,6 @@ pub fn count(
     }
 }
 
+mod saved;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 
 /// A stretch of memory of which the beginning is filled.
 #[derive(Debug)]
@@ -140,10 +140,10 @@ pub fn check_filled(filled: &[u8], start: *const u8, length: usize) -> Result<()
     if filled.as_ptr() == start && filled.len() == length {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
+    Err(invalid!(
         "{} bytes were written where {length} were to be",
         filled.len()
-    )))
+    ))
 }
 
 #[cfg(test)]

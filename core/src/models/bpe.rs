@@ -18,7 +18,8 @@ use super::merging::dropout::Dropout;
 use super::merging::merge_varied;
 use super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::merging::table::MergeTable;
-use crate::error::{Error, Result};
+use crate::boundaries::runs::Joins;
+use crate::error::{Error, Result, ensure, invalid};
 use crate::random::Draw;
 use crate::tables::{
     CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
@@ -53,6 +54,8 @@ pub struct Bpe {
     unreached: OnceLock<Option<PieceTable<'static>>>,
     /// What bytes of ASCII begin as; unset as long as little is merged.
     ascii: OnceLock<AsciiMerges>,
+    /// Whether it joins blanks; unset as long as nobody asks.
+    blanks: OnceLock<Joins>,
 }
 
 /// Working memory that is used again from piece to piece.
@@ -108,11 +111,10 @@ impl Bpe {
         for (rank, &[left, right, product]) in merges.iter().enumerate() {
             let (l, r, p) = (tokens.get(left), tokens.get(right), tokens.get(product));
             let fits = !l.is_empty() && !r.is_empty() && p.len() == l.len() + r.len();
-            if !fits || !p.starts_with(l) || !p.ends_with(r) {
-                return Err(Error::Invalid(format!(
-                    "merge {rank} joins ids {left} and {right} to {product}, whose bytes are not theirs joined"
-                )));
-            }
+            ensure!(
+                fits && p.starts_with(l) && p.ends_with(r),
+                "merge {rank} joins ids {left} and {right} to {product}, whose bytes are not theirs joined"
+            );
             entries.push((left, right, rank as u32));
         }
         let products = merges.iter().map(|merge| merge[2]).collect();
@@ -139,6 +141,7 @@ impl Bpe {
             whole_pieces,
             unreached: OnceLock::new(),
             ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
         })
     }
 
@@ -162,6 +165,7 @@ impl Bpe {
             whole_pieces: true,
             unreached: OnceLock::from(None),
             ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
         }
     }
 
@@ -197,6 +201,12 @@ impl Bpe {
             return Ok(());
         }
         self.merge_piece(piece, scratch, out)
+    }
+
+    /// Whether blanks become one token with others.
+    #[must_use]
+    pub fn joins_blanks(&self) -> Joins {
+        *self.blanks.get_or_init(|| Joins::of(&self.tokens, b' '))
     }
 
     /// The token that is a whole piece; None also for one that merging gives.
@@ -368,10 +378,10 @@ fn all_splits(tokens: &TokenTable<'_>, pieces: &PieceTable<'_>) -> Vec<(u32, u32
 fn check_lengths(tokens: &TokenTable<'_>) -> Result<()> {
     debug_assert!(tokens.len() <= MAX_TOKENS);
     match tokens.iter().find(|(_, bytes)| bytes.len() > LONGEST_TOKEN) {
-        Some((id, bytes)) => Err(Error::Invalid(format!(
+        Some((id, bytes)) => Err(invalid!(
             "token {id} has {} bytes; at most {LONGEST_TOKEN} are handled",
             bytes.len()
-        ))),
+        )),
         None => Ok(()),
     }
 }

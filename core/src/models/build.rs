@@ -1,8 +1,8 @@
 //! How a model is made of its specification: the one place that knows all of them.
 
 use super::bpe::Bpe;
-use super::character_pairs::{self, CharacterPairs};
-use super::longest_match::{self, LongestMatch};
+use super::character_pairs::CharacterPairs;
+use super::longest_match::LongestMatch;
 use super::max_match::MaxMatch;
 use super::model::{Model, Tables};
 use super::ngram::NGram;
@@ -30,57 +30,17 @@ pub fn build(spec: ModelSpec, tables: Tables) -> Result<Box<dyn Model>> {
         )?),
         ModelSpec::MaxMatch { unk_id } => Box::new(MaxMatch::new(tables.tokens, unk_id)?),
         ModelSpec::NGram { n, unk_id } => Box::new(NGram::new(tables.tokens, n, unk_id)?),
-        ModelSpec::CharacterPairs {
-            unk_id,
-            fuse_unk,
-            byte_fallback,
-            ignore_merges,
-            continuing_subword_prefix,
-            end_of_word_suffix,
-            separate_suffix,
-            whole_runs_of,
-            by_steps,
-        } => {
-            let settings = character_pairs::Settings {
-                unk_id,
-                fuse_unk,
-                byte_fallback,
-                ignore_merges,
-                prefix: continuing_subword_prefix.into_bytes(),
-                suffix: end_of_word_suffix.into_bytes(),
-                separate_suffix,
-                whole_runs_of: whole_runs_of.into_bytes(),
-                by_steps,
-            };
-            Box::new(CharacterPairs::new(
-                tables.tokens,
-                &tables.merges,
-                settings,
-            )?)
-        }
+        ModelSpec::CharacterPairs(settings) => Box::new(CharacterPairs::new(
+            tables.tokens,
+            &tables.merges,
+            settings,
+        )?),
         ModelSpec::ScoredPairs {
             unk_id,
             byte_fallback,
         } => Box::new(ScoredPairs::new(tables, unk_id, byte_fallback)?),
-        ModelSpec::LongestMatch {
-            unk_id,
-            left_to_right,
-            end_of_word_suffix,
-            separate_suffix,
-            continuing_subword_prefix,
-        } => {
-            let marks = longest_match::Marks {
-                suffix: end_of_word_suffix.into_bytes(),
-                separate: separate_suffix,
-                prefix: continuing_subword_prefix.into_bytes(),
-            };
-            Box::new(LongestMatch::new(
-                tables.tokens,
-                &tables.scores,
-                unk_id,
-                left_to_right,
-                marks,
-            )?)
+        ModelSpec::LongestMatch(settings) => {
+            Box::new(LongestMatch::new(tables.tokens, &tables.scores, settings)?)
         }
         ModelSpec::WordPiece {
             unk_id,

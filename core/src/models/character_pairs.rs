@@ -6,19 +6,22 @@
 //!
 //! Invariant: spans ascend, and a token's span is that of the characters it was merged from.
 
+use serde::Deserialize;
+
 use super::merging::characters::{MergeScratch, Symbol, byte_tokens};
 use super::merging::dropout::Dropout;
 use super::merging::table::MergeTable;
-use super::model::{Found, Model, Tokens, check_unknown};
+use super::model::{Counted, Found, Model, Tokens, check_unknown};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
 
 /// What the model is told besides its tables.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The token for a character that has none; without it such a character is left out.
     pub unk_id: Option<u32>,
@@ -29,14 +32,17 @@ pub struct Settings {
     /// Whether a piece that is a token is taken as it is.
     pub ignore_merges: bool,
     /// Written before each character but the first.
-    pub prefix: Vec<u8>,
+    pub continuing_subword_prefix: String,
     /// Written after the last character.
-    pub suffix: Vec<u8>,
-    /// Whether the suffix is a symbol of its own.
+    pub end_of_word_suffix: String,
+    /// Whether the suffix is a symbol of its own until a merge takes it (subword-nmt 0.1).
     pub separate_suffix: bool,
     /// A character of which a piece of nothing else is taken as it is, if it is a token; none if empty.
-    pub whole_runs_of: Vec<u8>,
-    /// Whether merging goes by steps, as subword-nmt does it ([`super::merging::merge_by_steps`]).
+    #[serde(default)]
+    pub whole_runs_of: String,
+    /// Whether each step takes a merge at all of its places, as subword-nmt does it
+    /// ([`super::merging::merge_by_steps`]).
+    #[serde(default)]
     pub by_steps: bool,
 }
 
@@ -70,16 +76,20 @@ impl CharacterPairs {
         let pieces = PieceTable::build(&tokens)?;
         let mut entries = Vec::with_capacity(merges.len());
         for (number, &[left, right, product]) in merges.iter().enumerate() {
-            if !fits(&tokens, [left, right, product], &settings.prefix) {
-                return Err(Error::Invalid(format!(
-                    "merge {number} joins ids {left} and {right} to {product}, whose text is not theirs joined"
-                )));
-            }
+            ensure!(
+                fits(
+                    &tokens,
+                    [left, right, product],
+                    settings.continuing_subword_prefix.as_bytes()
+                ),
+                "merge {number} joins ids {left} and {right} to {product}, whose text is not theirs joined"
+            );
             entries.push((left, right, number as u32));
         }
         let products = merges.iter().map(|merge| merge[2]).collect::<Vec<_>>();
-        let plain =
-            settings.prefix.is_empty() && settings.suffix.is_empty() && !settings.ignore_merges;
+        let plain = settings.continuing_subword_prefix.is_empty()
+            && settings.end_of_word_suffix.is_empty()
+            && !settings.ignore_merges;
         let byte_ids = settings
             .byte_fallback
             .then(|| byte_tokens(&pieces, &tokens));
@@ -103,21 +113,18 @@ impl CharacterPairs {
 
     /// Whether a piece is a run that is looked up as a whole.
     fn is_whole_run(&self, piece: &[u8]) -> bool {
-        let character = &self.settings.whole_runs_of[..];
+        let character = self.settings.whole_runs_of.as_bytes();
         !character.is_empty() && piece.chunks(character.len()).all(|part| part == character)
     }
 
     /// Spells a piece in symbols: what is returned adds those of the next character each time, and says
     /// whether there was one.
     fn spell<'a>(&'a self, piece: &'a [u8]) -> impl FnMut(&mut Vec<Symbol>) -> bool + 'a {
-        let Settings {
-            prefix,
-            suffix,
-            separate_suffix,
-            ..
-        } = &self.settings;
+        let prefix = self.settings.continuing_subword_prefix.as_bytes();
+        let suffix = self.settings.end_of_word_suffix.as_bytes();
+        let separate_suffix = self.settings.separate_suffix;
         let mut characters = characters_of(piece);
-        let mut ends = *separate_suffix && !suffix.is_empty();
+        let mut ends = separate_suffix && !suffix.is_empty();
         let mut unknown = false; // the last symbol is the unknown token
         let mut text = Vec::new();
         move |symbols| {
@@ -127,9 +134,9 @@ impl CharacterPairs {
                 }
                 return std::mem::take(&mut ends);
             };
-            let prefix = if start == 0 { &[] } else { &prefix[..] };
+            let prefix = if start == 0 { &[] } else { prefix };
             let last = start + character.len() == piece.len() && !separate_suffix;
-            let suffix = if last { &suffix[..] } else { &[] };
+            let suffix = if last { suffix } else { &[] };
             unknown = self.add(
                 [prefix, character, suffix],
                 start,
@@ -271,6 +278,12 @@ impl Model for CharacterPairs {
 
     fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
         self.encode(piece, scratch, ids)
+    }
+
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut counted = Counted::default();
+        self.encode(piece, scratch, &mut counted)?;
+        Ok(counted.0)
     }
 
     fn sample_piece(

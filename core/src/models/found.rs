@@ -85,6 +85,33 @@ impl Tokens for Vec<u32> {
     }
 }
 
+/// The number of tokens, and nothing of them.
+#[derive(Debug, Default)]
+pub struct Counted(pub u64);
+
+impl Tokens for Counted {
+    #[inline]
+    fn reserve(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, _: Found) {
+        self.0 += 1;
+    }
+
+    #[inline]
+    fn extend_last(&mut self, _: u32) {}
+
+    fn count(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.0 = count as u64;
+    }
+}
+
 /// Makes sure that a list of tokens has room for so many more.
 ///
 /// # Errors

@@ -17,19 +17,19 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use serde::Deserialize;
+
 use super::automaton::{Automaton, Node, ROOT, read_symbol};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::tables::{PieceTable, TokenTable};
 
 /// A model that takes the longest tokens.
 #[derive(Debug)]
 pub struct LongestMatch {
     tokens: TokenTable<'static>,
-    unk_id: Option<u32>,
-    left_to_right: bool,
-    marks: Marks,
+    settings: Settings,
     /// Of the tokens from their ends, each by its rank: when it is tried.
     reversed: Automaton,
     /// By node: see [`first_tried`].
@@ -38,15 +38,20 @@ pub struct LongestMatch {
     ids: Vec<u32>,
 }
 
-/// What is written around the characters of a word.
-#[derive(Debug, Default)]
-pub struct Marks {
+/// What the model is told besides its tables.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The token of what no token is found in; without it that is left out.
+    pub unk_id: Option<u32>,
+    /// Whether the longest token at each place is taken, from the left; or the longest ones anywhere.
+    pub left_to_right: bool,
     /// Written at the end of a word.
-    pub suffix: Vec<u8>,
+    pub end_of_word_suffix: String,
     /// Whether the suffix is a unit by itself, or belongs to the last character.
-    pub separate: bool,
+    pub separate_suffix: bool,
     /// Written before a token that does not begin a word.
-    pub prefix: Vec<u8>,
+    pub continuing_subword_prefix: String,
 }
 
 /// The unit of a suffix by itself; above all characters and stray bytes.
@@ -65,24 +70,21 @@ impl LongestMatch {
     pub fn new(
         tokens: TokenTable<'static>,
         frequencies: &[f64],
-        unk_id: Option<u32>,
-        left_to_right: bool,
-        marks: Marks,
+        settings: Settings,
     ) -> Result<Self> {
-        check_unknown(unk_id)?;
+        check_unknown(settings.unk_id)?;
         PieceTable::build(&tokens)?;
-        if !frequencies.is_empty() && frequencies.len() != tokens.len() {
-            return Err(Error::Invalid(format!(
-                "there are {} frequencies for {} tokens",
-                frequencies.len(),
-                tokens.len()
-            )));
-        }
+        ensure!(
+            frequencies.is_empty() || frequencies.len() == tokens.len(),
+            "there are {} frequencies for {} tokens",
+            frequencies.len(),
+            tokens.len()
+        );
         let mut spelt: Vec<(Reverse<usize>, u32, Vec<u32>)> = tokens
             .iter()
-            .filter(|&(id, _)| Some(id) != unk_id)
+            .filter(|&(id, _)| Some(id) != settings.unk_id)
             .map(|(id, text)| {
-                let units = marks.token(text);
+                let units = settings.token(text);
                 let end = usize::from(units.last().is_some_and(|unit| unit & LAST != 0));
                 (Reverse(units.len() + end), id, units)
             })
@@ -100,9 +102,7 @@ impl LongestMatch {
         let reversed = Automaton::new(ranked);
         Ok(Self {
             tokens,
-            unk_id,
-            left_to_right,
-            marks,
+            settings,
             first: first_tried(&reversed),
             reversed,
             ids,
@@ -118,7 +118,7 @@ impl LongestMatch {
             node = self.reversed.step(node, unit);
             *place = self.reversed.longest_word(node);
         }
-        if self.left_to_right {
+        if self.settings.left_to_right {
             self.longest_from_left(&longest)
         } else {
             self.anywhere(longest)
@@ -199,22 +199,22 @@ fn first_tried(reversed: &Automaton) -> Vec<Node> {
     first
 }
 
-impl Marks {
+impl Settings {
     /// Spells a word in units, with where each begins in its text; the suffix by itself begins nowhere.
     fn word(&self, text: &[u8]) -> (Vec<u32>, Vec<u32>) {
         let (mut units, mut starts) = (Vec::new(), Vec::new());
         spell(text, &mut units, &mut starts);
-        self.mark(&mut units, false, !self.suffix.is_empty());
+        self.mark(&mut units, false, !self.end_of_word_suffix.is_empty());
         (units, starts)
     }
 
     /// Spells a token in units. What it begins and ends with are marks, unless nothing stands beside them.
     fn token(&self, text: &[u8]) -> Vec<u32> {
-        let rest = match text.strip_suffix(&self.suffix[..]) {
-            Some(rest) if self.separate || !rest.is_empty() => rest,
+        let rest = match text.strip_suffix(self.end_of_word_suffix.as_bytes()) {
+            Some(rest) if self.separate_suffix || !rest.is_empty() => rest,
             _ => text,
         };
-        let stem = match rest.strip_prefix(&self.prefix[..]) {
+        let stem = match rest.strip_prefix(self.continuing_subword_prefix.as_bytes()) {
             Some(stem) if !stem.is_empty() => stem,
             _ => rest,
         };
@@ -225,13 +225,13 @@ impl Marks {
     }
 
     fn mark(&self, units: &mut Vec<u32>, inside: bool, ends: bool) {
-        if !self.prefix.is_empty()
+        if !self.continuing_subword_prefix.is_empty()
             && !inside
             && let Some(first) = units.first_mut()
         {
             *first |= FIRST;
         }
-        if ends && self.separate {
+        if ends && self.separate_suffix {
             units.push(END);
         } else if ends && let Some(last) = units.last_mut() {
             *last |= LAST;
@@ -266,7 +266,7 @@ impl Model for LongestMatch {
         _scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let (word, starts) = self.marks.word(piece);
+        let (word, starts) = self.settings.word(piece);
         // The suffix stands for nothing in the piece.
         let offset = |place: u32| {
             starts
@@ -282,14 +282,22 @@ impl Model for LongestMatch {
         let mut free = 0;
         for (start, end, rank) in self.taken(&word) {
             if free < start {
-                out.extend(self.unk_id.map(|unk_id| found(unk_id, free, start)));
+                out.extend(
+                    self.settings
+                        .unk_id
+                        .map(|unk_id| found(unk_id, free, start)),
+                );
             }
             let id = self.ids[rank as usize];
             out.push(found(id, start, end));
             free = end;
         }
         if free < characters {
-            out.extend(self.unk_id.map(|unk_id| found(unk_id, free, characters)));
+            out.extend(
+                self.settings
+                    .unk_id
+                    .map(|unk_id| found(unk_id, free, characters)),
+            );
         }
         Ok(())
     }

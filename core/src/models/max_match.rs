@@ -126,13 +126,7 @@ mod tests {
     use super::*;
 
     fn model(words: &[&[u8]], unk_id: Option<u32>) -> MaxMatch {
-        let mut ends = Vec::new();
-        let mut blob = Vec::new();
-        for word in words {
-            blob.extend_from_slice(word);
-            ends.push(blob.len() as u32);
-        }
-        MaxMatch::new(TokenTable::new(blob.into(), ends.into()).unwrap(), unk_id).unwrap()
+        MaxMatch::new(TokenTable::of(words).unwrap(), unk_id).unwrap()
     }
 
     fn pieces(model: &MaxMatch, text: &[u8]) -> Vec<(u32, Vec<u8>)> {

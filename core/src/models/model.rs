@@ -1,10 +1,10 @@
 //! What all models that stand behind stages have in common; it knows none of them.
 
 use super::found::reserve;
-pub use super::found::{Found, Tokens};
+pub use super::found::{Counted, Found, Tokens};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Seams};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 use crate::random::{Draw, Sampling};
 use crate::tables::{MAX_TOKENS, TokenTable};
 
@@ -43,6 +43,16 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         result
     }
 
+    /// How many ids those are. A model whose pieces may be long holds no more of them than it has to.
+    ///
+    /// # Errors
+    /// As [`Model::encode_ids`].
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut ids = Vec::new();
+        self.encode_ids(piece, scratch, &mut ids)?;
+        Ok(ids.len() as u64)
+    }
+
     /// The same, varied at random.
     ///
     /// # Errors
@@ -70,9 +80,7 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// As [`Model::encode_piece`]; [`Error::Invalid`] when the model knows only one.
     fn nbest_piece(&self, _piece: &[u8], _n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
-        Err(Error::Invalid(
-            "this model gives no scores to rank by".to_owned(),
-        ))
+        Err(invalid!("this model gives no scores to rank by"))
     }
 
     /// The id of which neighbouring tokens, also of different pieces, become one. None claims that what becomes of a
@@ -143,15 +151,23 @@ pub struct Tables {
     pub kinds: Vec<u8>,
 }
 
+/// Types of tokens, by their numbers in [`Tables::kinds`].
+pub(super) mod kind {
+    pub const NORMAL: u8 = 1;
+    pub const USER_DEFINED: u8 = 4;
+    pub const UNUSED: u8 = 5;
+    pub const BYTE: u8 = 6;
+}
+
 /// Checks the id of what is unknown: it need not be that of an ordinary token.
 ///
 /// # Errors
 /// When no token can have it.
 pub(super) fn check_unknown(unk_id: Option<u32>) -> Result<()> {
     match unk_id {
-        Some(id) if id as usize >= MAX_TOKENS => Err(Error::Invalid(format!(
+        Some(id) if id as usize >= MAX_TOKENS => Err(invalid!(
             "the unknown token's id {id} is not below {MAX_TOKENS}"
-        ))),
+        )),
         _ => Ok(()),
     }
 }
@@ -168,6 +184,8 @@ pub(super) mod tests {
         model.encode_ids(piece, scratch, &mut ids).unwrap();
         let alone = ids[1..].iter();
         assert!(found.iter().map(|found| &found.id).eq(alone) && ids[0] == 7);
+        let counted = model.count_ids(piece, scratch);
+        assert_eq!(counted, Ok(found.len() as u64));
         found
     }
 }

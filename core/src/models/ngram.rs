@@ -10,7 +10,7 @@
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::tables::TokenTable;
 use crate::text::character_len;
 
@@ -31,20 +31,13 @@ impl NGram {
     /// # Errors
     /// When `n` is 0, or the id for unknown n-grams is too high for one.
     pub fn new(tokens: TokenTable<'static>, n: usize, unk_id: Option<u32>) -> Result<Self> {
-        if n == 0 {
-            let sentence = "an n-gram has at least one character";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(n != 0, "an n-gram has at least one character");
         check_unknown(unk_id)?;
-        let (mut blob, mut ends) = (Vec::new(), Vec::new());
-        for id in 0..tokens.len() as u32 {
-            let token = tokens.get(id);
-            if !token.is_empty() {
-                blob.extend_from_slice(&token[..character_len(token, 0)]);
-            }
-            ends.push(blob.len() as u32);
-        }
-        let firsts = TokenTable::new(blob.into(), ends.into())?;
+        let first = |id| match tokens.get(id) {
+            [] => &[],
+            token => &token[..character_len(token, 0)],
+        };
+        let firsts = TokenTable::of((0..tokens.len() as u32).map(first))?;
         let words = tokens.iter().map(|(id, token)| (id, symbols_of(token)));
         // A longer one is never found, and would hide those that are.
         let automaton = Automaton::new(words.filter(|(_, symbols)| symbols.len() <= n));
@@ -121,12 +114,7 @@ mod tests {
     use super::*;
 
     fn encode(words: &[&str], n: usize, text: &[u8]) -> Result<Vec<(u32, u32, u32)>> {
-        let mut ends = Vec::new();
-        for word in words {
-            ends.push(ends.last().unwrap_or(&0) + word.len() as u32);
-        }
-        let blob = words.concat().into_bytes();
-        let tokens = TokenTable::new(blob.into(), ends.into()).unwrap();
+        let tokens = TokenTable::of(words).unwrap();
         let mut out = Vec::new();
         NGram::new(tokens, n, Some(99))?.encode_piece(text, &mut Scratch::default(), &mut out)?;
         Ok(out.iter().map(|f| (f.id, f.start, f.end)).collect())

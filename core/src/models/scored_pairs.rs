@@ -12,14 +12,14 @@ mod tables;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
+use self::tables::{all_byte_tokens, check, matches_text, symbols};
 use super::merging::characters::{MergeScratch, Symbol};
 use super::merging::dropout::Dropout;
 use super::merging::table::Merges;
-use super::model::{Found, Model, Tables, Tokens, check_unknown};
+use super::model::{Counted, Found, Model, Tables, Tokens, check_unknown, kind};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::random::{Draw, Sampling};
 use crate::tables::{NONE, PairTable, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
@@ -297,11 +297,7 @@ impl UserDefined {
         let automaton = AhoCorasickBuilder::new()
             .match_kind(MatchKind::LeftmostLongest)
             .build(texts)
-            .map_err(|error| {
-                Error::Invalid(format!(
-                    "user-defined pieces cannot be searched for: {error}"
-                ))
-            })?;
+            .map_err(|error| invalid!("user-defined pieces cannot be searched for: {error}"))?;
         Ok(Some(Self { automaton, ids }))
     }
 
@@ -336,6 +332,12 @@ impl Model for ScoredPairs {
 
     fn encode_ids(&self, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
         self.encode(piece, scratch, ids)
+    }
+
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut counted = Counted::default();
+        self.encode(piece, scratch, &mut counted)?;
+        Ok(counted.0)
     }
 
     fn sample_piece(

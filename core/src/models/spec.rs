@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::unigram;
+use super::{character_pairs, longest_match, unigram};
 
 /// The specification of a model.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -18,22 +18,7 @@ pub enum ModelSpec {
         whole_pieces: bool,
     },
     /// BPE over characters (Sennrich's, Hugging Face's `BPE`).
-    CharacterPairs {
-        unk_id: Option<u32>,
-        fuse_unk: bool,
-        byte_fallback: bool,
-        ignore_merges: bool,
-        continuing_subword_prefix: String,
-        end_of_word_suffix: String,
-        /// The suffix is a symbol of its own until a merge takes it (subword-nmt 0.1).
-        separate_suffix: bool,
-        /// A character of which a piece of nothing else is taken as it is, if it is a token.
-        #[serde(default)]
-        whole_runs_of: String,
-        /// Each step takes a merge at all of its places (subword-nmt).
-        #[serde(default)]
-        by_steps: bool,
-    },
+    CharacterPairs(character_pairs::Settings),
     /// BPE by the score of the concatenation (SentencePiece's).
     ScoredPairs {
         unk_id: u32,
@@ -51,14 +36,7 @@ pub enum ModelSpec {
     },
     Unigram(unigram::Settings),
     /// Cut at the longest tokens first, or at the longest token from the left (the seeds' two).
-    LongestMatch {
-        unk_id: Option<u32>,
-        left_to_right: bool,
-        end_of_word_suffix: String,
-        /// Whether the suffix is a symbol of its own.
-        separate_suffix: bool,
-        continuing_subword_prefix: String,
-    },
+    LongestMatch(longest_match::Settings),
     /// Forward maximum matching with a dictionary; what it lacks is a character by itself.
     MaxMatch {
         unk_id: Option<u32>,

@@ -6,7 +6,7 @@
 //! `normalize/double_array.rs` is another one, whose layout a file format fixes: there a key has no NUL, and a value
 //! less than 32 bits, which tokens of any bytes do not keep to.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 
 /// A place that no node has.
 const FREE: u32 = u32::MAX;
@@ -115,11 +115,10 @@ impl Builder {
 
     fn add_block(&mut self) -> Result<u32> {
         let first = self.nodes.len();
-        if first + BLOCK >= ENDS as usize {
-            return Err(Error::Invalid(
-                "the tokens have too many bytes together".to_owned(),
-            ));
-        }
+        ensure!(
+            first + BLOCK < ENDS as usize,
+            "the tokens have too many bytes together"
+        );
         for place in first..first + BLOCK {
             self.add_free(place as u32);
         }

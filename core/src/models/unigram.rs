@@ -25,7 +25,7 @@ use serde::Deserialize;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
-use super::model::{Found, Tables, Tokens};
+use super::model::{Found, Tables, Tokens, kind};
 use super::trie::Trie;
 use crate::boundaries::seams::{Border, Joints};
 use crate::error::{Error, Result};
@@ -35,13 +35,6 @@ use crate::text::character_len;
 /// How far the score of an unknown character lies below the lowest score of all tokens.
 pub const UNKNOWN_PENALTY: f64 = 10.0;
 const NOWHERE: u32 = u32::MAX;
-
-/// Types of tokens, as the tables number them.
-mod kind {
-    pub const NORMAL: u8 = 1;
-    pub const USER_DEFINED: u8 = 4;
-    pub const BYTE: u8 = 6;
-}
 
 /// What the specification says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

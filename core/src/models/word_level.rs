@@ -2,7 +2,7 @@
 
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::tables::{PieceTable, TokenTable};
 use crate::text;
 
@@ -43,10 +43,10 @@ impl Model for WordLevel {
     fn encode_piece(&self, piece: &[u8], _: &mut Scratch, out: &mut Vec<Found>) -> Result<()> {
         let known = self.pieces.get(piece, &self.tokens).or(self.unk_id);
         let id = known.ok_or_else(|| {
-            Error::Invalid(format!(
+            invalid!(
                 "the piece {} has no token, and there is none for unknown ones",
                 shown(piece)
-            ))
+            )
         })?;
         out.push(Found {
             id,

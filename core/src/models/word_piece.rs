@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::tables::{NONE, TokenTable};
 use crate::text;
 
@@ -72,15 +72,15 @@ impl WordPiece {
     ) -> Result<Self> {
         check_unknown(Some(unk_id))?;
         for (id, token) in tokens.iter() {
-            if std::str::from_utf8(token).is_err() {
-                return Err(Error::Invalid(format!("token {id} is not UTF-8")));
-            }
+            ensure!(
+                std::str::from_utf8(token).is_ok(),
+                "token {id} is not UTF-8"
+            );
         }
-        if tokens.blob().len() >= NONE as usize / 2 {
-            return Err(Error::Invalid(
-                "the vocabulary's tokens are longer than 2 GiB together".to_owned(),
-            ));
-        }
+        ensure!(
+            tokens.blob().len() < NONE as usize / 2,
+            "the vocabulary's tokens are longer than 2 GiB together"
+        );
         let prefix = continuing_subword_prefix.as_bytes();
         let mut model = Self {
             tokens,

@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::changes::Changes;
 use super::double_array::DoubleArray;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::text::prefixes::Prefixes;
 use crate::text::{Rewriter, character_len};
 
@@ -39,7 +39,7 @@ impl Charsmap {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let invalid = |what: &str| Error::Invalid(format!("the table of a normalizer {what}"));
+        let invalid = |what: &str| invalid!("the table of a normalizer {what}");
         let (length, rest) = bytes
             .split_first_chunk()
             .ok_or_else(|| invalid("is cut off"))?;

@@ -1,5 +1,7 @@
 //! Normalizers that look at one character at a time.
 
+use serde::Deserialize;
+
 use super::Context;
 use super::categories::{COMBINING_MARKS, CONTROLS, NONSPACING_MARKS, Set, UNICODE_9};
 use super::form::Form;
@@ -176,12 +178,14 @@ pub(super) fn byte_level(text: &mut Text) {
 }
 
 /// The steps of `BertNormalizer`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bert {
-    pub(super) clean_text: bool,
-    pub(super) handle_chinese_chars: bool,
-    pub(super) strip_accents: bool,
-    pub(super) lowercase: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bert {
+    clean_text: bool,
+    handle_chinese_chars: bool,
+    /// None: as `lowercase` says.
+    strip_accents: Option<bool>,
+    lowercase: bool,
 }
 
 impl Bert {
@@ -199,7 +203,7 @@ impl Bert {
         if self.handle_chinese_chars {
             space_out(text);
         }
-        if self.strip_accents {
+        if self.strip_accents.unwrap_or(self.lowercase) {
             let decomposed = Form {
                 compatible: false,
                 composed: false,

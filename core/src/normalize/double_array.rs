@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 
 /// Marks a unit that holds a value; no byte is its label.
 const VALUE: u32 = 1 << 31;
@@ -282,7 +282,7 @@ fn unit_to(base: usize, place: usize, byte: u8, leaf: bool) -> Result<u32> {
         0..0x20_0000 => offset << 10,
         // Longer ways are in steps of a block.
         0x20_0000..0x2000_0000 if offset & 0xFF == 0 => (offset >> 8) << 10 | 1 << 9,
-        _ => return Err(Error::Invalid("the table has too many entries".to_owned())),
+        _ => return Err(invalid!("the table has too many entries")),
     };
     Ok(spelt | if leaf { LEAF } else { 0 } | u32::from(byte))
 }

@@ -78,19 +78,19 @@ impl Form {
             waiting: Vec::new(),
             last_class: 0,
         };
-        // Marks behind a starter, until it is known that no more come: (class, character, change).
-        let mut marks: Vec<(u8, char, isize)> = Vec::new();
+        // Marks behind a starter, until it is known that no more come.
+        let mut marks = Vec::new();
         for character in text.chars() {
-            let mut change = 0;
+            let mut added = false;
             self.decompose(character, |part| {
                 let class = self.class(part);
                 if class == 0 {
                     composer.take_marks(&mut marks);
-                    composer.take(0, part, change);
+                    composer.take(Part::new(0, part, added));
                 } else {
-                    marks.push((class, part, change));
+                    marks.push(Part::new(class, part, added));
                 }
-                change = 1;
+                added = true;
             });
         }
         composer.take_marks(&mut marks);
@@ -117,6 +117,32 @@ impl Form {
     }
 }
 
+/// A part of a character: its class, itself, and whether it is not the first one. Four bytes, for a text may have as many marks
+/// behind one character as there is memory.
+#[derive(Clone, Copy, Debug)]
+struct Part(u32);
+
+impl Part {
+    const ADDED: u32 = 1 << 23;
+
+    fn new(class: u8, character: char, added: bool) -> Self {
+        let added = if added { Self::ADDED } else { 0 };
+        Self(u32::from(class) << 24 | added | u32::from(character))
+    }
+
+    fn class(self) -> u8 {
+        (self.0 >> 24) as u8
+    }
+
+    fn character(self) -> char {
+        char::from_u32(self.0 & (Self::ADDED - 1)).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    fn change(self) -> isize {
+        isize::from(self.0 & Self::ADDED != 0)
+    }
+}
+
 /// Puts characters together again, where the form does so.
 struct Composer<P> {
     form: Form,
@@ -124,21 +150,24 @@ struct Composer<P> {
     /// The last starter, not yet written, to which marks may be added.
     starter: Option<(char, isize)>,
     /// What stands behind it and could not be added.
-    waiting: Vec<(char, isize)>,
+    waiting: Vec<Part>,
     /// The class of the last that waits.
     last_class: u8,
 }
 
 impl<P: FnMut(char, isize)> Composer<P> {
     /// Takes marks in canonical order; those of one class keep theirs. Complexity: n log n.
-    fn take_marks(&mut self, marks: &mut Vec<(u8, char, isize)>) {
-        marks.sort_by_key(|&(class, _, _)| class);
-        for (class, character, change) in marks.drain(..) {
-            self.take(class, character, change);
+    fn take_marks(&mut self, marks: &mut Vec<Part>) {
+        if !marks.is_sorted_by_key(|part| part.class()) {
+            marks.sort_by_key(|part| part.class());
+        }
+        for part in marks.drain(..) {
+            self.take(part);
         }
     }
 
-    fn take(&mut self, class: u8, character: char, change: isize) {
+    fn take(&mut self, part: Part) {
+        let (class, character, change) = (part.class(), part.character(), part.change());
         if !self.form.composed {
             (self.put)(character, change);
             return;
@@ -163,20 +192,18 @@ impl<P: FnMut(char, isize)> Composer<P> {
             self.flush();
             self.starter = Some((character, change));
         } else {
-            self.waiting.push((character, change));
+            self.waiting.push(part);
             self.last_class = class;
         }
     }
 
     /// Writes what is settled.
     fn flush(&mut self) {
-        for (character, change) in self
-            .starter
-            .take()
-            .into_iter()
-            .chain(self.waiting.drain(..))
-        {
+        if let Some((character, change)) = self.starter.take() {
             (self.put)(character, change);
+        }
+        for part in self.waiting.drain(..) {
+            (self.put)(part.character(), part.change());
         }
     }
 }

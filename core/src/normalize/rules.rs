@@ -12,7 +12,7 @@ use unicode_normalization::{IsNormalized, is_nfkd_quick};
 use super::categories::UNICODE_16;
 use super::charsmap::Charsmap;
 use super::form::Form;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 
 type Rules = BTreeMap<String, String>;
 
@@ -43,9 +43,9 @@ pub fn charsmap(name: &str) -> Result<Vec<u8>> {
         "nmt_nfkc" => (true, false),
         "nmt_nfkc_cf" => (true, true),
         _ => {
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "there are no rules called {name:?}: there are identity, nfkc, nfkc_cf, nmt_nfkc and nmt_nfkc_cf"
-            )));
+            ));
         }
     };
     let mut rules = without_redundant(composing());

@@ -3,6 +3,8 @@
 //! Source: Kudo and Richardson, "SentencePiece: A simple and language independent subword tokenizer
 //! and detokenizer for Neural Text Processing", arXiv:1808.06226, section 3.2.
 
+use serde::Deserialize;
+
 use super::Context;
 use crate::boundaries::stages::AtSpace;
 use crate::text::{Origin, Rewriter, Text};
@@ -10,12 +12,13 @@ use crate::text::{Origin, Rewriter, Text};
 const MARK: &[u8] = "\u{2581}".as_bytes();
 
 /// How blanks are handled.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SpaceMarks {
-    pub(super) add_dummy_prefix: bool,
-    pub(super) remove_extra_whitespaces: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpaceMarks {
+    add_dummy_prefix: bool,
+    remove_extra_whitespaces: bool,
     pub(super) escape_whitespaces: bool,
-    pub(super) treat_whitespace_as_suffix: bool,
+    treat_whitespace_as_suffix: bool,
 }
 
 impl SpaceMarks {
@@ -43,10 +46,15 @@ impl SpaceMarks {
                 new.insert(self.blank(), place(new, old, start));
             }
             self.write(old, start, end, new);
-            if self.add_dummy_prefix && self.treat_whitespace_as_suffix {
+            if self.puts_suffix() {
                 new.insert(self.blank(), place(new, old, end));
             }
         });
+    }
+
+    /// Whether a mark is put behind a text.
+    pub(super) fn puts_suffix(self) -> bool {
+        self.add_dummy_prefix && self.treat_whitespace_as_suffix
     }
 
     /// The end of a text without blanks there. What is written as a mark cannot be told from one that
@@ -96,10 +104,7 @@ impl SpaceMarks {
     /// A single space between letters is neither at an end nor one of several: it stays or becomes a mark. But a suffix
     /// would be put behind each part.
     pub(super) fn at_space(self) -> AtSpace {
-        match (
-            self.add_dummy_prefix && self.treat_whitespace_as_suffix,
-            self.escape_whitespaces,
-        ) {
+        match (self.puts_suffix(), self.escape_whitespaces) {
             (true, _) => AtSpace::Unknown,
             (false, true) => AtSpace::Changes,
             (false, false) => AtSpace::Stays,

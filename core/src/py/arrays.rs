@@ -49,6 +49,7 @@ fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         false => object,
     };
     Ok(exporter.is_exact_instance_of::<PyBytes>()
+        || exporter.is_exact_instance_of::<U8Array>()
         || exporter.is_exact_instance_of::<U32Array>()
         || exporter.is_exact_instance_of::<U64Array>())
 }
@@ -77,6 +78,38 @@ pub fn joined<'py>(py: Python<'py>, tokens: &[Vec<u8>]) -> (Bound<'py, PyBytes>,
     });
     let ends: Vec<u32> = ends.collect();
     (PyBytes::new(py, &tokens.concat()), ends.into())
+}
+
+/// Bytes that are read-only.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct U8Array(Vec<u8>);
+
+#[pymethods]
+impl U8Array {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let items: *const [u8] = &raw const slf.get().0[..];
+        // SAFETY: Python owns the view; the frozen object, which the view will hold, owns the items.
+        unsafe { lend(slf.into_any(), items, c"B", view, flags) }
+    }
+
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: Python releases a view that `__getbuffer__` filled, once.
+        unsafe { take_back(view) }
+    }
+}
+
+impl From<Vec<u8>> for U8Array {
+    fn from(items: Vec<u8>) -> Self {
+        Self(items)
+    }
 }
 
 /// A read-only array of u32.

@@ -25,11 +25,7 @@ impl Counts {
 
     /// Copies all pieces, to be used where nobody should wait for the lock; without the GIL, too.
     pub(super) fn copy(&self) -> Vec<(Vec<u8>, u64)> {
-        let counts = self.lock();
-        let pieces = counts.iter();
-        pieces
-            .map(|(piece, count)| (piece.to_vec(), count))
-            .collect()
+        owned(self.lock().iter())
     }
 }
 
@@ -37,6 +33,12 @@ impl From<count::Counts> for Counts {
     fn from(counts: count::Counts) -> Self {
         Self(Mutex::new(counts))
     }
+}
+
+fn owned<'a>(pieces: impl Iterator<Item = (&'a [u8], u64)>) -> Vec<(Vec<u8>, u64)> {
+    pieces
+        .map(|(piece, count)| (piece.to_vec(), count))
+        .collect()
 }
 
 /// Pieces as Python gets them, with their counts.
@@ -136,13 +138,10 @@ impl Counts {
     }
 
     fn items<'py>(&self, py: Python<'py>, start: usize, limit: usize) -> Counted<'py> {
-        let items: Vec<(Vec<u8>, u64)> = py.detach(|| {
+        let items = py.detach(|| {
             let counts = self.lock();
             let places = start..start.saturating_add(limit).min(counts.unique());
-            places
-                .filter_map(|place| counts.get(place))
-                .map(|(piece, count)| (piece.to_vec(), count))
-                .collect()
+            owned(places.filter_map(|place| counts.get(place)))
         });
         counted(py, &items)
     }
@@ -193,13 +192,10 @@ pub fn most_frequent<'py>(
     min_frequency: u64,
     limit: Option<usize>,
 ) -> Counted<'py> {
-    let found: Vec<(Vec<u8>, u64)> = py.detach(|| {
+    let limit = limit.unwrap_or(usize::MAX);
+    let found = py.detach(|| {
         let counts = counts.lock();
-        let found = frequent::most(counts.iter(), min_frequency, limit.unwrap_or(usize::MAX));
-        let found = found.into_iter();
-        found
-            .map(|(piece, count)| (piece.to_vec(), count))
-            .collect()
+        owned(frequent::most(counts.iter(), min_frequency, limit).into_iter())
     });
     counted(py, &found)
 }

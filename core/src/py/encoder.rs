@@ -16,7 +16,7 @@ use super::stages::Stages;
 use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::{self, Plain, Staged, Variation};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::models::bpe::Bpe;
 use crate::models::build::build;
 use crate::models::model::Tables;
@@ -61,7 +61,7 @@ impl Encoder {
     fn staged(&self) -> Result<&encode::Encoder<Staged>> {
         match &self.0 {
             Way::Staged(staged) => Ok(staged),
-            Way::Plain(_) => Err(Error::Invalid("this takes an encoder with stages".into())),
+            Way::Plain(_) => Err(invalid!("this takes an encoder with stages")),
         }
     }
 }
@@ -107,9 +107,7 @@ impl Encoder {
         let tokens = token_table(&tokens)?;
         let merges = merges.map(|merges| triples(&merges)).transpose()?;
         let model = py.detach(|| match &merges {
-            None if !whole_pieces => Err(Error::Invalid(
-                "ranks without whole pieces are no known model".into(),
-            )),
+            None if !whole_pieces => Err(invalid!("ranks without whole pieces are no known model")),
             None => Bpe::from_ranks(tokens),
             Some(merges) => Bpe::from_merges(tokens, merges, whole_pieces),
         })?;
@@ -124,6 +122,10 @@ impl Encoder {
 
     fn safe_cut(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
         py.detach(|| either!(self, way => way.safe_cut(&data)))
+    }
+
+    fn cut_in_run(&self, py: Python<'_>, data: BufferArg<u8>) -> usize {
+        py.detach(|| either!(self, way => way.cut_in_run(&data)))
     }
 
     #[pyo3(signature = (data, ends, matcher, threads, continued=false))]
@@ -167,9 +169,7 @@ impl Encoder {
     ) -> PyResult<U32Array> {
         let ids = py.detach(|| match &self.0 {
             Way::Plain(plain) => plain.encode_pieces(&data, &ends),
-            Way::Staged(_) => Err(Error::Invalid(
-                "this takes an encoder without stages".into(),
-            )),
+            Way::Staged(_) => Err(invalid!("this takes an encoder without stages")),
         })?;
         Ok(ids.into())
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use super::arguments::{BlockArg, SpecialsArg, TablesArg, TokensArg, special_table, token_table};
 use super::arrays::{BufferArg, U32Array, U64Array};
@@ -110,6 +111,16 @@ impl Tally {
             self.lock().merge(&copy);
         });
         Ok(())
+    }
+
+    fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.ask(py, measure::Tally::dump))
+    }
+
+    fn load(&self, py: Python<'_>, data: BufferArg<u8>) -> PyResult<Self> {
+        let tables = self.ask(py, |tally| Arc::clone(tally.tables()));
+        let loaded = py.detach(|| measure::Tally::load(tables, &data))?;
+        Ok(Self(Mutex::new(loaded)))
     }
 
     fn take_ended(&self, py: Python<'_>) -> U64Array {

@@ -44,18 +44,19 @@ pub fn bytes_of_length<'py>(
 
 /// Packs ids for a binary file.
 #[pyfunction]
-#[pyo3(signature = (ids, ends, eot, narrow))]
+#[pyo3(signature = (ids, ends, eot, narrow, base=0))]
 pub fn pack_numbers<'py>(
     py: Python<'py>,
     ids: BufferArg<u32>,
     ends: BufferArg<u64>,
     eot: Option<u32>,
     narrow: bool,
+    base: u64,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let eots = if eot.is_some() { ends.len() } else { 0 };
     let length = (ids.len() + eots) * if narrow { 2 } else { 4 };
     bytes_of_length(py, length, |out| {
-        numbers::pack(&ids, &ends, eot, narrow, out)
+        numbers::pack(&ids, &ends, base, eot, narrow, out)
     })
 }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arrays::{BufferArg, U32Array, U64Array};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
 use crate::stages;
@@ -80,7 +80,7 @@ impl Stages {
 fn begin(bytes: &[u8]) -> Result<Text> {
     match u32::try_from(bytes.len()) {
         Ok(_) => Ok(Text::new(bytes, true)),
-        Err(_) => Err(Error::Invalid("the text is longer than 4 GiB".to_owned())),
+        Err(_) => Err(invalid!("the text is longer than 4 GiB")),
     }
 }
 

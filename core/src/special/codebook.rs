@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use memchr::memmem::{Finder, find, rfind};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::special::segment::Segment;
 
 /// Text that is a token wherever it stands for one.
@@ -45,15 +45,16 @@ impl Codebook {
         fill: u8,
         words: impl IntoIterator<Item = (Vec<u8>, u32)>,
     ) -> Result<Self> {
-        if open.content.is_empty() || close.content.is_empty() || width == 0 {
-            let sentence = "a codebook needs two tags, and words of at least a byte";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            !open.content.is_empty() && !close.content.is_empty() && width != 0,
+            "a codebook needs two tags, and words of at least a byte"
+        );
         let words: HashMap<_, _, _> = words.into_iter().collect();
         if let Some(word) = words.keys().find(|word| word.len() != width) {
             let found = word.len();
-            let sentence = format!("a word of a codebook has {found} bytes, and not {width}");
-            return Err(Error::Invalid(sentence));
+            return Err(invalid!(
+                "a word of a codebook has {found} bytes, and not {width}"
+            ));
         }
         Ok(Self {
             opens: Finder::new(&open.content).into_owned(),

@@ -2,7 +2,7 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::special::segment::Segment;
 use crate::special::{LSTRIP, RSTRIP, SINGLE_WORD};
 use crate::split::categories;
@@ -38,7 +38,7 @@ impl TokenSet {
             return Ok(Self::default());
         }
         let cannot = |error: &dyn std::fmt::Display| {
-            Error::Invalid(format!("special tokens cannot be searched for: {error}"))
+            invalid!("special tokens cannot be searched for: {error}")
         };
         let automaton = AhoCorasickBuilder::new()
             .match_kind(MatchKind::LeftmostLongest)

@@ -34,6 +34,30 @@ pub(super) fn safe_cut(words: WordRule, rules: Rules, text: &[u8]) -> usize {
     0
 }
 
+/// So many blanks stand behind a cut in a run of them: one may go along with what follows, and one is left of the run.
+const BEHIND: usize = 2;
+
+/// Give an offset in the run of blanks with which a text ends, or 0: if the text is cut there, the piece that holds the
+/// offset is in two parts, and each is a piece.
+///
+/// The text must begin where a piece does. `newlines` is [`Rules::newlines`].
+///
+/// White space is a piece up to its last newline (only with `newlines`), or all of it but its last character, or all. If
+/// nothing but blanks stands between its beginning and the cut, then the part before the cut is blanks up to a text's end:
+/// one piece by any rule. The part behind begins with two blanks, so it is a piece by the rule by which the whole one was:
+/// each of them asks what stands behind. Without `newlines`, what white space stands before the blanks is no matter, for one rule
+/// takes all of it. A prefix of a word, or of symbols, is one blank and the last one.
+pub(super) fn cut_in_run(newlines: bool, text: &[u8]) -> usize {
+    let last = text.iter().rposition(|&byte| byte != b' ');
+    let begin = last.map_or(0, |last| last + 1);
+    let begins_piece = || at_end(text, begin).is_some_and(|before| before & SPACE == 0);
+    let cut = text.len().saturating_sub(BEHIND);
+    match cut > begin && (begin == 0 || !newlines || begins_piece()) {
+        true => cut,
+        false => 0,
+    }
+}
+
 /// Return whether a text can be cut at an offset.
 pub(super) fn is_safe(words: WordRule, rules: Rules, text: &[u8], at: usize) -> bool {
     let sides = || at_start(text, at).zip(at_end(text, at));

@@ -91,83 +91,65 @@ impl Progress {
     }
 }
 
+/// What is to be scanned, how, and where the ends of pieces go.
+pub(super) struct Job<'a> {
+    pub words: WordRule,
+    pub rules: &'a Rules,
+    pub text: &'a [u8],
+    pub progress: &'a mut Progress,
+    pub room: &'a mut [usize],
+}
+
 /// Writes the ends of the next pieces and gives their number: as many as there is room for, or as the
 /// text has left.
 #[inline]
-pub(super) fn fill(
-    machine: Machine,
-    words: WordRule,
-    rules: &Rules,
-    text: &[u8],
-    progress: &mut Progress,
-    room: &mut [usize],
-) -> usize {
-    if progress.at == text.len() && progress.bits == 0 {
+pub(super) fn fill(machine: Machine, job: Job<'_>) -> usize {
+    if job.progress.at == job.text.len() && job.progress.bits == 0 {
         return 0;
     }
     match machine {
-        Machine::Portable(level) => fill_words(level, words, rules, text, progress, room),
+        Machine::Portable(level) => fill_words(level, job),
         // SAFETY: the level is the proof that the machine has these instructions.
         #[cfg(target_arch = "x86_64")]
-        Machine::Avx2(level) => unsafe { fill_avx2(level, words, rules, text, progress, room) },
+        Machine::Avx2(level) => unsafe { fill_avx2(level, job) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Machine::Avx512(level) => unsafe { fill_avx512(level, words, rules, text, progress, room) },
+        Machine::Avx512(level) => unsafe { fill_avx512(level, job) },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn fill_avx2(
-    level: Avx2,
-    words: WordRule,
-    rules: &Rules,
-    text: &[u8],
-    progress: &mut Progress,
-    room: &mut [usize],
-) -> usize {
-    fill_words(level, words, rules, text, progress, room)
+fn fill_avx2(level: Avx2, job: Job<'_>) -> usize {
+    fill_words(level, job)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]
-fn fill_avx512(
-    level: Avx512,
-    words: WordRule,
-    rules: &Rules,
-    text: &[u8],
-    progress: &mut Progress,
-    room: &mut [usize],
-) -> usize {
-    fill_words(level, words, rules, text, progress, room)
+fn fill_avx512(level: Avx512, job: Job<'_>) -> usize {
+    fill_words(level, job)
 }
 
 #[inline(always)]
-fn fill_words<L: Level>(
-    level: L,
-    words: WordRule,
-    rules: &Rules,
-    text: &[u8],
-    progress: &mut Progress,
-    room: &mut [usize],
-) -> usize {
-    match words {
-        WordRule::Spaced => fill_room::<L, Spaced>(level, rules, text, progress, room),
-        WordRule::Prefixed => fill_room::<L, Prefixed>(level, rules, text, progress, room),
-        WordRule::Cased => fill_room::<L, Cased>(level, rules, text, progress, room),
+fn fill_words<L: Level>(level: L, job: Job<'_>) -> usize {
+    match job.words {
+        WordRule::Spaced => fill_room::<L, Spaced>(level, job),
+        WordRule::Prefixed => fill_room::<L, Prefixed>(level, job),
+        WordRule::Cased => fill_room::<L, Cased>(level, job),
     }
 }
 
 #[inline(always)]
-fn fill_room<L: Level, W: Lanes>(
-    level: L,
-    rules: &Rules,
-    text: &[u8],
-    progress: &mut Progress,
-    room: &mut [usize],
-) -> usize {
+fn fill_room<L: Level, W: Lanes>(level: L, job: Job<'_>) -> usize {
+    let Job {
+        rules,
+        text,
+        progress,
+        room,
+        ..
+    } = job;
     let Progress {
         mut at,
         mut base,

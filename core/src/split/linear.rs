@@ -12,7 +12,7 @@ use regex_automata::meta::{Config, Regex};
 use regex_automata::util::syntax;
 use regex_automata::{Input, PatternID};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 
 /// The end of an expression that leaves the last blank of a stretch to what follows.
 const LAST_APART: &str = r"|\s+(?!\S)|\s+";
@@ -65,9 +65,9 @@ impl Linear {
             .build_many(&patterns);
         match built {
             Ok(regex) => Ok(Self { regex, blanks }),
-            Err(error) => Err(Error::Invalid(format!(
+            Err(error) => Err(invalid!(
                 "an expression cannot be matched without backtracking: {error}"
-            ))),
+            )),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The pre-tokenizers that rewrite text: each writes the whole of it anew once, with all its pieces.
 //!
-//! What no piece holds is kept as it is: so a piece begins where the text begins only if nothing was
-//! removed before it.
+//! Of what no piece holds, a character at least is kept before the next piece: so a piece begins where the text begins only if
+//! nothing was removed before it.
 
 use std::ops::Range;
 
@@ -22,14 +22,21 @@ fn rewrite(
         ..
     } = pieces;
     spare.clear();
+    let keeps_all = text.keeps_origins();
     text.rewrite(|old, new| {
         let mut at = 0;
         for range in ranges.iter() {
-            new.keep(at..range.start);
+            // It may be gigabytes of blanks. Somebody wants to see it only where origins are kept.
+            new.keep(match keeps_all || at == range.start {
+                true => at..range.start,
+                false => at..at + categories::read(old, at).1,
+            });
             at = range.end;
             write(old, range.clone(), new, spare);
         }
-        new.keep(at..old.len());
+        if keeps_all {
+            new.keep(at..old.len());
+        }
     });
     std::mem::swap(ranges, spare);
 }

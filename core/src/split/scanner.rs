@@ -12,7 +12,7 @@
 use super::bits::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, SYMBOL, UPPER};
 use super::class::{of_byte, read, read_long};
 use super::{Contractions, ScannerSpec, Tail, WordRule};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 
 /// A specification, checked, as the scanners ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,28 +31,25 @@ impl Rules {
     /// Check a specification.
     pub fn new(spec: &ScannerSpec) -> Result<Self> {
         use Contractions::{Exact, Folded, Suffix};
-        if spec.digits > 3 {
-            return Err(Error::Invalid(format!(
-                "digits is {}, but a scanner takes 0 to 3",
-                spec.digits
-            )));
-        }
+        ensure!(
+            spec.digits <= 3,
+            "digits is {}, but a scanner takes 0 to 3",
+            spec.digits
+        );
         match (spec.words, spec.contractions) {
             (WordRule::Spaced | WordRule::Prefixed, Suffix) => {
-                return Err(Error::Invalid(
-                    "contractions can be a suffix of cased words only".into(),
-                ));
+                return Err(invalid!("contractions can be a suffix of cased words only"));
             }
             (WordRule::Cased, Exact | Folded) => {
-                return Err(Error::Invalid(
-                    "cased words take contractions as a suffix or not at all".into(),
+                return Err(invalid!(
+                    "cased words take contractions as a suffix or not at all"
                 ));
             }
             _ => {}
         }
         if spec.final_space && !spec.newlines {
-            return Err(Error::Invalid(
-                "final_space changes nothing without newlines, so it must be false".into(),
+            return Err(invalid!(
+                "final_space changes nothing without newlines, so it must be false"
             ));
         }
         Ok(Self {
@@ -76,8 +73,11 @@ pub(super) trait Words {
     fn piece(rules: Rules, text: &[u8], at: usize) -> usize;
 }
 
+/// Words that are runs of letters, with a space or any other prefix.
+pub(super) struct Uncased<const PREFIXED: bool>;
+
 /// ` ?\p{L}+`.
-pub(super) struct Spaced;
+pub(super) type Spaced = Uncased<false>;
 
 impl Words for Spaced {
     #[inline(always)]
@@ -106,7 +106,7 @@ impl Words for Spaced {
 }
 
 /// `[^\r\n\p{L}\p{N}]?\p{L}+`.
-pub(super) struct Prefixed;
+pub(super) type Prefixed = Uncased<true>;
 
 impl Words for Prefixed {
     #[inline(always)]

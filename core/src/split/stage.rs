@@ -15,7 +15,7 @@ pub use super::pieces::{Behavior, Pieces, PrependScheme};
 use super::rewriting::{self, Marks};
 use super::{CutSpec, Scanner, ScannerSpec, cutters};
 use crate::boundaries::stages::{At, AtSpace, Cutting};
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::normalize::{Context, Pattern};
 
 use crate::text::pattern::{Expression, Rules};
@@ -148,8 +148,7 @@ impl PreTokenizer {
             } => Kind::Marks(Marks::new(replacement, prepend_scheme, split)),
             Spec::UnicodeScripts {} => Kind::Scripts,
             Spec::FixedLength { length: 0 } => {
-                let sentence = "FixedLength needs a length of at least 1";
-                return Err(Error::Invalid(sentence.to_owned()));
+                return Err(invalid!("FixedLength needs a length of at least 1"));
             }
             Spec::FixedLength { length } => Kind::FixedLength(length),
         };
@@ -294,8 +293,7 @@ fn at_space_of(literal: &str, behavior: Behavior, invert: bool) -> AtSpace {
 }
 
 fn finder(literal: &str) -> Result<AhoCorasick> {
-    AhoCorasick::new([literal])
-        .map_err(|error| Error::Invalid(format!("cannot look for a text: {error}")))
+    AhoCorasick::new([literal]).map_err(|error| invalid!("cannot look for a text: {error}"))
 }
 
 /// Cuts every piece; `parts` appends the parts of one.

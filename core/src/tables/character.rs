@@ -285,14 +285,7 @@ mod tests {
 
     /// A table over tokens by rank, given as every way to put one together from two others.
     fn table(tokens: &[&[u8]]) -> CharacterTable<'static> {
-        let ends: Vec<u32> = tokens
-            .iter()
-            .scan(0, |end, token| {
-                *end += token.len() as u32;
-                Some(*end)
-            })
-            .collect();
-        let tokens = TokenTable::new(tokens.concat().into(), ends.into()).unwrap();
+        let tokens = TokenTable::of(tokens).unwrap();
         let pieces = PieceTable::build(&tokens).unwrap();
         let id = |bytes: &[u8]| pieces.get(bytes, &tokens);
         let mut entries = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::tables::MAX_TOKENS;
 
 /// An open-addressing table with everything of an entry in one u64:
@@ -37,7 +37,7 @@ impl<'a> PairTable<'a> {
                 .into_iter()
                 .find(|&n| n as usize >= MAX_TOKENS)
             {
-                return Err(Error::Invalid(format!("{large} is not below {MAX_TOKENS}")));
+                return Err(invalid!("{large} is not below {MAX_TOKENS}"));
             }
             let key = key(left, right);
             let mut slot = home(key, mask);
@@ -45,11 +45,10 @@ impl<'a> PairTable<'a> {
             while slots[slot] != 0 && slots[slot] & !MASK != key {
                 slot = (slot + 1) & mask;
                 probes += 1;
-                if probes > MAX_PROBES {
-                    return Err(Error::Invalid(
-                        "the vocabulary's merges collide beyond all chance".to_owned(),
-                    ));
-                }
+                ensure!(
+                    probes <= MAX_PROBES,
+                    "the vocabulary's merges collide beyond all chance"
+                );
             }
             if slots[slot] == 0 {
                 slots[slot] = key | u64::from(number);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::tables::{MAX_TOKENS, NONE, TokenTable};
 
 /// An open-addressing table of ids; the bytes stay in the [`TokenTable`]. A slot holds some bits of
@@ -55,18 +55,16 @@ impl<'a> PieceTable<'a> {
             let mut probes = 0;
             while slots[slot] != NONE {
                 let other = slots[slot] & ID;
-                if slots[slot] & TAG == tag(hash) && tokens.get(other) == bytes {
-                    return Err(Error::Invalid(format!(
-                        "ids {other} and {id} are the same bytes"
-                    )));
-                }
+                ensure!(
+                    slots[slot] & TAG != tag(hash) || tokens.get(other) != bytes,
+                    "ids {other} and {id} are the same bytes"
+                );
                 slot = (slot + 1) & mask;
                 probes += 1;
-                if probes > MAX_PROBES {
-                    return Err(Error::Invalid(
-                        "the vocabulary's tokens collide beyond all chance".to_owned(),
-                    ));
-                }
+                ensure!(
+                    probes <= MAX_PROBES,
+                    "the vocabulary's tokens collide beyond all chance"
+                );
             }
             slots[slot] = tag(hash) | id;
         }
@@ -160,14 +158,7 @@ mod tests {
     #[test]
     fn finds_each_token_and_nothing_else() {
         let tokens: Vec<Vec<u8>> = (0..2000_u32).map(|n| n.to_string().into_bytes()).collect();
-        let ends = tokens
-            .iter()
-            .scan(0, |end, token| {
-                *end += token.len() as u32;
-                Some(*end)
-            })
-            .collect::<Vec<u32>>();
-        let table = TokenTable::new(tokens.concat().into(), ends.into()).unwrap();
+        let table = TokenTable::of(&tokens).unwrap();
         let pieces = PieceTable::build(&table).unwrap();
         for (id, token) in tokens.iter().enumerate() {
             assert_eq!(pieces.get(token, &table), Some(id as u32));

@@ -106,13 +106,7 @@ mod tests {
     use super::*;
 
     fn table(tokens: &[&str]) -> (TokenTable<'static>, PieceTable<'static>) {
-        let mut ends = Vec::new();
-        let mut blob = Vec::new();
-        for token in tokens {
-            blob.extend_from_slice(token.as_bytes());
-            ends.push(blob.len() as u32);
-        }
-        let tokens = TokenTable::new(blob.into(), ends.into()).unwrap();
+        let tokens = TokenTable::of(tokens).unwrap();
         let pieces = PieceTable::build(&tokens).unwrap();
         (tokens, pieces)
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::tables::MAX_TOKENS;
 
 /// Holds the bytes of every token: token `i` is `blob[ends[i - 1]..ends[i]]`, an empty range means
@@ -19,28 +19,39 @@ impl<'a> TokenTable<'a> {
     /// # Errors
     /// A sentence when ends descend, do not close with the blob, or are too many.
     pub fn new(blob: Cow<'a, [u8]>, ends: Cow<'a, [u32]>) -> Result<Self> {
-        if ends.len() > MAX_TOKENS {
-            return Err(Error::Invalid(format!(
-                "{} ids are more than the {MAX_TOKENS} that fit",
-                ends.len()
-            )));
-        }
+        ensure!(
+            ends.len() <= MAX_TOKENS,
+            "{} ids are more than the {MAX_TOKENS} that fit",
+            ends.len()
+        );
         let mut last = 0;
         for (id, &end) in ends.iter().enumerate() {
-            if end < last {
-                return Err(Error::Invalid(format!(
-                    "token {id} ends at {end}, before it begins at {last}"
-                )));
-            }
+            ensure!(
+                end >= last,
+                "token {id} ends at {end}, before it begins at {last}"
+            );
             last = end;
         }
-        if last as usize != blob.len() {
-            return Err(Error::Invalid(format!(
-                "the last token ends at {last}, the bytes at {}",
-                blob.len()
-            )));
-        }
+        ensure!(
+            last as usize == blob.len(),
+            "the last token ends at {last}, the bytes at {}",
+            blob.len()
+        );
         Ok(Self { blob, ends })
+    }
+
+    /// Lays tokens down, in the order of their ids.
+    ///
+    /// # Errors
+    /// When they are too many, or longer than 4 GiB together.
+    pub fn of(tokens: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<TokenTable<'static>> {
+        let (mut blob, mut ends) = (Vec::new(), Vec::new());
+        for token in tokens {
+            blob.extend_from_slice(token.as_ref());
+            let end = u32::try_from(blob.len());
+            ends.push(end.map_err(|_| invalid!("tokens have more than 4 GiB together"))?);
+        }
+        TokenTable::new(blob.into(), ends.into())
     }
 
     /// Trusts arrays that a build script wrote from a valid table.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use fancy_regex::{Expr, Regex, RegexBuilder, RuntimeError};
 
 use super::subject::Subject;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure, invalid};
 
 /// How a kind of component reads expressions, and how long it lets them try.
 #[derive(Clone, Copy, Debug)]
@@ -51,12 +51,10 @@ impl Rules {
             builder = RegexBuilder::new(&with_dot_option_renamed(pattern));
             builder.multi_line(true).oniguruma_mode(true);
         }
-        builder.backtrack_limit(tries).build().map_err(|error| {
-            Error::Invalid(format!(
-                "the pattern {} does not compile: {error}",
-                show(pattern)
-            ))
-        })
+        builder
+            .backtrack_limit(tries)
+            .build()
+            .map_err(|error| invalid!("the pattern {} does not compile: {error}", show(pattern)))
     }
 }
 
@@ -79,12 +77,11 @@ impl Expression {
     /// Says what is wrong with it.
     pub fn new(pattern: &str, rules: Rules) -> Result<Self> {
         let regex = rules.compile(pattern, rules.tries)?;
-        if keeps_out_around(pattern) {
-            return Err(Error::Invalid(format!(
-                r"the pattern {} has a \K inside a look-around, where a match could begin before the one before it ends",
-                show(pattern)
-            )));
-        }
+        ensure!(
+            !keeps_out_around(pattern),
+            r"the pattern {} has a \K inside a look-around, where a match could begin before the one before it ends",
+            show(pattern)
+        );
         Ok(Self {
             regex,
             pattern: pattern.to_owned(),
@@ -117,12 +114,11 @@ impl Expression {
         for each in patient.as_ref().unwrap_or(&self.regex).find_iter(part) {
             let each = each.map_err(|error| self.explain(&error))?;
             // An engine that goes back may do so for ever.
-            if each.start() < reached || each.end() < each.start() {
-                return Err(Error::Invalid(format!(
-                    "the pattern {} goes backwards in this text",
-                    show(&self.pattern)
-                )));
-            }
+            ensure!(
+                each.start() >= reached && each.end() >= each.start(),
+                "the pattern {} goes backwards in this text",
+                show(&self.pattern)
+            );
             reached = each.end();
             let start = subject.to_bytes(begins + each.start());
             found.push(start..subject.to_bytes(begins + reached));

@@ -6,7 +6,7 @@ use super::Origin;
 
 /// Why a text could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(crate) enum Trouble {
     /// It would be longer than it may be.
     Grown,
     /// There is no memory for it.

@@ -14,6 +14,7 @@
 //! Complexity: each merge costs its places; all merges together at most (cells x longest token). The
 //! corpus is read once for each factor of [`SPREAD`] between the first merge's count and the last one's.
 
+mod alphabet;
 mod candidates;
 pub(super) mod cells;
 mod layout;
@@ -25,8 +26,9 @@ mod sieve;
 pub(super) mod tokens;
 mod veto;
 
+use super::heap::Heap;
 use crate::error::Result;
-use candidates::Candidates;
+use candidates::Candidate;
 pub use options::{Decoration, Options, Tie, Training, Vetoes};
 use pairs::{Pair, Pairs, pack};
 use segmentation::Segmentation;
@@ -55,7 +57,7 @@ impl Trainer {
         let mut candidates = self.find_pairs(self.minimum, u64::MAX);
         while self.corpus.tokens.len() < self.vocab_size && training.merges.len() < self.max_merges
         {
-            let best = candidates.pop(&mut self.corpus);
+            let best = candidates.pop(&mut self);
             let Some(best) = best.filter(|best| best.count >= self.minimum) else {
                 let least = self.corpus.pairs.least;
                 if least <= self.minimum {
@@ -72,7 +74,7 @@ impl Trainer {
             }
             let (grown, _) = self.corpus.merge([left, right, product]);
             for pair in grown {
-                candidates.push(pair, &mut self.corpus);
+                candidates.push(self.candidate(pair), &self);
             }
             training.merges.push([left, right, product]);
             training.counts.push(best.count);
@@ -86,7 +88,7 @@ impl Trainer {
     }
 
     /// Finds the pairs that are frequent enough; how often that is lies between `lowest` and `highest`.
-    fn find_pairs(&mut self, lowest: u64, highest: u64) -> Candidates {
+    fn find_pairs(&mut self, lowest: u64, highest: u64) -> Heap<Candidate> {
         let Segmentation {
             cells,
             tokens,
@@ -106,7 +108,13 @@ impl Trainer {
             }
         });
         pairs.forget_rare();
-        Candidates::new(self.tie, &mut self.corpus)
+        let mut all = Vec::new();
+        for number in 0..self.corpus.pairs.all.len() as u32 {
+            if self.corpus.pairs.all[number as usize].count >= least {
+                all.push(self.candidate(number));
+            }
+        }
+        Heap::from_items(all, self)
     }
 }
 

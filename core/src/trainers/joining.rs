@@ -23,7 +23,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::count::Counts;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::text::read_char;
 use crate::threads;
 
@@ -167,10 +167,7 @@ impl Lines {
     pub fn new<'a>(texts: impl Iterator<Item = &'a [u8]>, options: &Options) -> Result<Self> {
         let (mut text, mut ranges) = (Vec::new(), Vec::new());
         for line in texts.flat_map(|text| text.split(|&byte| byte == BREAK)) {
-            if line.len() >= 1 << 31 {
-                let sentence = "a line is longer than 2 GiB";
-                return Err(Error::Invalid(sentence.to_owned()));
-            }
+            ensure!(line.len() < 1 << 31, "a line is longer than 2 GiB");
             let start = text.len();
             if options.joins_over_space {
                 let mut at = 0;
@@ -205,16 +202,15 @@ impl Lines {
         progress: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<Learnt> {
         let Some(&last_factor) = options.factors.last() else {
-            return Err(Error::Invalid("there is no factor for a rank".to_owned()));
+            return Err(invalid!("there is no factor for a rank"));
         };
         let numbers = [options.lines_per_word, options.lines_per_count];
         let positive = numbers.into_iter().all(|number| number > 0.0);
         let factors = options.factors.iter();
-        if !positive || !factors.chain([&options.ratio]).all(|&number| number >= 0.0) {
-            let sentence =
-                "factors and ratio must not be negative, numbers of lines must be above 0";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            positive && factors.chain([&options.ratio]).all(|&number| number >= 0.0),
+            "factors and ratio must not be negative, numbers of lines must be above 0"
+        );
         let lines = self.ranges.len();
         let baseline = (lines as f64 / options.lines_per_word).floor();
         let floor = lines as f64 / options.lines_per_count;

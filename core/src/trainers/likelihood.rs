@@ -20,11 +20,11 @@ use super::bpe::pairs::Pair;
 use super::bpe::segmentation::Segmentation;
 use super::bpe::tokens::Tokens;
 use super::bpe::{Training, Vetoes};
+use super::heap::Ranking;
 use super::json;
-use super::ranking::Ranking;
 use super::score::Score;
 pub use super::score::Tie;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::text;
 
 /// What and how much to learn.
@@ -90,11 +90,7 @@ impl Trainer {
         for &id in &options.symbols {
             match options.initial.get(id as usize) {
                 Some(token) if !token.is_empty() => symbols.insert(token, id),
-                _ => {
-                    return Err(Error::Invalid(format!(
-                        "the initial token {id} is no symbol"
-                    )));
-                }
+                _ => return Err(invalid!("the initial token {id} is no symbol")),
             };
         }
         let mut occurrences = 0_u64;
@@ -117,9 +113,7 @@ impl Trainer {
             occurrences = count
                 .checked_mul(length)
                 .and_then(|number| number.checked_add(occurrences))
-                .ok_or_else(|| {
-                    Error::Invalid("the corpus has more than 2^64 symbols".to_owned())
-                })?;
+                .ok_or_else(|| invalid!("the corpus has more than 2^64 symbols"))?;
         }
         trainer.find_pairs();
         Ok(trainer)

@@ -1,7 +1,7 @@
 //! Count overlapping n-grams of characters.
 
 use crate::count::Counts;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::text::character_len;
 
 /// Counts the n-grams of pieces: one begins at each character, and at the end of a piece stand the
@@ -16,10 +16,7 @@ pub fn count<'a>(
     n: usize,
     max_bytes: usize,
 ) -> Result<Counts> {
-    if n == 0 {
-        let sentence = "an n-gram has at least one character";
-        return Err(Error::Invalid(sentence.to_owned()));
-    }
+    ensure!(n != 0, "an n-gram has at least one character");
     let mut counts = Counts::new(max_bytes);
     for (piece, frequency) in pieces {
         let (mut start, mut end, mut held) = (0, 0, 0);

@@ -13,8 +13,7 @@
 //! Complexity: each merge costs the places of its pair and of the pairs beside it that come to be the
 //! best.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
 
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
@@ -22,6 +21,7 @@ use serde::Deserialize;
 
 use super::bpe::cells::{Cells, SEPARATOR};
 use super::bpe::pairs::pack;
+use super::heap::{Heap, Order};
 use super::valid_piece::{Class, Rules, class_of};
 use super::word_cuts::WordCuts;
 use crate::error::Result;
@@ -72,24 +72,7 @@ struct Pair {
 struct Candidate {
     count: u64,
     length: u32,
-    text: Box<str>,
     pair: u32,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.count
-            .cmp(&other.count)
-            .then_with(|| Reverse(self.length).cmp(&Reverse(other.length)))
-            .then_with(|| other.text.as_bytes().cmp(self.text.as_bytes()))
-            .then_with(|| other.pair.cmp(&self.pair))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// The pairs of neighbours that may be a token.
@@ -145,7 +128,6 @@ pub struct Trainer {
     cells: Cells,
     tokens: Vec<Token>,
     pairs: Pairs,
-    heap: BinaryHeap<Candidate>,
     /// Texts that were merged.
     made: HashSet<Box<str>, RandomState>,
 }
@@ -184,19 +166,15 @@ impl Trainer {
         cells.for_each_pair(|left, right, _, place| {
             pairs.find([left, right], place, &tokens, &options.rules);
         });
-        let fresh: Vec<u32> = (0..pairs.all.len() as u32).collect();
-        let mut trainer = Self {
+        Ok(Self {
             rules: options.rules,
             wanted: options.merges,
             min_frequency: options.min_frequency.max(1),
             cells,
             tokens,
             pairs,
-            heap: BinaryHeap::new(),
             made: HashSet::default(),
-        };
-        trainer.offer(&fresh);
-        Ok(trainer)
+        })
     }
 
     /// Learns. `progress` is called now and then with the number of merges so far.
@@ -205,47 +183,48 @@ impl Trainer {
     /// What `progress` gives.
     pub fn run(mut self, progress: &mut dyn FnMut(usize) -> Result<()>) -> Result<Training> {
         let mut training = Training::default();
+        let fresh = (0..self.pairs.all.len() as u32).filter_map(|number| self.candidate(number));
+        let fresh = fresh.collect();
+        let mut heap = Heap::from_items(fresh, &self);
         while training.tokens.len() < self.wanted {
             if training.tokens.len().is_multiple_of(64) {
                 progress(training.tokens.len())?;
             }
-            let Some(best) = self.heap.pop() else {
+            let Some(best) = heap.pop(&mut self) else {
                 training.exhausted = true;
                 break;
             };
-            let count = self.recount(best.pair);
-            if count < best.count {
-                if count >= self.min_frequency {
-                    self.heap.push(Candidate { count, ..best });
-                }
-                continue;
-            }
-            if !self.made.insert(best.text.clone()) {
+            let text = self.texts(&best).concat();
+            if !self.made.insert(text.as_str().into()) {
                 continue; // the same text was merged from other parts
             }
-            training.tokens.push(best.text.into());
-            training.counts.push(count);
-            self.merge(best.pair);
+            training.tokens.push(text);
+            training.counts.push(best.count);
+            for number in self.merge(best.pair) {
+                if let Some(candidate) = self.candidate(number) {
+                    heap.push(candidate, &self);
+                }
+            }
         }
         Ok(training)
     }
 
-    /// Counts new pairs and puts them into the heap.
-    fn offer(&mut self, fresh: &[u32]) {
-        for &number in fresh {
-            let count = self.recount(number);
-            if count < self.min_frequency {
-                continue;
-            }
-            let pair = &self.pairs.all[number as usize];
-            let [left, right] = [pair.left, pair.right].map(|id| &self.tokens[id as usize]);
-            self.heap.push(Candidate {
-                count,
-                length: (left.classes.len() + right.classes.len()) as u32,
-                text: [&left.text[..], &right.text].concat().into(),
-                pair: number,
-            });
-        }
+    /// A pair with its present count, if that is high enough.
+    fn candidate(&mut self, number: u32) -> Option<Candidate> {
+        let count = self.recount(number);
+        let pair = &self.pairs.all[number as usize];
+        let length = |id: u32| self.tokens[id as usize].classes.len() as u32;
+        (count >= self.min_frequency).then(|| Candidate {
+            count,
+            length: length(pair.left) + length(pair.right),
+            pair: number,
+        })
+    }
+
+    /// The texts of both tokens of a pair.
+    fn texts(&self, candidate: &Candidate) -> [&str; 2] {
+        let pair = &self.pairs.all[candidate.pair as usize];
+        [pair.left, pair.right].map(|id| &self.tokens[id as usize].text[..])
     }
 
     /// Counts a pair anew, and forgets its places that are gone.
@@ -259,8 +238,8 @@ impl Trainer {
         self.cells.sum_at(&pair.places)
     }
 
-    /// Merges a pair wherever it stands, and finds the pairs that come of it.
-    fn merge(&mut self, number: u32) {
+    /// Merges a pair wherever it stands; gives the pairs that come of it.
+    fn merge(&mut self, number: u32) -> Vec<u32> {
         let Self {
             cells,
             tokens,
@@ -303,7 +282,20 @@ impl Trainer {
         for &pair in &fresh {
             pairs.all[pair as usize].places.sort_unstable();
         }
-        self.offer(&fresh);
+        fresh
+    }
+}
+
+impl Order<Candidate> for Trainer {
+    fn is_before(&self, a: &Candidate, b: &Candidate) -> bool {
+        let key = |c: &Candidate| (Reverse(c.count), c.length);
+        let text = |c: &Candidate| self.texts(c).into_iter().flat_map(str::bytes);
+        let order = key(a).cmp(&key(b)).then_with(|| text(a).cmp(text(b)));
+        order.then(a.pair.cmp(&b.pair)).is_lt()
+    }
+
+    fn update(&mut self, known: &Candidate) -> Option<Candidate> {
+        self.candidate(known.pair)
     }
 }
 

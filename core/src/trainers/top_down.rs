@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::json;
 use super::letters;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::models::model::Model as _;
 use crate::models::scratch::Scratch;
 use crate::models::word_piece::WordPiece;
@@ -90,10 +90,10 @@ pub fn learn<'a>(
             let all = count.checked_mul(word.len() as u64)?.checked_add(all)?;
             Some((all, unique.checked_add(u32::try_from(word.len()).ok()?)?))
         });
-    if bytes.is_none() {
-        let sentence = "the corpus has more than 2^64 bytes, or its different words more than 2^32";
-        return Err(Error::Invalid(sentence.to_owned()));
-    }
+    ensure!(
+        bytes.is_some(),
+        "the corpus has more than 2^64 bytes, or its different words more than 2^32"
+    );
     let learner = Learner::new(words, options);
     let mut lower = least.max(options.min_frequency).max(1);
     let mut upper = most.min(options.max_frequency);
@@ -240,20 +240,8 @@ impl<'a> Learner<'a> {
     fn count(&self, kept: &Kept) -> Result<Vec<u64>> {
         let mut written: Vec<&[u8]> = kept.keys().map(|token| &token[..]).collect();
         written.sort_unstable();
-        let mut length = 0_usize;
-        let ends = written.iter().map(|token| {
-            length += token.len();
-            length as u32
-        });
-        let ends: Vec<u32> = ends.collect();
-        if u32::try_from(length).is_err() {
-            return Err(Error::Invalid(
-                "the tokens of a threshold are longer than 4 GiB together".to_owned(),
-            ));
-        }
-        let table = TokenTable::new(written.concat().into(), ends.into())?;
         let prefix = &self.options.continuing_subword_prefix;
-        let cutter = WordPiece::new(table, 0, prefix, usize::MAX)?;
+        let cutter = WordPiece::new(TokenTable::of(written)?, 0, prefix, usize::MAX)?;
         let mut found = Vec::new();
         let mut scratch = Scratch::default();
         let mut counts = vec![0; self.ends.len()];

@@ -9,9 +9,9 @@ mod em;
 mod exact;
 mod finish;
 mod lattices;
-mod pieces;
 mod prune;
 mod rounds;
+mod scored_pieces;
 mod seeds;
 #[cfg(test)]
 mod tests;
@@ -24,12 +24,13 @@ pub use textbook::{Textbook, train as train_textbook};
 use serde::Deserialize;
 
 use self::lattices::{Home, Lattices, Packing};
-use self::pieces::Pieces;
 use self::rounds::Rounds;
+use self::scored_pieces::ScoredPieces;
 use self::words::Words;
 use super::valid_piece::Rules;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::models::unigram::real::Real;
+use crate::tables::MAX_TOKENS;
 
 /// What to train.
 #[derive(Clone, Debug, Deserialize)]
@@ -88,20 +89,18 @@ pub fn train<'a>(
 ) -> Result<Training> {
     check(options)?;
     let words = Words::new(pieces, options)?;
-    if words.characters.is_empty() {
-        return Err(Error::Invalid(
-            "there is nothing to train on: the text has no characters".to_owned(),
-        ));
-    }
+    ensure!(
+        !words.characters.is_empty(),
+        "there is nothing to train on: the text has no characters"
+    );
     let needed = words.characters.len() + options.reserved;
-    if needed > options.vocab_size {
-        return Err(Error::Invalid(format!(
-            "a vocabulary of {} is smaller than its {} characters and {} reserved tokens",
-            options.vocab_size,
-            words.characters.len(),
-            options.reserved
-        )));
-    }
+    ensure!(
+        needed <= options.vocab_size,
+        "a vocabulary of {} is smaller than its {} characters and {} reserved tokens",
+        options.vocab_size,
+        words.characters.len(),
+        options.reserved
+    );
     match options.single_precision {
         true => run::<f32>(&words, options, progress),
         false => run::<f64>(&words, options, progress),
@@ -109,35 +108,35 @@ pub fn train<'a>(
 }
 
 fn check(options: &Options) -> Result<()> {
-    let invalid = |sentence: String| Err(Error::Invalid(sentence));
-    if !(options.shrinking_factor > 0.0 && options.shrinking_factor < 1.0) {
-        return invalid(format!(
-            "the shrinking factor {} does not lie between 0 and 1",
-            options.shrinking_factor
-        ));
-    }
-    if !(options.character_coverage > 0.0 && options.character_coverage <= 1.0) {
-        return invalid(format!(
-            "the character coverage {} does not lie between 0 and 1",
-            options.character_coverage
-        ));
-    }
-    if !(1..=512).contains(&options.rules.max_length) {
-        return invalid(format!(
-            "a token of at most {} characters is not between 1 and 512",
-            options.rules.max_length
-        ));
-    }
-    if options.sub_iterations == 0 {
-        return invalid("expectation maximisation needs 1 step or more".to_owned());
-    }
-    if options.vocab_size > crate::tables::MAX_TOKENS {
-        return invalid(format!(
-            "a vocabulary of {} is larger than the {} that fit",
-            options.vocab_size,
-            crate::tables::MAX_TOKENS
-        ));
-    }
+    let Options {
+        shrinking_factor,
+        character_coverage,
+        sub_iterations,
+        vocab_size,
+        rules,
+        ..
+    } = options;
+    ensure!(
+        *shrinking_factor > 0.0 && *shrinking_factor < 1.0,
+        "the shrinking factor {shrinking_factor} does not lie between 0 and 1"
+    );
+    ensure!(
+        *character_coverage > 0.0 && *character_coverage <= 1.0,
+        "the character coverage {character_coverage} does not lie between 0 and 1"
+    );
+    ensure!(
+        (1..=512).contains(&rules.max_length),
+        "a token of at most {} characters is not between 1 and 512",
+        rules.max_length
+    );
+    ensure!(
+        *sub_iterations > 0,
+        "expectation maximisation needs 1 step or more"
+    );
+    ensure!(
+        *vocab_size <= MAX_TOKENS,
+        "a vocabulary of {vocab_size} is larger than the {MAX_TOKENS} that fit"
+    );
     Ok(())
 }
 
@@ -147,7 +146,7 @@ fn run<T: Precision>(
     options: &Options,
     progress: &mut dyn FnMut(usize, usize) -> Result<()>,
 ) -> Result<Training> {
-    let mut pieces: Pieces<T> = seeds::find(words, options)?;
+    let mut pieces: ScoredPieces<T> = seeds::find(words, options)?;
     let mut lattices = Lattices::new(words, &pieces, options.threads)?;
     let seeds = pieces.len();
     let mut watch = Rounds::new(words, options.vocab_size - options.reserved, options.record);
@@ -192,16 +191,23 @@ fn rounds(seeds: usize, desired: usize, factor: f64) -> usize {
     rounds
 }
 
+/// Adds numbers to sums.
+fn add_to(sums: &mut [f64], numbers: Vec<f64>) {
+    for (sum, number) in sums.iter_mut().zip(numbers) {
+        *sum += number;
+    }
+}
+
 /// A precision, and what is done differently in it.
 trait Precision: Real {
     /// Whether sums have to be rounded in the order of the one who does it in this precision.
     const EXACT: bool;
 
     /// How often each token is expected to occur.
-    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
+    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
 
     /// How often each token occurs in the best segmentations.
-    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
+    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
 
     /// How a token is segmented, if it is not its own best segmentation, or without it; into what is
     /// put into `others`.
@@ -209,7 +215,7 @@ trait Precision: Real {
     /// # Errors
     /// When the search takes too much memory.
     fn alternative(
-        pieces: &Pieces<Self>,
+        pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
         viterbi: &mut prune::Viterbi,
@@ -220,16 +226,16 @@ trait Precision: Real {
 impl Precision for f32 {
     const EXACT: bool = true;
 
-    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
+    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
         exact::expect(pieces, lattices)
     }
 
-    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
+    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
         exact::frequencies(pieces, lattices)
     }
 
     fn alternative(
-        pieces: &Pieces<Self>,
+        pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
         _viterbi: &mut prune::Viterbi,
@@ -242,16 +248,16 @@ impl Precision for f32 {
 impl Precision for f64 {
     const EXACT: bool = false;
 
-    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
         em::expect(pieces, lattices, threads)
     }
 
-    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
         prune::frequencies(pieces, lattices, threads)
     }
 
     fn alternative(
-        pieces: &Pieces<Self>,
+        pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
         viterbi: &mut prune::Viterbi,

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bpe_core::boundaries::last_cut;
 use bpe_core::boundaries::seams::cut_at_borders;
+use bpe_core::encode::Encoder;
+use bpe_core::models::bpe::Bpe;
 use bpe_core::models::model::Model;
 use bpe_core::models::scratch::Scratch;
 use bpe_core::normalize::Context;
@@ -11,6 +13,7 @@ use bpe_core::special::codebook::{Codebook, Tag};
 use bpe_core::special::{LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, Segment, SpecialMatcher};
 use bpe_core::split::stage::Pieces;
 use bpe_core::stages::Stages;
+use bpe_core::tables::TokenTable;
 use bpe_core::text::{Text, read_char};
 use bpe_core::{Documents, Scanner};
 
@@ -130,6 +133,10 @@ pub fn all() -> Vec<Component> {
         all.extend(behind.map(|behind| stages(&[normalizer], &[behind])));
     }
     all.extend(models());
+    for json in &SCANNERS[..4] {
+        all.push(run_of_blanks(json, None));
+        all.extend(matchers().map(|matcher| run_of_blanks(json, Some(matcher))));
+    }
     all.extend(matchers().map(special));
     for which in 0..pipelines::all().len() {
         all.push(pipeline(which, None));
@@ -149,6 +156,43 @@ fn scanner(json: &str) -> Component {
                 .map(|(start, end)| text[start..end].to_vec())
                 .collect(),
         )
+    })
+}
+
+/// What a scanner and a model say of a run of blanks, where text is a piece's beginning: cut there, ids are the same.
+fn run_of_blanks(json: &str, matcher: Option<Arc<SpecialMatcher>>) -> Component {
+    let more = [
+        " a", "a ", " \n", "\n ", " \t", "\t ", "\n\n", " a b", "ab", "\n \n", " 5", " .",
+    ];
+    let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+    let tokens = bytes.chain(more.map(|token| token.as_bytes().to_vec()));
+    let (mut blob, mut ends) = (Vec::new(), Vec::new());
+    for token in tokens {
+        blob.extend(token);
+        ends.push(blob.len() as u32);
+    }
+    let tokens = TokenTable::new(blob.into(), ends.into()).expect("tokens");
+    let scanner = Scanner::from_json(json).expect("a scanner");
+    let model = Bpe::from_ranks(tokens).expect("a model");
+    let encoder = Arc::new(Encoder::plain(scanner, model, json.contains("cased")));
+    let (asked, asked_matcher) = (encoder.clone(), matcher.clone());
+    let cuts = move |known: &[u8]| {
+        let mut cuts = inside(asked.cut_in_run(known));
+        if let Some(matcher) = &asked_matcher {
+            cuts.retain(|&cut| matcher.moves_cut(known, cut).is_none());
+        }
+        cuts
+    };
+    let name = format!("runs of {json} with {matcher:?}");
+    Component::new(name, cuts, move |text, continued| {
+        let documents = Documents {
+            text,
+            ends: &[text.len() as u64],
+            continued,
+        };
+        let encoded = encoder.encode(&documents, matcher.as_deref(), 1).ok()?;
+        let ids = encoded.ids.iter().map(|id| id.to_le_bytes().to_vec());
+        Some(ids.collect())
     })
 }
 

@@ -54,11 +54,6 @@ pub fn all() -> Vec<Encoder<Staged>> {
 pub fn model(which: usize) -> Box<dyn Model> {
     let bytes = (0..=255).map(|byte| format!("<0x{byte:02X}>"));
     let tokens: Vec<String> = TOKENS.map(str::to_owned).into_iter().chain(bytes).collect();
-    let ends = tokens.iter().scan(0, |end, token| {
-        *end += token.len() as u32;
-        Some(*end)
-    });
-    let ends: Vec<u32> = ends.collect();
     let id = |text| {
         let place = TOKENS.iter().position(|&token| token == text);
         place.expect("a token") as u32
@@ -76,7 +71,7 @@ pub fn model(which: usize) -> Box<dyn Model> {
         _ => 6,
     };
     let tables = Tables {
-        tokens: TokenTable::new(tokens.concat().into_bytes().into(), ends.into()).expect("tokens"),
+        tokens: TokenTable::of(&tokens).expect("tokens"),
         merges: merges.map(|merge| merge.map(id)).to_vec(),
         scores: (0..tokens.len()).map(|id| -(id as f64)).collect(),
         kinds: (0..tokens.len()).map(kind).collect(),

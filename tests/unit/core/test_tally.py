@@ -40,6 +40,21 @@ def test_by_hand():
     assert found.single_tokens(array("I", [0, 7, 1, 1]), array("Q", [1, 2, 4])) == 1
 
 
+def test_what_was_counted_comes_back_from_bytes():
+    found = tally(unknown=[7], single=[1])
+    found.add(Block.of([b"ab", b"ba"]), array("I", [0, 1, 7, 2**32 - 1]), array("Q", [2, 4]))
+    back = found.load(found.dump())
+    for name in ("tokens", "words", "used_ids", "unknown_bytes", "failed_documents", "mean_bytes_per_token"):
+        assert getattr(back, name) == getattr(found, name), name
+    assert (back.dump(), bytes(back.counts)) == (found.dump(), bytes(found.counts))
+    assert list(memoryview(back.take_ended())) == []
+    back.merge(found)
+    assert (back.tokens, found.tokens) == (8, 4)
+    for damaged in (b"", found.dump()[:-1], found.dump() + b"\1"):
+        with pytest.raises(ValueError, match="the tally is damaged"):
+            found.load(damaged)
+
+
 def test_what_contradicts_itself_is_refused():
     block, ids, ends = Block.of([b"ab"]), array("I", [0, 1]), array("Q", [2])
     with pytest.raises(ValueError, match="do not end where"):

@@ -5,9 +5,14 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bpe_cli.corpus import Source, columns, read_blocks
+from bpe_cli.corpus.documents import Packer
+from bpe_cli.corpus.rows import BrokenRow, Rows
 from bpe_cli.errors import InputError
+from bpe_cli.support.blocks import whole_documents
 from tests.needs import needs
 
 pyarrow = needs("pyarrow")
@@ -46,6 +51,48 @@ def test_binaries_dictionaries_and_structs(write):
     assert read(write(pyarrow.array(["a", "b", "a"]).dictionary_encode())) == [b"a", b"b", b"a"]
     assert read(write([{"b": "x", "c": 1}]), "text.b") == [b"x"]
     assert read(write([], pyarrow.string())) == []
+
+
+KINDS = (pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary())
+
+
+@given(
+    st.lists(st.lists(st.one_of(st.text(max_size=9), st.none()), max_size=6), min_size=1, max_size=4),
+    st.sampled_from(KINDS),
+    st.integers(0, 3),
+    st.integers(1, 12),
+)
+def test_texts_as_they_lie_in_memory_are_those_of_the_rows(batches, kind, sliced, block_bytes):
+    schema = pyarrow.schema([("text", kind)])
+    broken: list[BrokenRow] = []
+    packer = Packer(block_bytes)
+    rows = Rows(on_broken=broken.append)
+    documents = columns._Documents("x", schema, "text", pyarrow, packer, rows)
+    blocks, expected, nulls, row = [], [], [], 0
+    for values in batches:
+        batch = pyarrow.record_batch([pyarrow.array(values, kind)], schema).slice(sliced)
+        blocks += documents.of(batch)
+        for value in values[sliced:]:
+            row += 1
+            if value is None:
+                nulls.append(row)
+            else:
+                expected.append(value.encode())
+    blocks += packer.flush()
+    assert [document for some in whole_documents(blocks) for document in some] == expected
+    assert [each.place.row for each in broken] == nulls
+    assert packer.closed == len(expected)
+
+
+def test_texts_that_are_not_utf8_are_named(tmp_path):
+    path = tmp_path / "x.parquet"
+    import pyarrow.parquet as pq
+
+    data = pyarrow.array([b"a", b"\xff"], pyarrow.binary())
+    text = pyarrow.Array.from_buffers(pyarrow.string(), 2, data.buffers())
+    pq.write_table(pyarrow.table({"text": text}), path)
+    with pytest.raises(InputError, match="its Parquet data is damaged"):
+        read(str(path))
 
 
 @pytest.mark.parametrize(

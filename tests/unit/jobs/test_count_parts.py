@@ -13,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.corpus import Input, Inputs, Source
+from bpe_cli.engines.local import Local
 from bpe_cli.errors import CheckFailed, FormatError, InputError, OutputError, UsageError
 from bpe_cli.formats import dump
-from bpe_cli.jobs.count import count_corpus
-from bpe_cli.jobs.count_parts import CountsFolder, add_up, count_parts
-from bpe_cli.jobs.counts_folder import extended
-from bpe_cli.jobs.prepare import Share
-from bpe_cli.jobs.prepare.plan import divide
+from bpe_cli.jobs.count import count_corpus, load_counts
+from bpe_cli.jobs.count_parts import COUNTS, add_up, count_parts
+from bpe_cli.jobs.merge_counts import FAN_IN, merge_in_tree
+from bpe_cli.jobs.parts import Share, divide
+from bpe_cli.jobs.parts.doing import PartsFolder, extended
+from bpe_cli.jobs.parts.kept import KeptParts
 from bpe_cli.jobs.train import TrainJob, options_for, train, train_file
 from bpe_cli.trainers import ALGORITHMS
 from bpe_cli.trainers.counts import items_of
@@ -50,8 +52,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def counted(counts: str = "counts", source: Source = OF_LINES, **options):
     more = {name: options.pop(name) for name in ("share", "overwrite") if name in options}
-    place = CountsFolder(counts, part_bytes=200, **more)
-    return count_parts(source, options.pop("trained", OPTIONS), place, max_memory=MEMORY, processes=1, **options)
+    place = PartsFolder(counts, part_bytes=200, **more)
+    return count_parts(source, options.pop("trained", OPTIONS), place, max_memory=MEMORY, engine=Local(1), **options)
 
 
 def items(source: Source = OF_LINES) -> list[tuple[bytes, int]]:
@@ -75,10 +77,10 @@ def test_the_sum_of_the_parts_is_the_whole_in_its_order(folder: Path) -> None:
     assert (done.made, done.kept, done.is_whole) == (done.parts, 0, True)
     assert done.parts >= 12
     assert added() == items()
-    assert done.pieces == sum(count for _, count in items())
+    assert done.total == sum(count for _, count in items())
     before = times()
     again = counted()
-    assert (again.made, again.kept, again.pieces) == (0, done.parts, done.pieces)
+    assert (again.made, again.kept, again.total) == (0, done.parts, done.total)
     assert times() == before
 
 
@@ -88,7 +90,7 @@ def test_what_is_learnt_is_the_same(algorithm: str, folder: Path) -> None:
     made = train(Path("in"), algorithm, documents="lines", **size)
     assert train(Path("in"), algorithm, documents="lines", counts_dir="all", **size) == made
     options = options_for(algorithm, size)
-    place = CountsFolder("counts", part_bytes=200)
+    place = PartsFolder("counts", part_bytes=200)
     train_file(TrainJob(options, OF_LINES, counts_folder=place), "t.json")
     train_file(TrainJob(options, counts_folder=place), "again.json")
     expected = dump(made, "bpe.json", ["ids"])[""]
@@ -97,10 +99,10 @@ def test_what_is_learnt_is_the_same(algorithm: str, folder: Path) -> None:
 
 def test_processes_and_the_size_of_parts_change_nothing(folder: Path) -> None:
     counted()
-    count_parts(OF_LINES, OPTIONS, CountsFolder("two", part_bytes=200), max_memory=MEMORY, processes=2)
+    count_parts(OF_LINES, OPTIONS, PartsFolder("two", part_bytes=200), max_memory=MEMORY, engine=Local(2))
     assert contents("two") == contents()
     for size in (50, 777, 100_000):
-        count_parts(OF_LINES, OPTIONS, CountsFolder(str(size), part_bytes=size), max_memory=MEMORY, processes=1)
+        count_parts(OF_LINES, OPTIONS, PartsFolder(str(size), part_bytes=size), max_memory=MEMORY, engine=Local(1))
         assert added(str(size)) == items()
 
 
@@ -113,7 +115,7 @@ def test_shares_together_make_the_same_folder(folder: Path) -> None:
             with pytest.raises(CheckFailed, match="it is missing"):
                 add_up("shared", OPTIONS, MEMORY)
     assert contents("shared") == contents()
-    job = TrainJob(OPTIONS, OF_LINES, counts_folder=CountsFolder("shared", Share(1, 3)))
+    job = TrainJob(OPTIONS, OF_LINES, counts_folder=PartsFolder("shared", Share(1, 3)))
     with pytest.raises(UsageError, match="counts some of the parts trains nothing"):
         train_file(job, "t.json")
 
@@ -244,7 +246,7 @@ def test_what_cannot_be_divided_is_refused(folder: Path) -> None:
         counted()
     assert counted(overwrite=True).is_whole
     with pytest.raises(UsageError, match="`output` lies in the folder of the counts"):
-        train_file(TrainJob(OPTIONS, OF_LINES, counts_folder=CountsFolder("counts")), "counts/t.json")
+        train_file(TrainJob(OPTIONS, OF_LINES, counts_folder=PartsFolder("counts")), "counts/t.json")
     with pytest.raises(UsageError, match="the corpus is texts"):
         train(["low"], counts_dir="counts", vocab_size=300)
 
@@ -327,3 +329,69 @@ def test_the_command_line_says_what_is_there(folder: Path) -> None:
     assert both.err == error("--from-counts and --counts-dir exclude each other")
     assert call(*shared, "--part", "x").err == error("--part 'x' is not K/N", "as in --part 3/8")
     assert call("train", "-T", "low", "--counts-dir", "counts").status == 2
+
+
+def test_a_tree_of_files_adds_up_to_the_same(folder: Path) -> None:
+    counted()
+    found = KeptParts.of(COUNTS, "counts", json.loads(Path("counts/plan.json").read_bytes())["settings"])
+    plan = json.loads(Path("counts/plan.json").read_bytes())["parts"]
+    files = [found.path(each) for each in plan]
+    hashes = [each.sha256 for each in found.all_found(plan)]
+    assert len(files) > FAN_IN
+    left = merge_in_tree("counts/merged", files, hashes, MEMORY, Local(1))
+    assert len(left) <= FAN_IN
+    assert list(items_of(load_counts(left, OPTIONS, MEMORY)[0])) == items()
+    made = {path.name: path.stat().st_mtime_ns for path in Path("counts/merged").iterdir()}
+    Path(left[0]).unlink()  # a run was lost before it made this one
+    assert merge_in_tree("counts/merged", files, hashes, MEMORY, Local(1)) == left
+    again = {path.name: path.stat().st_mtime_ns for path in Path("counts/merged").iterdir()}
+    assert {name for name in made if made[name] != again[name]} == {os.path.basename(left[0])}
+    one, two = (add_up("counts", OPTIONS, MEMORY, engine=Local(number))[0].dump() for number in (1, 2))
+    assert one == two
+    assert not Path("counts/merged").exists()
+
+
+def test_the_sum_is_not_that_of_counts_that_were_there_before(folder: Path) -> None:
+    counted()
+    engine = Local(2)
+    plan = json.loads(Path("counts/plan.json").read_bytes())
+    found = KeptParts.of(COUNTS, "counts", plan["settings"])
+    files = [found.path(each) for each in plan["parts"]]
+    hashes = [each.sha256 for each in found.all_found(plan["parts"])]
+    merge_in_tree("counts/merged", files, hashes, MEMORY, engine)  # a run that was lost before it trained
+    text = Path("in/f.txt").read_text()
+    Path("in/f.txt").write_text(text.replace("low", "new"))  # of the same size, so nobody sees that it has changed
+    for described in plan["parts"]:
+        if described[0]["path"] == "in/f.txt":
+            Path(found.path(described)).unlink()
+    counted(overwrite=True)
+    assert list(items_of(add_up("counts", OPTIONS, MEMORY, engine=engine)[0])) == items()
+
+
+def test_the_library_counts_a_share(folder: Path) -> None:
+    expected = train(Path("in"), vocab_size=300, documents="lines")
+    for number in (1, 2):
+        assert train(Path("in"), vocab_size=300, documents="lines", counts_dir="shared", share=(number, 2)) is None
+    before = times("shared")
+    assert train(Path("in"), vocab_size=300, documents="lines", counts_dir="shared", processes=2) == expected
+    assert times("shared") == before
+    for more in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}):
+        with pytest.raises(UsageError, match=f"`{next(iter(more))}` is for `counts_dir`, which is missing"):
+            train(Path("in"), vocab_size=300, **more)
+    for wrong in ((1,), [1, 2], ("a", 1), 3):
+        with pytest.raises(TypeError, match="share must be"):
+            train(Path("in"), vocab_size=300, counts_dir="shared", share=wrong)
+    with pytest.raises(UsageError, match="no engine 'cluster'"):
+        train(Path("in"), vocab_size=300, counts_dir="shared", engine="cluster")
+
+
+def test_the_command_has_engines(folder: Path) -> None:
+    whole = ["train", "in", "--lines", "-s", "300", "-o", "one.json", "-q"]
+    call(*whole)
+    call(*whole[:4], "300", "-o", "two.json", "-q", "--counts-dir", "counts", "--engine", "local", "--processes", "2")
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+    for option, value in (("--engine", "ray"), ("--processes", "2")):
+        refused = call(*whole, option, value)
+        assert (refused.status, refused.err) == (2, error(f"{option} is for --counts-dir, which is missing"))
+    refused = call(*whole, "--counts-dir", "counts", "--engine", "rays")
+    assert (refused.status, "there is no engine 'rays'" in refused.err) == (2, True)

@@ -17,10 +17,10 @@ from bpe_cli.corpus import Source
 from bpe_cli.corpus.extents import read_lines_in
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.errors import CheckFailed, InputError, UsageError
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, check_deep, estimate, finish, prepare
+from bpe_cli.jobs.parts import Share, divide
+from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, estimate, finish, prepare
 from bpe_cli.jobs.prepare.deep import drawn
 from bpe_cli.jobs.prepare.folder import plan_in
-from bpe_cli.jobs.prepare.plan import divide
 from bpe_cli.jobs.prepare.records import Plan
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.sinks.dataset.columns import COLUMNS

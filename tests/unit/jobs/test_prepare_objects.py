@@ -12,7 +12,8 @@ import pytest
 
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, OutputError, UsageError
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, check_deep, finish, prepare
+from bpe_cli.jobs.parts import Share
+from bpe_cli.jobs.prepare import PrepareOptions, check, check_deep, finish, prepare
 from tests.needs import needs
 from tests.object_store import Shelf, every, in_reach
 

@@ -16,7 +16,8 @@ import bpe_cli
 from bpe_cli.corpus import Source
 from bpe_cli.corpus.rows import FAULTS
 from bpe_cli.errors import CheckFailed, InputError, UsageError
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, prepare
+from bpe_cli.jobs.parts import Share
+from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
 from tests.needs import needs
 
 GOOD = st.text(st.sampled_from("ab é"), max_size=8).map(lambda text: json.dumps({"text": text}).encode())

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check, finish, prepare, scratch
+from bpe_cli.jobs.parts import Share
+from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare, scratch
 from bpe_cli.jobs.prepare.documents import is_validation, text_hash
 from bpe_cli.jobs.prepare.scratch import BucketWriter, Item, read_bucket
 from bpe_cli.jobs.prepare.shuffle import key_of

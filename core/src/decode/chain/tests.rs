@@ -1,15 +1,15 @@
 use super::*;
 
 fn decode(json: &str, tokens: &[&str]) -> String {
-    let mut pieces = Pieces::default();
+    let mut texts = TokenTexts::default();
     for token in tokens {
         let kind = match *token {
             "<unk>" => Kind::Unknown,
             _ => Kind::Text,
         };
-        pieces.push(token.as_bytes(), kind);
+        texts.push(token.as_bytes(), kind);
     }
-    let bytes = Decoder::from_json(json).unwrap().decode(pieces).unwrap();
+    let bytes = Decoder::from_json(json).unwrap().decode(texts).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -51,7 +51,7 @@ fn refuses_to_make_far_more_than_there_is() {
         format!(r#"{{"type": "Replace", "pattern": {{"String": "x"}}, "content": "{many}"}}"#);
     for steps in [2, 3] {
         let json = format!("[{}]", vec![replace.as_str(); steps].join(", "));
-        let mut tokens = Pieces::default();
+        let mut tokens = TokenTexts::default();
         tokens.push(&[b'x'; 10], Kind::Text);
         let decoded = Decoder::from_json(&json).unwrap().decode(tokens);
         if steps == 2 {

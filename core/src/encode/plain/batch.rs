@@ -105,6 +105,9 @@ impl Default for LookUp {
 /// A piece has no more ids than bytes; but for those of a giant one, memory is found as they come.
 const MOST_RESERVED: usize = 1 << 24;
 
+/// A piece of so many bytes is counted without holding its ids, which are too many to be remembered.
+const GIANT: usize = if cfg!(test) { 256 } else { 1 << 16 };
+
 impl Plain {
     /// Looks all pieces of a batch up, and begins the next where they end. `KEEP` says whether ids are
     /// kept or only counted.
@@ -175,6 +178,11 @@ impl Plain {
         part: &mut Part,
     ) -> Result<()> {
         let piece = &text[from..end];
+        if !KEEP && piece.len() >= GIANT {
+            let counted = self.model.count_piece(piece, &mut look_up.scratch);
+            part.add(counted.map_err(|error| shift(error, from as isize))?);
+            return Ok(());
+        }
         let LookUp {
             cache,
             scratch,

@@ -163,6 +163,24 @@ fn equals_the_plain_way_on_texts_cut_anywhere() {
     }
 }
 
+/// Pieces whose ids are not held where they are only counted: runs, and letters that no cache knows.
+#[test]
+fn giant_pieces_are_counted_as_they_are_encoded() {
+    let draw = &mut begin(9);
+    let units = [&b" "[..], b"a", b"ab", b"\n", b"\t ", "\u{4e2d}".as_bytes()];
+    for engine in [engine(GPT2, 0, false), engine(CL100K, 100_000, false)] {
+        for length in [255, 256, 257, 5_000, 70_000] {
+            let drawn: Vec<u8> = (0..length).map(|_| b'a' + below(draw, 26) as u8).collect();
+            let runs = units.map(|unit| unit.iter().copied().cycle().take(length).collect());
+            for run in runs.iter().chain([&drawn]) {
+                let text = [b"x ", &run[..], b"y"].concat();
+                check_text(&engine, &text, &[text.len() as u64]);
+                check_text(&engine, &text, &[1, length as u64 / 2, text.len() as u64]);
+            }
+        }
+    }
+}
+
 #[test]
 fn special_tokens_and_spaces_before_texts() {
     let draw = &mut begin(8);

@@ -34,7 +34,7 @@ pub struct Variation {
 /// What is done with the tokens of a document.
 pub(super) enum Out<'a> {
     /// Ids are kept, or only counted.
-    Ids(&'a mut Part, bool),
+    Ids(&'a mut Part),
     /// Ids and spans are kept.
     Spans(&'a mut Vec<Span>),
 }
@@ -43,7 +43,7 @@ impl Out<'_> {
     /// Makes sure that there is room for so many more tokens.
     pub(super) fn reserve(&mut self, more: usize) -> Result<()> {
         match self {
-            Out::Ids(part, _) => part.reserve(more),
+            Out::Ids(part) => part.reserve(more),
             Out::Spans(spans) => reserve(spans, more),
         }
     }
@@ -52,7 +52,7 @@ impl Out<'_> {
     pub(super) fn special(&mut self, id: u32, range: Range<usize>) -> Result<()> {
         self.reserve(1)?;
         match self {
-            Out::Ids(part, _) => part.ids.push(id),
+            Out::Ids(part) => part.ids.push(id),
             Out::Spans(spans) => spans.push(Span {
                 id,
                 start: range.start as u64,
@@ -65,7 +65,7 @@ impl Out<'_> {
     /// How many tokens there are so far; to be compared, not counted.
     pub(super) fn len(&self) -> usize {
         match self {
-            Out::Ids(part, _) => part.ids.len(),
+            Out::Ids(part) => part.ids.len(),
             Out::Spans(spans) => spans.len(),
         }
     }
@@ -77,7 +77,7 @@ impl Out<'_> {
             return;
         }
         match self {
-            Out::Ids(part, _) => {
+            Out::Ids(part) => {
                 if part.ids[len - 1] == id && part.ids[len] == id {
                     part.ids.remove(len);
                 }

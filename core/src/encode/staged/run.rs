@@ -10,11 +10,15 @@ use crate::encode::encoded::Part;
 use crate::error::{Error, Result};
 use crate::memory::key;
 use crate::models::model::Found;
+use crate::models::scratch::Scratch;
 use crate::normalize::Context;
 use crate::random::{Draw, Place};
 use crate::special::{Segment, SpecialMatcher};
 use crate::split::stage::Pieces;
 use crate::text::{Text, visible};
+
+/// The bytes of a piece whose ids are not held where they are only counted.
+const GIANT: usize = if cfg!(test) { 257 } else { 1 << 16 };
 
 /// How long a stretch may be that goes through the stages: offsets in it are u32. Tests come near it.
 pub(super) const LONGEST_STRETCH: usize = if cfg!(test) {
@@ -73,13 +77,13 @@ impl Run<'_> {
             ));
         }
         let added = self.matcher.filter(|matcher| matcher.looks_in_normalized());
-        if let (Some(plan), Out::Ids(part, keep), None, None) =
+        if let (Some(plan), Out::Ids(part), None, None) =
             (&self.staged.plan, &mut self.out, self.variation, added)
         {
             let text = &self.text[range];
             return self
                 .staged
-                .encode_words(plan, text, context, self.worker, part, *keep);
+                .encode_words(plan, text, context, self.worker, part);
         }
         let origins = matches!(self.out, Out::Spans(_)) || self.variation.is_some();
         let base = range.start;
@@ -168,7 +172,7 @@ impl Run<'_> {
         } = self;
         let bytes = text.bytes();
         let key = match (&mut *out, *variation) {
-            (Out::Ids(part, _), None) => {
+            (Out::Ids(part), None) => {
                 let key = key::pack(bytes, range.start, range.end);
                 if let Some(key) = key
                     && worker.cache.recall(key, &mut part.ids)
@@ -203,16 +207,14 @@ impl Run<'_> {
             },
             other => other,
         };
-        if let (Out::Ids(part, keep), None) = (&mut *out, *variation) {
+        if let (Out::Ids(part), None) = (&mut *out, *variation) {
             let before = part.ids.len();
-            let result = staged
-                .model
-                .encode_ids(piece, &mut worker.scratch, &mut part.ids);
+            let result = staged.take_piece(piece, &mut worker.scratch, part);
             result.map_err(with_place)?;
             if let Some(key) = key {
                 worker.cache.remember(key, &part.ids[before..]);
             }
-            Self::forget_some(staged, part, *keep);
+            staged.forget_some(part);
             return Ok(());
         }
         worker.found.clear();
@@ -236,9 +238,9 @@ impl Run<'_> {
         result.map_err(with_place)?;
         out.reserve(worker.found.len())?;
         match out {
-            Out::Ids(part, keep) => {
+            Out::Ids(part) => {
                 part.ids.extend(worker.found.iter().map(|found| found.id));
-                Self::forget_some(staged, part, *keep);
+                staged.forget_some(part);
             }
             Out::Spans(spans) => {
                 if let Some(key) = key {
@@ -253,12 +255,29 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+impl Staged {
+    /// Appends the ids of a piece. Those of a giant one are only counted where nobody asks for them.
+    #[inline]
+    pub(super) fn take_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        part: &mut Part,
+    ) -> Result<()> {
+        if part.only_counts && piece.len() >= GIANT && self.model.fuses().is_none() {
+            part.add(self.model.count_ids(piece, scratch)?);
+            return Ok(());
+        }
+        self.model.encode_ids(piece, scratch, &mut part.ids)
+    }
 
     /// Gives up ids of which only the number is asked, unless the last one may become one with the next.
     #[inline]
-    fn forget_some(staged: &Staged, part: &mut Part, keep: bool) {
-        if !keep && part.ids.len() > 1 << 12 && staged.model.fuses().is_none() {
-            part.forget();
+    fn forget_some(&self, part: &mut Part) {
+        if part.only_counts && self.model.fuses().is_none() {
+            part.forget_some();
         }
     }
 }

@@ -10,6 +10,7 @@ mod characters;
 mod masks;
 mod misses;
 pub(super) mod plan;
+mod shrink;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -78,7 +79,6 @@ struct Run<'a> {
     memory: &'a mut Memory,
     worker: &'a mut Worker,
     part: &'a mut Part,
-    keep: bool,
     /// What stands at the beginning of the text, until that was handled.
     begins: Option<Context>,
     /// What scores have added up to, see `Carrying`.
@@ -100,7 +100,6 @@ impl Staged {
         context: Context,
         worker: &mut Worker,
         part: &mut Part,
-        keep: bool,
     ) -> Result<()> {
         let mut memory = worker.take_words();
         let carrying = self.model.carrying().filter(|_| self.carries);
@@ -111,7 +110,6 @@ impl Staged {
             memory: &mut memory,
             worker,
             part,
-            keep,
             begins: (plan.begins && !context.continued).then_some(context),
             sum: 0.0,
             scores: carrying.map(Carrying::scores),
@@ -205,9 +203,7 @@ impl Run<'_> {
             let word = &self.text[start..end];
             self.look_up()?;
             self.worker.scratch.sum = self.sum;
-            let done = self
-                .staged
-                .spell(word, context, self.worker, &mut self.part.ids);
+            let done = self.staged.spell(word, context, self.worker, self.part);
             self.sum = self.worker.scratch.sum;
             return done;
         }
@@ -288,14 +284,14 @@ impl Run<'_> {
         }
         let alone = char::from_u32(code_point)
             .filter(|&character| self.plan.stands_alone(character, &self.staged.stages));
-        let mut ids = Vec::new();
+        let mut part = Part::default();
         let ids = match alone {
             Some(character) => {
                 let mut text = [0; 4];
                 let text = character.encode_utf8(&mut text).as_bytes();
-                let done = self.staged.spell(text, INSIDE, self.worker, &mut ids);
+                let done = self.staged.spell(text, INSIDE, self.worker, &mut part);
                 // What has no tokens is an error where it stands, and is told with its place.
-                done.is_ok().then_some(&ids[..])
+                done.is_ok().then_some(&part.ids[..])
             }
             None => None,
         };
@@ -346,9 +342,7 @@ impl Run<'_> {
             next += 1;
         }
         self.waiting = 0;
-        if !self.keep && self.part.ids.len() > 1 << 12 {
-            self.part.forget();
-        }
+        self.part.forget_some();
         Ok(())
     }
 

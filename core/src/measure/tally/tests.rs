@@ -2,6 +2,7 @@ use crate::tables::TokenTable;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Error;
 
 fn tables() -> Arc<Tables> {
     let blob = b"abc ab\xe3\x80\x81";
@@ -172,4 +173,61 @@ proptest! {
         let words = String::from_utf8(text).unwrap().split_whitespace().count();
         prop_assert_eq!(whole.sums().words, words as u64);
     }
+
+    #[test]
+    fn what_was_counted_comes_back(
+        documents in proptest::collection::vec(proptest::collection::vec((0u32..12).prop_map(|id| if id < 11 { id } else { u32::MAX }), 0..12), 0..5),
+        cut in any::<prop::sample::Index>(),
+        flipped in any::<prop::sample::Index>(),
+    ) {
+        let mut tally = Tally::new(tables());
+        for ids in &documents {
+            let text = b"ab c";
+            let documents = Documents { text, ends: &[4], continued: false };
+            let block = Block { documents, unfinished: false };
+            tally.add(block, Tokens::Plain(ids, false), &[ids.len() as u64]).unwrap();
+        }
+        let bytes = tally.dump();
+        let back = Tally::load(tables(), &bytes).unwrap();
+        prop_assert_eq!(back.sums(), tally.sums());
+        prop_assert_eq!(back.frequencies(), tally.frequencies());
+        prop_assert_eq!(back.dump(), bytes.clone());
+        // What is damaged is refused, or is what another tally would have written.
+        let mut damaged = bytes[..cut.index(bytes.len() + 1)].to_vec();
+        if !damaged.is_empty() {
+            let place = flipped.index(damaged.len());
+            damaged[place] ^= 1 << (place % 8);
+        }
+        if let Ok(other) = Tally::load(tables(), &damaged) {
+            let again = Tally::load(tables(), &other.dump()).unwrap();
+            prop_assert_eq!(again.frequencies(), other.frequencies());
+        }
+    }
+}
+
+#[test]
+fn damaged_tallies_are_refused() {
+    let mut tally = Tally::new(tables());
+    let bytes = tally.dump();
+    assert_eq!(bytes.len(), 8 + 6);
+    for end in 0..bytes.len() {
+        assert!(Tally::load(tables(), &bytes[..end]).is_err(), "{end}");
+    }
+    let with = |more: &[u8]| Tally::load(tables(), &[&bytes, more].concat());
+    assert_eq!(with(&[0, 1, 2, 3]).unwrap().frequencies().total(), 4);
+    for more in [
+        &[5][..],
+        &[5, 0],
+        &[5, 1, 0, 1],
+        &[0xFF, 0xFF, 0xFF, 0xFF, 0x1F, 1],
+    ] {
+        assert!(with(more).is_err(), "{more:?}");
+    }
+    let mut not_a_number = bytes.clone();
+    not_a_number[..8].copy_from_slice(&f64::NAN.to_le_bytes());
+    assert!(Tally::load(tables(), &not_a_number).is_err());
+    tally.frequencies.add_many(0, u64::MAX);
+    let most = tally.dump();
+    assert!(Tally::load(tables(), &most).is_ok());
+    assert!(Tally::load(tables(), &[&most[..], &[1, 1]].concat()).is_err());
 }

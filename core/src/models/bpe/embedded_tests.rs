@@ -203,7 +203,7 @@ fn long_windows_give_what_one_go_gives() {
         let mut scratch = BpeScratch::default();
         for piece in &pieces {
             let mut ids = Vec::new();
-            let found = model.merge_by_windows(piece, &mut scratch, &mut ids);
+            let found = model.merge_by_windows(piece, &mut scratch, &mut ids, None);
             assert!(found.unwrap(), "{}", piece[..9].escape_ascii());
             assert!(
                 ids == slowly(&model, piece),

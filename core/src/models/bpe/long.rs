@@ -30,6 +30,9 @@ struct Begin {
 /// How many times as many windows must be merged boldly as boldness fails.
 const BOLD_ENOUGH: usize = 8;
 
+/// More ids than are held while they are only counted.
+const MANY: usize = 1 << 12;
+
 /// Where the last window of a kind lies: the next one may have the same bytes, as in a run of blanks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
@@ -46,6 +49,21 @@ impl Last {
 }
 
 impl Bpe {
+    /// The number of a giant piece's ids, of which no more than a few windows' are held at a time.
+    ///
+    /// # Errors
+    /// As [`Bpe::encode_piece`].
+    pub fn count_piece(&self, piece: &[u8], scratch: &mut BpeScratch) -> Result<u64> {
+        let mut ids = Vec::new();
+        let mut counted = 0;
+        let is_whole = self.whole_pieces && self.find_whole(piece, scratch).is_some();
+        if is_whole || !self.merge_by_windows(piece, scratch, &mut ids, Some(&mut counted))? {
+            (ids, counted) = (Vec::new(), 0);
+            self.encode_piece(piece, scratch, &mut ids)?;
+        }
+        Ok(counted + ids.len() as u64)
+    }
+
     /// Appends the ids of a long piece.
     #[inline(never)]
     pub(super) fn merge_long_piece(
@@ -54,7 +72,7 @@ impl Bpe {
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        if self.merge_by_windows(piece, scratch, out)? {
+        if self.merge_by_windows(piece, scratch, out, None)? {
             return Ok(());
         }
         self.merge_by_queue::<{ usize::MAX }>(piece, 0, scratch, out)
@@ -66,12 +84,14 @@ impl Bpe {
     ///
     /// Each window begins with a token of the one before, and must find it again; if it does not, the one before was
     /// too short, and is merged again in the next way. Why this is right: see `models::merging::windows`.
+    /// With `counted`, all ids but those at the end are taken out again, and their number is added to it.
     /// Complexity: linear.
     pub(super) fn merge_by_windows(
         &self,
         piece: &[u8],
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
+        mut counted: Option<&mut u64>,
     ) -> Result<bool> {
         let before = out.len();
         let mut begin = Begin {
@@ -133,6 +153,16 @@ impl Bpe {
                 out.truncate(next.ids);
                 (last, last_way) = (begin, way);
                 begin = next;
+                if let Some(counted) = &mut counted
+                    && last.ids - before > MANY
+                {
+                    // No window before the last one is merged again.
+                    let settled = last.ids - before;
+                    out.drain(before..last.ids);
+                    **counted += settled as u64;
+                    last.ids -= settled;
+                    begin.ids -= settled;
+                }
                 windows += 1;
                 way = if failed * BOLD_ENOUGH <= windows + BOLD_ENOUGH {
                     Way::Boldly

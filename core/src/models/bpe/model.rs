@@ -43,6 +43,11 @@ impl Model for Bpe {
         self.encode_piece(piece, memory, ids)
     }
 
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let (memory, _) = scratch.own.of::<Own>();
+        self.count_piece(piece, memory)
+    }
+
     fn sample_piece(
         &self,
         piece: &[u8],

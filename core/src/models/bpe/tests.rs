@@ -9,13 +9,7 @@ use crate::models::merging::queue::{BucketQueue, HeapQueue};
 use crate::models::merging::short::MAX_SYMBOLS;
 
 pub(super) fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
-    let mut ends = Vec::new();
-    let mut blob = Vec::new();
-    for token in tokens {
-        blob.extend_from_slice(token);
-        ends.push(blob.len() as u32);
-    }
-    TokenTable::new(blob.into(), ends.into()).unwrap()
+    TokenTable::of(tokens).unwrap()
 }
 
 /// Lowest number first, leftmost of equals, one merge at a time.

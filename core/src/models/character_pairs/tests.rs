@@ -32,12 +32,7 @@ impl Language {
     }
 
     fn model(&self, merges: &[[u32; 3]], by_steps: bool) -> CharacterPairs {
-        let ends = self.texts.iter().scan(0, |end, text| {
-            *end += text.len() as u32;
-            Some(*end)
-        });
-        let ends: Vec<u32> = ends.collect();
-        let tokens = TokenTable::new(self.texts.concat().into_bytes().into(), ends.into()).unwrap();
+        let tokens = TokenTable::of(&self.texts).unwrap();
         let settings = Settings {
             by_steps,
             ..Settings::default()
@@ -142,7 +137,7 @@ fn a_merge_that_comes_earlier_waits_for_the_end_of_a_step() {
 fn a_run_that_is_a_token_is_taken_as_a_whole_and_nothing_else_is() {
     let language = Language::new();
     let mut model = language.model(&[language.merge("a", "a")], false);
-    model.settings.whole_runs_of = b"a".to_vec();
+    model.settings.whole_runs_of = "a".to_owned();
     let named = |texts: &[&str]| {
         texts
             .iter()

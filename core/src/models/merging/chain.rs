@@ -1,7 +1,7 @@
 //! A piece as a linked list of symbols, of which neighbours become one.
 
 use super::table::Merges;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::tables::NONE;
 
 /// A piece as a linked list of symbols, with memory that is used again.
@@ -56,9 +56,7 @@ impl Chain {
         mut push: impl FnMut(u32, u32),
     ) -> Result<()> {
         let Ok(end) = u32::try_from(count) else {
-            return Err(Error::Invalid(
-                "a piece of text is longer than 4 GiB".to_owned(),
-            ));
+            return Err(invalid!("a piece of text is longer than 4 GiB"));
         };
         self.symbols.clear();
         self.ranks.clear();

@@ -5,7 +5,7 @@
 //! candidate that was dropped once stays dropped, while in the paper it may come up in the next step.
 
 use super::Variant;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::random::{Draw, Sampling};
 
 /// A probability of leaving a merge out, and for how long.
@@ -25,16 +25,13 @@ impl Dropout {
             Sampling::Dropout(probability) => (probability, false),
             Sampling::LastingDropout(probability) => (probability, true),
             Sampling::Segmentation { .. } => {
-                return Err(Error::Invalid(
-                    "this model gives no probabilities to draw by".to_owned(),
-                ));
+                return Err(invalid!("this model gives no probabilities to draw by"));
             }
         };
-        if !(0.0..=1.0).contains(&probability) {
-            return Err(Error::Invalid(format!(
-                "a dropout is a probability from 0 to 1, not {probability}"
-            )));
-        }
+        ensure!(
+            (0.0..=1.0).contains(&probability),
+            "a dropout is a probability from 0 to 1, not {probability}"
+        );
         Ok((probability > 0.0).then_some(Self {
             probability,
             lasting,

@@ -2,19 +2,12 @@
 
 use hashbrown::HashSet;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
 use crate::models::bpe::LONGEST_TOKEN;
 use crate::models::merging::characters::byte_tokens;
+use crate::models::model::kind;
 use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use crate::text::characters as characters_of;
-
-/// Types of pieces, by their numbers in model files.
-pub mod kind {
-    pub const NORMAL: u8 = 1;
-    pub const USER_DEFINED: u8 = 4;
-    pub const UNUSED: u8 = 5;
-    pub const BYTE: u8 = 6;
-}
 
 /// Whether text can become a piece of this type by its characters.
 pub(super) fn matches_text(kind: u8) -> bool {
@@ -22,31 +15,34 @@ pub(super) fn matches_text(kind: u8) -> bool {
 }
 
 pub(super) fn check(tokens: &TokenTable<'_>, scores: &[f64], kinds: &[u8]) -> Result<()> {
-    let invalid = |sentence: String| Err(Error::Invalid(sentence));
     let ids = tokens.len();
-    if scores.len() != ids {
-        return invalid(format!("{ids} ids have {} scores", scores.len()));
-    }
-    if !kinds.is_empty() && kinds.len() != ids {
-        return invalid(format!("{ids} ids have {} types", kinds.len()));
-    }
+    ensure!(
+        scores.len() == ids,
+        "{ids} ids have {} scores",
+        scores.len()
+    );
+    ensure!(
+        kinds.is_empty() || kinds.len() == ids,
+        "{ids} ids have {} types",
+        kinds.len()
+    );
     if let Some(id) = scores.iter().position(|score| score.is_nan()) {
-        return invalid(format!("the score of id {id} is not a number"));
+        return Err(invalid!("the score of id {id} is not a number"));
     }
     if let Some(id) = kinds.iter().position(|kind| !(1..=6).contains(kind)) {
-        return invalid(format!(
+        return Err(invalid!(
             "id {id} is of type {}; types are 1 to 6",
             kinds[id]
         ));
     }
-    let long = |&(_, text): &(u32, &[u8])| text.len() > LONGEST_TOKEN;
-    match tokens.iter().find(long) {
-        Some((id, text)) => invalid(format!(
+    for (id, text) in tokens.iter() {
+        ensure!(
+            text.len() <= LONGEST_TOKEN,
             "token {id} has {} bytes; at most {LONGEST_TOKEN} are handled",
             text.len()
-        )),
-        None => Ok(()),
+        );
     }
+    Ok(())
 }
 
 /// The pieces that text can become, each at its id, and the characters that are only parts of them.
@@ -54,14 +50,13 @@ pub(super) fn symbols(
     tokens: &TokenTable<'_>,
     kind_of: impl Fn(u32) -> u8,
 ) -> Result<TokenTable<'static>> {
-    let mut blob: Vec<u8> = Vec::new();
-    let mut ends: Vec<u32> = Vec::new();
+    let mut all: Vec<&[u8]> = Vec::new();
     let mut characters: HashSet<&[u8], foldhash::fast::FixedState> = HashSet::default();
     for id in 0..tokens.len() as u32 {
-        if matches_text(kind_of(id)) {
-            blob.extend_from_slice(tokens.get(id));
-        }
-        ends.push(blob.len() as u32);
+        all.push(match matches_text(kind_of(id)) {
+            true => tokens.get(id),
+            false => &[],
+        });
     }
     let texts = || tokens.iter().filter(|&(id, _)| matches_text(kind_of(id)));
     for (_, text) in texts() {
@@ -72,19 +67,17 @@ pub(super) fn symbols(
     for (_, text) in texts() {
         for (_, character) in characters_of(text) {
             if characters.insert(character) {
-                blob.extend_from_slice(character);
-                ends.push(blob.len() as u32);
+                all.push(character);
             }
         }
     }
     // One more number stands for all other characters.
-    if ends.len() >= MAX_TOKENS {
-        return Err(Error::Invalid(format!(
-            "{} ids and characters are more than fit below {MAX_TOKENS}",
-            ends.len()
-        )));
-    }
-    TokenTable::new(blob.into(), ends.into())
+    ensure!(
+        all.len() < MAX_TOKENS,
+        "{} ids and characters are more than fit below {MAX_TOKENS}",
+        all.len()
+    );
+    TokenTable::of(all)
 }
 
 pub(super) fn all_byte_tokens(
@@ -92,21 +85,16 @@ pub(super) fn all_byte_tokens(
     kind_of: impl Fn(u32) -> u8,
 ) -> Result<Box<[u32; 256]>> {
     // Texts of other types may equal each other, so bytes are looked up among themselves.
-    let mut blob = Vec::new();
-    let ends: Vec<u32> = (0..tokens.len() as u32)
-        .map(|id| {
-            if kind_of(id) == kind::BYTE {
-                blob.extend_from_slice(tokens.get(id));
-            }
-            blob.len() as u32
-        })
-        .collect();
-    let bytes = TokenTable::new(blob.into(), ends.into())?;
+    let text = |id| match kind_of(id) {
+        kind::BYTE => tokens.get(id),
+        _ => &[],
+    };
+    let bytes = TokenTable::of((0..tokens.len() as u32).map(text))?;
     let ids = byte_tokens(&PieceTable::build(&bytes)?, &bytes);
     match ids.iter().position(|&id| id == NONE) {
-        Some(byte) => Err(Error::Invalid(format!(
+        Some(byte) => Err(invalid!(
             "unknown characters become bytes, but <0x{byte:02X}> has no token"
-        ))),
+        )),
         None => Ok(ids),
     }
 }

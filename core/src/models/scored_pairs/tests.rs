@@ -12,14 +12,8 @@ fn model(tokens: &[(String, f64, u8)], byte_fallback: bool) -> ScoredPairs {
         .chain(bytes.filter(|_| byte_fallback))
         .chain(tokens.iter().cloned())
         .collect();
-    let ends = all.iter().scan(0, |end, token| {
-        *end += token.0.len() as u32;
-        Some(*end)
-    });
-    let ends: Vec<u32> = ends.collect();
-    let blob: String = all.iter().map(|token| &token.0[..]).collect();
     let tables = Tables {
-        tokens: TokenTable::new(blob.into_bytes().into(), ends.into()).unwrap(),
+        tokens: TokenTable::of(all.iter().map(|token| &token.0)).unwrap(),
         scores: all.iter().map(|token| token.1).collect(),
         kinds: all.iter().map(|token| token.2).collect(),
         ..Tables::default()

@@ -5,7 +5,7 @@
 
 use super::heap::{self, Ordered};
 use super::real::Real;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 
 /// The id of an unknown character in a lattice.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -146,10 +146,10 @@ impl<T: Real> Lattice<T> {
             return Ok(found);
         }
         let too_many = || {
-            Error::Invalid(format!(
+            invalid!(
                 "the {n} best segmentations of a piece of {} bytes are too many to find",
                 self.length
-            ))
+            )
         };
         // Known before anything is sought: so many tokens are handed out, and so many beginnings looked at, at least.
         let (ways, fewest) = self.size();

@@ -2,8 +2,8 @@
 
 use super::{SearchScratch, Unigram, sample};
 use crate::boundaries::seams::{Border, Joints, Seams};
-use crate::error::{Error, Result};
-use crate::models::model::{Carrying, Found, Model};
+use crate::error::{Result, ensure, invalid};
+use crate::models::model::{Carrying, Counted, Found, Model};
 use crate::models::scratch::Scratch;
 use crate::random::{Draw, Sampling};
 use crate::tables::TokenTable;
@@ -31,6 +31,12 @@ impl Model for Unigram {
         self.encode(piece, scratch.own.of(), ids).map(|_| ())
     }
 
+    fn count_ids(&self, piece: &[u8], scratch: &mut Scratch) -> Result<u64> {
+        let mut counted = Counted::default();
+        self.encode(piece, scratch.own.of(), &mut counted)?;
+        Ok(counted.0)
+    }
+
     fn sample_piece(
         &self,
         piece: &[u8],
@@ -40,15 +46,12 @@ impl Model for Unigram {
         out: &mut Vec<Found>,
     ) -> Result<()> {
         let Sampling::Segmentation { alpha, nbest } = sampling else {
-            return Err(Error::Invalid(
-                "this model has no merges that could be dropped".to_owned(),
-            ));
+            return Err(invalid!("this model has no merges that could be dropped"));
         };
-        if !(alpha.is_finite() && alpha >= 0.0) {
-            return Err(Error::Invalid(format!(
-                "the sampling parameter {alpha} is not a number of 0 or more"
-            )));
-        }
+        ensure!(
+            alpha.is_finite() && alpha >= 0.0,
+            "the sampling parameter {alpha} is not a number of 0 or more"
+        );
         match nbest {
             0 => {
                 let memory: &mut SearchScratch = scratch.own.of();

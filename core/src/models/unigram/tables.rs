@@ -1,8 +1,9 @@
 //! What a unigram model works out of its tables when it is made.
 
+use super::Settings;
 use super::lattice::UNKNOWN;
-use super::{Settings, kind};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure, invalid};
+use crate::models::model::kind;
 use crate::tables::TokenTable;
 
 /// Checks that the tables have the same length and the numbers are numbers.
@@ -13,21 +14,25 @@ pub(super) fn check(
     kinds: &[u8],
 ) -> Result<()> {
     let ids = tokens.len();
-    let invalid = |sentence: String| Err(Error::Invalid(sentence));
-    if scores.len() != ids {
-        return invalid(format!("{ids} tokens have {} scores", scores.len()));
-    }
-    if !kinds.is_empty() && kinds.len() != ids {
-        return invalid(format!("{ids} tokens have {} types", kinds.len()));
-    }
-    if settings.single_precision && settings.fixed_point {
-        return invalid("scores are added in f32 or in fixed point, not in both".to_owned());
-    }
+    ensure!(
+        scores.len() == ids,
+        "{ids} tokens have {} scores",
+        scores.len()
+    );
+    ensure!(
+        kinds.is_empty() || kinds.len() == ids,
+        "{ids} tokens have {} types",
+        kinds.len()
+    );
+    ensure!(
+        !settings.single_precision || !settings.fixed_point,
+        "scores are added in f32 or in fixed point, not in both"
+    );
     if let Some(id) = scores.iter().position(|score| !score.is_finite()) {
-        return invalid(format!("the score of token {id} is not a finite number"));
+        return Err(invalid!("the score of token {id} is not a finite number"));
     }
     if let Some(unk_id) = settings.unk_id.filter(|&unk_id| unk_id as usize >= ids) {
-        return invalid(format!(
+        return Err(invalid!(
             "the unknown token {unk_id} is not in the vocabulary of {ids}"
         ));
     }

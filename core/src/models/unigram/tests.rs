@@ -7,15 +7,7 @@ use crate::models::scratch::Scratch;
 use crate::text::characters;
 
 fn table(tokens: &[&[u8]]) -> TokenTable<'static> {
-    let mut end = 0;
-    let ends: Vec<u32> = tokens
-        .iter()
-        .map(|token| {
-            end += token.len() as u32;
-            end
-        })
-        .collect();
-    TokenTable::new(tokens.concat().into(), ends.into()).unwrap()
+    TokenTable::of(tokens).unwrap()
 }
 
 pub(super) const SETTINGS: Settings = Settings {

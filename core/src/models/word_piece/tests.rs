@@ -5,14 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn table(tokens: &[&[u8]]) -> TokenTable<'static> {
-    let ends: Vec<u32> = tokens
-        .iter()
-        .scan(0, |end, token| {
-            *end += token.len() as u32;
-            Some(*end)
-        })
-        .collect();
-    TokenTable::new(tokens.concat().into(), ends.into()).unwrap()
+    TokenTable::of(tokens).unwrap()
 }
 
 fn encode(tokens: &[&[u8]], prefix: &str, max_characters: usize, word: &[u8]) -> Vec<Found> {

@@ -1,6 +1,6 @@
 //! The families of words, as algebra of bits: where pieces begin in a window.
 
-use super::super::scanner::{Cased, Prefixed, Rules, Spaced, contraction, suffix};
+use super::super::scanner::{Cased, Rules, Uncased, contraction, suffix};
 use super::super::{Contractions, Tail};
 use super::rules::{Carry, after, contractions, grow, numbers, settle, tails, white_space};
 use super::window::Window;
@@ -19,76 +19,50 @@ pub(in super::super) trait Lanes {
     ) -> u64;
 }
 
-impl Lanes for Spaced {
-    #[inline(always)]
-    fn begins(
-        rules: &Rules,
-        text: &[u8],
-        at: usize,
-        window: &Window,
-        carry: &mut Carry,
-        early: &mut Option<usize>,
-    ) -> u64 {
-        uncased::<false>(rules, text, at, window, carry, early)
-    }
-}
-
-impl Lanes for Prefixed {
-    #[inline(always)]
-    fn begins(
-        rules: &Rules,
-        text: &[u8],
-        at: usize,
-        window: &Window,
-        carry: &mut Carry,
-        early: &mut Option<usize>,
-    ) -> u64 {
-        uncased::<true>(rules, text, at, window, carry, early)
-    }
-}
-
 /// Words that are runs of letters: a piece begins where the kind changes, but for what the space or the
 /// prefix before takes along.
-#[inline(always)]
-fn uncased<const PREFIXED: bool>(
-    rules: &Rules,
-    text: &[u8],
-    at: usize,
-    window: &Window,
-    carry: &mut Carry,
-    early: &mut Option<usize>,
-) -> u64 {
-    let tail = tails(rules, window, carry, window.symbol);
-    let letter = window.letter;
-    let symbol = window.symbol & !tail;
-    let space = window.space & !tail;
-    let newline = window.newline & !tail;
-    let after_blank = after(window.blank, carry.blank);
+impl<const PREFIXED: bool> Lanes for Uncased<PREFIXED> {
+    #[inline(always)]
+    fn begins(
+        rules: &Rules,
+        text: &[u8],
+        at: usize,
+        window: &Window,
+        carry: &mut Carry,
+        early: &mut Option<usize>,
+    ) -> u64 {
+        let tail = tails(rules, window, carry, window.symbol);
+        let letter = window.letter;
+        let symbol = window.symbol & !tail;
+        let space = window.space & !tail;
+        let newline = window.newline & !tail;
+        let after_blank = after(window.blank, carry.blank);
 
-    let symbols = symbol & !after(symbol, carry.symbol) & !after_blank;
-    let mut words = letter & !after(letter, carry.word);
-    if PREFIXED {
-        let prefix = space & !newline | window.whole(symbols);
-        words &= !after(prefix, carry.prefix);
-        carry.prefix = window.last(prefix);
-    } else {
-        words &= !after_blank;
-    }
-    carry.word = window.last(letter);
-    carry.symbol = window.last(symbol);
-    carry.tail = window.last(tail);
+        let symbols = symbol & !after(symbol, carry.symbol) & !after_blank;
+        let mut words = letter & !after(letter, carry.word);
+        if PREFIXED {
+            let prefix = space & !newline | window.whole(symbols);
+            words &= !after(prefix, carry.prefix);
+            carry.prefix = window.last(prefix);
+        } else {
+            words &= !after_blank;
+        }
+        carry.word = window.last(letter);
+        carry.symbol = window.last(symbol);
+        carry.tail = window.last(tail);
 
-    let mut begins = words | symbols;
-    begins |= numbers(rules, window, carry);
-    begins |= white_space(rules, window, at, space, newline, carry, early);
-    carry.blank = window.last(window.blank);
-    if rules.contractions != Contractions::None {
-        let apostrophes = window.apostrophe & symbols;
-        let end = |at| contraction(*rules, text, at);
-        let contracted = contractions::<false>(window, at, apostrophes, carry, end);
-        begins = begins & !contracted.clear | contracted.set;
+        let mut begins = words | symbols;
+        begins |= numbers(rules, window, carry);
+        begins |= white_space(rules, window, at, space, newline, carry, early);
+        carry.blank = window.last(window.blank);
+        if rules.contractions != Contractions::None {
+            let apostrophes = window.apostrophe & symbols;
+            let end = |at| contraction(*rules, text, at);
+            let contracted = contractions::<false>(window, at, apostrophes, carry, end);
+            begins = begins & !contracted.clear | contracted.set;
+        }
+        begins
     }
-    begins
 }
 
 /// See [`Cased`] of the scanner for what the two alternatives come to.

@@ -9,7 +9,7 @@
 //! How often a piece occurs is kept for runs of cells: where pieces are laid out by falling count there
 //! are few of those, and no cell needs to know its piece.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::memory::prefetch::prefetch;
 
 /// Between pieces; ids are lower.
@@ -62,10 +62,10 @@ impl Cells {
             (self.cells.len(), u32::MAX),
             (self.cells.len() - begin, SEPARATOR),
         ] {
-            if length >= most as usize {
-                let sentence = format!("the different pieces have more than {most} symbols");
-                return Err(Error::Invalid(sentence));
-            }
+            ensure!(
+                length < most as usize,
+                "the different pieces have more than {most} symbols"
+            );
         }
         self.cells.push(SEPARATOR);
         self.end_run(count, self.cells.len());

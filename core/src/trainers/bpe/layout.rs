@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use super::Trainer;
+use super::alphabet::Alphabet;
 use super::cells::SEPARATOR;
 use super::options::{Options, Tie};
 use super::segmentation::Segmentation;
 use super::tokens::Tokens;
-use crate::error::{Error, Result};
-use crate::trainers::alphabet::Alphabet;
+use crate::error::{Result, invalid};
 
 impl Trainer {
     /// Lays out (piece, count).
@@ -42,10 +42,9 @@ impl Trainer {
         let cell_of = |&id: &u32| match options.initial.get(id as usize) {
             Some(token) if token.is_empty() => Ok(SEPARATOR),
             Some(_) => Ok(id),
-            None => {
-                let sentence = format!("a piece has the id {id}, which no initial token has");
-                Err(Error::Invalid(sentence))
-            }
+            None => Err(invalid!(
+                "a piece has the id {id}, which no initial token has"
+            )),
         };
         for (tokens, count) in in_order(pieces, options.tie) {
             let laid_out = tokens.iter().map(cell_of).collect::<Result<Vec<u32>>>()?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::trainers::json;
 
 /// Which of the most frequent pairs is merged.
@@ -95,14 +95,13 @@ impl Options {
             separate_suffix,
         } = &self.decoration;
         if *separate_suffix && suffix.is_empty() {
-            return Err(Error::Invalid(
-                "a suffix that is a symbol of its own needs a text".to_owned(),
+            return Err(invalid!(
+                "a suffix that is a symbol of its own needs a text"
             ));
         }
         if *separate_suffix && !prefix.is_empty() {
-            return Err(Error::Invalid(
+            return Err(invalid!(
                 "a prefix does not go together with a suffix that is a symbol of its own"
-                    .to_owned(),
             ));
         }
         Ok(())

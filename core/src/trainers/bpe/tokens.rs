@@ -1,9 +1,9 @@
 //! The vocabulary while it grows: texts, ids and lengths of tokens, and what no merge may make of them.
 
+use super::alphabet::Ids;
+use super::cells::SEPARATOR;
 use super::options::Vetoes;
-use crate::error::{Error, Result};
-use crate::trainers::alphabet::Ids;
-use crate::trainers::bpe::cells::SEPARATOR;
+use crate::error::{Result, ensure};
 
 /// Tokens by id.
 #[derive(Debug)]
@@ -24,11 +24,10 @@ impl Tokens {
     pub fn new(initial: &[Vec<u8>], prefix: &[u8], vetoes: &Vetoes) -> Result<Self> {
         let mut ids = Ids::default();
         for (id, token) in initial.iter().enumerate() {
-            if !token.is_empty() && ids.insert(token.clone(), id as u32).is_some() {
-                return Err(Error::Invalid(format!(
-                    "the initial token {id} stands there twice"
-                )));
-            }
+            ensure!(
+                token.is_empty() || ids.insert(token.clone(), id as u32).is_none(),
+                "the initial token {id} stands there twice"
+            );
         }
         Ok(Self {
             texts: initial.to_vec(),
@@ -76,11 +75,7 @@ impl Tokens {
     pub fn product(&mut self, left: u32, right: u32) -> Result<(u32, bool)> {
         let text = self.join(left, right);
         let next = self.texts.len() as u32;
-        if next >= SEPARATOR {
-            return Err(Error::Invalid(
-                "there are more than 2 billion tokens".to_owned(),
-            ));
-        }
+        ensure!(next < SEPARATOR, "there are more than 2 billion tokens");
         let id = *self.ids.entry(text.clone()).or_insert(next);
         if id == next {
             self.texts.push(text);

@@ -1,6 +1,7 @@
 //! Tests of joining.
 
 use super::*;
+use crate::error::Error;
 
 fn options(lines_per_word: f64) -> Options {
     Options {

@@ -1,9 +1,10 @@
 //! Expectation maximisation: how often each token is expected to occur, and new scores from that.
 
+use super::add_to;
 use super::exact;
 use super::lattices::{GONE, Lattices, Packing, WordLattice};
-use super::pieces::Pieces;
-use crate::error::{Error, Result};
+use super::scored_pieces::ScoredPieces;
+use crate::error::{Result, ensure};
 use crate::models::unigram::real::Real;
 use crate::threads;
 
@@ -21,7 +22,7 @@ struct Weight {
 
 /// Gives how often each token is expected to occur: forward-backward over each word, with probabilities
 /// themselves where they are not too small.
-pub fn expect(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
+pub fn expect(pieces: &ScoredPieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
     let scores = pieces.scores().iter().copied().chain([pieces.unknown()]);
     let fresh: Vec<Weight> = scores
         .map(|score| Weight {
@@ -44,18 +45,12 @@ pub fn expect(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<
             .iter()
             .map(|weight| weight.expected)
             .collect();
-        for (total, value) in expected.iter_mut().zip(logarithmic) {
-            *total += value;
-        }
+        add_to(&mut expected, logarithmic);
         expected
     });
     let mut parts = parts.into_iter();
     let mut sum = parts.next().unwrap_or_default();
-    for part in parts {
-        for (total, value) in sum.iter_mut().zip(part) {
-            *total += value;
-        }
-    }
+    parts.for_each(|part| add_to(&mut sum, part));
     sum
 }
 
@@ -122,11 +117,11 @@ impl Places {
 /// # Errors
 /// When nothing is left.
 pub fn maximise<T: Real>(
-    pieces: &Pieces<T>,
+    pieces: &ScoredPieces<T>,
     lattices: &mut Lattices,
     expected: &[T],
     threads: usize,
-) -> Result<Pieces<T>> {
+) -> Result<ScoredPieces<T>> {
     let mut sum = T::default();
     let mut kept = 0;
     let mut new_ids = vec![GONE; pieces.len()];
@@ -137,16 +132,15 @@ pub fn maximise<T: Real>(
             kept += 1;
         }
     }
-    if kept == 0 {
-        return Err(Error::Invalid(
-            "there is too little text to train on: no token is left".to_owned(),
-        ));
-    }
+    ensure!(
+        kept != 0,
+        "there is too little text to train on: no token is left"
+    );
     let whole = T::round(digamma(sum.wide()));
     if (kept as usize) < pieces.len() {
         lattices.rename(&new_ids, kept as usize, threads);
     }
-    Ok(Pieces::new(
+    Ok(ScoredPieces::new(
         (0..pieces.len())
             .filter(|&id| new_ids[id] != GONE)
             .map(|id| {

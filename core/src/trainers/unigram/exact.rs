@@ -1,8 +1,8 @@
 //! The steps of training in logarithms, token by token, rounding where SentencePiece rounds.
 
 use super::lattices::{Home, Lattices, Packing, WordLattice};
-use super::pieces::Pieces;
 use super::prune::Alternative;
+use super::scored_pieces::ScoredPieces;
 use crate::error::Result;
 use crate::models::unigram::lattice::{Lattice, Node};
 use crate::models::unigram::real::Real;
@@ -12,7 +12,7 @@ use crate::models::unigram::real::Real;
 const COUNTS_UNKNOWN: Option<usize> = Some(0);
 
 /// Gives how often each token is expected to occur.
-pub fn expect<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
+pub fn expect<T: Real>(pieces: &ScoredPieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut expected = vec![T::default(); pieces.len()];
     for word in lattices.words() {
         expect_word(
@@ -28,7 +28,7 @@ pub fn expect<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
 
 /// Adds how often each token is expected to occur in a word that occurs so often.
 pub fn expect_word<T: Real>(
-    pieces: &Pieces<T>,
+    pieces: &ScoredPieces<T>,
     word: WordLattice<'_>,
     packing: Packing,
     expected: &mut [T],
@@ -82,7 +82,7 @@ pub fn expect_word<T: Real>(
 /// Fills a lattice with the edges that lie in its first `length` places.
 fn fill<T: Real>(
     lattice: &mut Lattice<T>,
-    pieces: &Pieces<T>,
+    pieces: &ScoredPieces<T>,
     packing: Packing,
     edges: &[u32],
     length: usize,
@@ -102,7 +102,7 @@ fn fill<T: Real>(
 }
 
 /// Where tokens that nothing is expected of are counted.
-fn place_of<T: Real>(pieces: &Pieces<T>, node: &Node<T>) -> Option<usize> {
+fn place_of<T: Real>(pieces: &ScoredPieces<T>, node: &Node<T>) -> Option<usize> {
     match node.id as usize {
         id if id < pieces.len() => Some(id),
         _ => COUNTS_UNKNOWN,
@@ -110,7 +110,7 @@ fn place_of<T: Real>(pieces: &Pieces<T>, node: &Node<T>) -> Option<usize> {
 }
 
 /// Gives how often each token occurs in the best segmentations.
-pub fn frequencies<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
+pub fn frequencies<T: Real>(pieces: &ScoredPieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut frequencies = vec![T::default(); pieces.len()];
     let mut lattice = Lattice::default();
     let mut path = Vec::new();
@@ -135,7 +135,7 @@ pub fn frequencies<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
 /// # Errors
 /// As [`Lattice::nbest`].
 pub fn alternative<T: Real>(
-    pieces: &Pieces<T>,
+    pieces: &ScoredPieces<T>,
     packing: Packing,
     home: Home<'_>,
     others: &mut Vec<usize>,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Training;
-use super::pieces::Pieces;
+use super::scored_pieces::ScoredPieces;
 use super::words::Words;
 use crate::models::unigram::real::Real;
 
@@ -11,7 +11,7 @@ use crate::models::unigram::real::Real;
 const STEP: f64 = 0.0001;
 
 /// Gives the required characters and then the best tokens, `size` in all, best first.
-pub fn finish<T: Real>(pieces: &Pieces<T>, words: &Words, size: usize) -> Training {
+pub fn finish<T: Real>(pieces: &ScoredPieces<T>, words: &Words, size: usize) -> Training {
     let mut buffer = [0; 4];
     let mut present: std::collections::HashMap<&[u8], usize> = std::collections::HashMap::new();
     for id in 0..pieces.len() {

@@ -14,9 +14,9 @@
 //!
 //! Memory: 4 bytes for each token at each place of the different words, and 24 for each word.
 
-use super::pieces::Pieces;
+use super::scored_pieces::ScoredPieces;
 use super::words::Words;
-use crate::error::{Error, Result};
+use crate::error::{Result, invalid};
 use crate::models::trie::Trie;
 use crate::models::unigram::real::Real;
 use crate::text::{character_len, characters};
@@ -42,10 +42,10 @@ impl Packing {
         let packing = Self { bits };
         // The last id is the unknown token's.
         if tokens > (HOME >> bits) as usize - 1 {
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "there are {tokens} tokens to begin with, more than the {} that fit if they have up to {longest} characters",
                 (HOME >> bits) - 1
-            )));
+            ));
         }
         Ok(packing)
     }
@@ -192,7 +192,7 @@ impl Lattices {
     ///
     /// # Errors
     /// When there are too many tokens for their length, or they have too many bytes.
-    pub fn new<T: Real>(words: &Words, pieces: &Pieces<T>, threads: usize) -> Result<Self> {
+    pub fn new<T: Real>(words: &Words, pieces: &ScoredPieces<T>, threads: usize) -> Result<Self> {
         let mut keys: Vec<(&[u8], u32)> = (0..pieces.len())
             .map(|id| (pieces.get(id), id as u32))
             .collect();

@@ -1,8 +1,8 @@
 //! Pruning: the tokens whose loss costs the least likelihood go.
 
-use super::Precision;
 use super::lattices::{GONE, Home, Lattices, Packing};
-use super::pieces::Pieces;
+use super::scored_pieces::ScoredPieces;
+use super::{Precision, add_to};
 use crate::error::Result;
 use crate::threads;
 
@@ -32,11 +32,11 @@ enum Verdict<T> {
 /// # Errors
 /// As [`Precision::alternative`].
 pub fn prune<T: Precision>(
-    pieces: &Pieces<T>,
+    pieces: &ScoredPieces<T>,
     lattices: &mut Lattices,
     size: usize,
     threads: usize,
-) -> Result<Pieces<T>> {
+) -> Result<ScoredPieces<T>> {
     let verdicts = judge(pieces, lattices, threads)?;
     let mut kept: Vec<usize> = Vec::new();
     let mut candidates: Vec<(usize, T)> = Vec::new();
@@ -62,14 +62,14 @@ pub fn prune<T: Precision>(
         new_ids[id] = new as u32;
     }
     lattices.rename(&new_ids, kept.len(), threads);
-    Ok(Pieces::new(
+    Ok(ScoredPieces::new(
         kept.iter().map(|&id| (pieces.get(id), pieces.scores()[id])),
     ))
 }
 
 /// Says of each token what becomes of it, at its home.
 fn judge<T: Precision>(
-    pieces: &Pieces<T>,
+    pieces: &ScoredPieces<T>,
     lattices: &Lattices,
     threads: usize,
 ) -> Result<Vec<Verdict<T>>> {
@@ -142,7 +142,7 @@ impl Viterbi {
     /// there is none.
     fn run(
         &mut self,
-        pieces: &Pieces<f64>,
+        pieces: &ScoredPieces<f64>,
         packing: Packing,
         edges: &[u32],
         length: usize,
@@ -191,7 +191,7 @@ impl Viterbi {
 }
 
 /// Gives how often each token occurs in the best segmentations.
-pub fn frequencies(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
+pub fn frequencies(pieces: &ScoredPieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
     let packing = lattices.packing();
     let parts = threads::map(lattices.shards().iter(), threads, |shard| {
         let mut frequencies = vec![0.0; pieces.len()];
@@ -207,17 +207,13 @@ pub fn frequencies(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) ->
         frequencies
     });
     let mut sum = vec![0.0; pieces.len()];
-    for part in parts {
-        for (total, value) in sum.iter_mut().zip(part) {
-            *total += value;
-        }
-    }
+    parts.into_iter().for_each(|part| add_to(&mut sum, part));
     sum
 }
 
 /// Says how a token of so many characters is segmented otherwise; into what is put into `others`.
 pub fn alternative(
-    pieces: &Pieces<f64>,
+    pieces: &ScoredPieces<f64>,
     packing: Packing,
     home: Home<'_>,
     viterbi: &mut Viterbi,

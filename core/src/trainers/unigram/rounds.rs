@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::pieces::Pieces;
+use super::scored_pieces::ScoredPieces;
 use super::words::Words;
 use crate::models::unigram::real::Real;
 
@@ -63,7 +63,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Looks at what a step has left.
-    pub fn see<T: Real>(&mut self, step: Step, pieces: &Pieces<T>) {
+    pub fn see<T: Real>(&mut self, step: Step, pieces: &ScoredPieces<T>) {
         if self.short.is_none() && pieces.len() < self.wanted && self.size(pieces) < self.wanted {
             self.short = Some(step);
         }
@@ -78,7 +78,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// How many tokens the vocabulary would have: characters that were dropped come back.
-    fn size<T: Real>(&self, pieces: &Pieces<T>) -> usize {
+    fn size<T: Real>(&self, pieces: &ScoredPieces<T>) -> usize {
         let present: HashSet<&[u8]> = (0..pieces.len()).map(|id| pieces.get(id)).collect();
         let mut buffer = [0; 4];
         let missing = |&&(character, _): &&(char, u64)| {

@@ -8,10 +8,10 @@
 //! Complexity: n log n for text of n characters and tokens of bounded length; memory 8 bytes a character
 //! and 16 for each of the characters that follow the most frequent one.
 
-use super::pieces::Pieces;
+use super::scored_pieces::ScoredPieces;
 use super::words::{MANY, Words, first_byte};
 use super::{Options, Precision};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::text::{characters, read_char};
 use crate::threads;
 use crate::trainers::valid_piece::{Class, LEFT_OUT, class_of};
@@ -48,7 +48,7 @@ struct Suffixes<'a> {
 ///
 /// # Errors
 /// When there is too much text.
-pub fn find<T: Precision>(words: &Words, options: &Options) -> Result<Pieces<T>> {
+pub fn find<T: Precision>(words: &Words, options: &Options) -> Result<ScoredPieces<T>> {
     let suffixes = Suffixes::new(words, options)?;
     let seeds = suffixes.seeds();
     let mut all: Vec<(Vec<u8>, T)> = Vec::new();
@@ -72,7 +72,7 @@ pub fn find<T: Precision>(words: &Words, options: &Options) -> Result<Pieces<T>>
     if !T::EXACT {
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     }
-    Ok(Pieces::new(
+    Ok(ScoredPieces::new(
         all.iter().map(|(piece, score)| (&piece[..], *score)),
     ))
 }
@@ -101,12 +101,10 @@ impl<'a> Suffixes<'a> {
             }
             codes.push(END);
         }
-        if codes.len() > u32::MAX as usize {
-            return Err(Error::Invalid(
-                "there is too much text to train on at once: 4 thousand million characters"
-                    .to_owned(),
-            ));
-        }
+        ensure!(
+            codes.len() <= u32::MAX as usize,
+            "there is too much text to train on at once: 4 thousand million characters"
+        );
         let classes = alphabet.iter().map(|&(c, _)| class_of(c)).collect();
         Ok(Self {
             words,

@@ -3,6 +3,7 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Error;
 
 fn options(vocab_size: usize) -> Options {
     Options {
@@ -187,12 +188,12 @@ fn parted(words: &[(String, u64)], rules: Rules) -> Vec<(String, u64)> {
 }
 
 /// How often tokens are expected, by all segmentations of whole words.
-fn expected_by_definition(words: &[(String, u64)], found: &Pieces<f64>) -> Vec<f64> {
+fn expected_by_definition(words: &[(String, u64)], found: &ScoredPieces<f64>) -> Vec<f64> {
     fn walk(
         rest: &str,
         so_far: f64,
         path: &mut Vec<usize>,
-        found: &Pieces<f64>,
+        found: &ScoredPieces<f64>,
         each: &mut dyn FnMut(f64, &[usize]),
     ) {
         if rest.is_empty() {
@@ -241,7 +242,7 @@ proptest! {
         let options = options(99);
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
         let counted = Words::new(pieces, &options).unwrap();
-        let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
+        let found: ScoredPieces<f64> = seeds::find(&counted, &options).unwrap();
         let mut lattices = Lattices::new(&counted, &found, 1).unwrap();
         // Some tokens go, but no character.
         let stays = |id: usize| found.get(id).len() == 1 || found.get(id) == "▁".as_bytes() || dropped >> (id % 64) & 1 == 1;
@@ -251,7 +252,7 @@ proptest! {
             new_ids[id] = new as u32;
         }
         lattices.rename(&new_ids, kept.len(), 1);
-        let left = Pieces::new(kept.iter().map(|&id| (found.get(id), found.score(id))));
+        let left = ScoredPieces::new(kept.iter().map(|&id| (found.get(id), found.score(id))));
         let expected = expected_by_definition(&words, &left);
         for (fast, slow) in em::expect(&left, &lattices, 1).iter().zip(&expected) {
             prop_assert!((fast - slow).abs() <= 1e-9 * slow.max(1.0), "{fast} {slow}");
@@ -275,7 +276,7 @@ proptest! {
         let cut = parted(&words, options.rules);
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
         let counted = Words::new(pieces, &options).unwrap();
-        let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
+        let found: ScoredPieces<f64> = seeds::find(&counted, &options).unwrap();
         let expected = substrings(&cut, options.rules);
         let characters = counted.characters.len();
         prop_assert_eq!(found.len(), expected.len() + characters);
@@ -298,7 +299,7 @@ proptest! {
         let options = options(99);
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
         let counted = Words::new(pieces, &options).unwrap();
-        let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
+        let found: ScoredPieces<f64> = seeds::find(&counted, &options).unwrap();
         let lattices = Lattices::new(&counted, &found, 1).unwrap();
         let packing = lattices.packing();
         let fast = em::expect(&found, &lattices, 1);

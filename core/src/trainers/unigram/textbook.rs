@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::Training;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::text::characters;
 
 /// More substrings than this are not counted: a word has the square of its length.
@@ -52,10 +52,11 @@ pub fn train<'a>(
     options: Textbook,
     progress: &mut dyn FnMut(usize, usize) -> Result<()>,
 ) -> Result<Training> {
-    if !(options.dropped > 0.0 && options.dropped < 1.0) {
-        let sentence = format!("the share {} does not lie between 0 and 1", options.dropped);
-        return Err(Error::Invalid(sentence));
-    }
+    ensure!(
+        options.dropped > 0.0 && options.dropped < 1.0,
+        "the share {} does not lie between 0 and 1",
+        options.dropped
+    );
     let words: Vec<Word<'_>> = words
         .map(|(text, count)| Word {
             text,
@@ -69,21 +70,17 @@ pub fn train<'a>(
     let squares = words
         .iter()
         .map(|word| word.places.len().saturating_pow(2) / 2);
-    if squares.fold(0, usize::saturating_add) > MAX_SUBSTRINGS {
-        return Err(Error::Invalid(format!(
-            "the textbook's rule is for small corpora, of up to {MAX_SUBSTRINGS} substrings"
-        )));
-    }
+    ensure!(
+        squares.fold(0, usize::saturating_add) <= MAX_SUBSTRINGS,
+        "the textbook's rule is for small corpora, of up to {MAX_SUBSTRINGS} substrings"
+    );
     let (tokens, alphabet) = initial(&words, options);
-    if tokens.is_empty() {
-        return Err(Error::Invalid("there is nothing to train on".to_owned()));
-    }
-    if alphabet > options.vocab_size {
-        return Err(Error::Invalid(format!(
-            "a vocabulary of {} is smaller than its {alphabet} characters",
-            options.vocab_size
-        )));
-    }
+    ensure!(!tokens.is_empty(), "there is nothing to train on");
+    ensure!(
+        alphabet <= options.vocab_size,
+        "a vocabulary of {} is smaller than its {alphabet} characters",
+        options.vocab_size
+    );
     let seeds = tokens.len();
     let mut model = Model::new(tokens);
     while model.tokens.len() > options.vocab_size {

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::Options;
 use crate::count::Counts;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::text::{characters, read_char};
 use crate::trainers::letters;
 use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
@@ -98,10 +98,10 @@ impl Words {
         characters: Vec<(char, u64)>,
     ) -> Result<Self> {
         let bytes: usize = counts.iter().map(|(word, _)| word.len()).sum();
-        if bytes >= u32::MAX as usize {
-            let sentence = "there is too much text to train on at once: 4 GiB of different words";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
+        ensure!(
+            bytes < u32::MAX as usize,
+            "there is too much text to train on at once: 4 GiB of different words"
+        );
         let mut order: Vec<_> = counts.iter().enumerate().collect();
         order.sort_unstable_by(|(_, a), (_, b)| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         let mut words = Self {

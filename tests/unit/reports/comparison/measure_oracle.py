@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.comparison.compare import puts_space
+from bpe_cli.reports.comparison.tallies import puts_space
 from bpe_cli.reports.tokenizer.contents import fallback_ids
 
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"

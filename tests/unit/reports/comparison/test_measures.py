@@ -231,7 +231,7 @@ def test_what_does_not_come_back():
 
 
 def test_long_documents_are_checked_while_they_can_be_held(monkeypatch):
-    monkeypatch.setattr("bpe_cli.reports.comparison.compare.CHECKED_BYTES", 100)
+    monkeypatch.setattr("bpe_cli.reports.comparison.tallies.CHECKED_BYTES", 100)
     # With a special token to look for, the space before each stretch of text makes it go through all stages.
     tokenizer = replace(MADE["spaced, fast pattern"], special_tokens=(SpecialToken(b"<e>", 300, special=False),))
     for length, checked in ((6, 3), (60, 2)):

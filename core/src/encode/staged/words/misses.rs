@@ -2,9 +2,11 @@
 //! and what is left goes through the stages and the model.
 
 use super::plan::INSIDE;
-use super::windows::GIANT;
+use super::shrink::shrink;
+use super::windows;
 use super::{Run, STRETCH};
 use crate::boundaries::seams::cut_at_borders;
+use crate::encode::encoded::{Begin, Part};
 use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
 use crate::memory::key;
@@ -20,7 +22,7 @@ impl Run<'_> {
         if self.recall(start, end, key).is_some() {
             return Ok(());
         }
-        let before = self.part.ids.len();
+        let before = self.part.begin();
         let mut bound = f32::INFINITY;
         let mut from = start;
         while let Some(to) = self.plan.joint(self.text, from, end) {
@@ -36,9 +38,9 @@ impl Run<'_> {
     }
 
     /// Handles a part of a word that has no other parts, and gives the bound of its ids as part of the
-    /// word whose ids began with that number.
-    fn part_of_word(&mut self, start: usize, end: usize, before: usize) -> Result<f32> {
-        let tokens = self.part.ids.len() - before;
+    /// word that began there.
+    fn part_of_word(&mut self, start: usize, end: usize, before: Begin) -> Result<f32> {
+        let tokens = self.part.ids.len() - before.ids;
         let key = key::pack_any(self.text, start, end);
         let bound = match self.recall(start, end, key) {
             Some(bound) => bound,
@@ -66,8 +68,8 @@ impl Run<'_> {
         Some(bound)
     }
 
-    /// Remembers that a word became the ids since there were so many.
-    fn remember(&mut self, start: usize, end: usize, key: u128, before: usize, bound: f32) {
+    /// Remembers that a word became the ids since then, if all of them are there.
+    fn remember(&mut self, start: usize, end: usize, key: u128, before: Begin, bound: f32) {
         if self.scores.is_some() && bound == 0.0 {
             if !self.text[start..end].is_ascii() {
                 self.memory.unbounded_bytes += end - start;
@@ -76,20 +78,19 @@ impl Run<'_> {
         }
         let word = &self.text[start..end];
         let bound = self.scores.map(|_| bound);
-        self.memory
-            .cache
-            .insert(key, word, &self.part.ids[before..], bound);
+        if let Some(ids) = self.part.since(before) {
+            self.memory.cache.insert(key, word, ids, bound);
+        }
     }
 
     /// Sends a word through all stages and remembers what came out, whose bound it gives.
     #[cold]
     fn run_stages(&mut self, start: usize, end: usize, key: u128) -> Result<f32> {
         let word = &self.text[start..end];
-        let before = self.part.ids.len();
-        let ids = &mut self.part.ids;
+        let before = self.part.begin();
         self.worker.scratch.sum = self.sum;
         self.worker.scratch.bound = f32::INFINITY;
-        self.staged.spell(word, INSIDE, self.worker, ids)?;
+        self.staged.spell(word, INSIDE, self.worker, self.part)?;
         self.sum = self.worker.scratch.sum;
         let bound = self.worker.scratch.bound;
         self.remember(start, end, key, before, bound);
@@ -104,12 +105,19 @@ impl Staged {
         text: &[u8],
         context: Context,
         worker: &mut Worker,
-        ids: &mut Vec<u32>,
+        part: &mut Part,
     ) -> Result<()> {
         if let Some(plan) = &self.plan
+            && plan.runs_shrink
+            && text.len() > windows::LEAST
+            && let Some(shorter) = shrink(text)
+        {
+            return self.spell(&shorter, context, worker, part);
+        }
+        if let Some(plan) = &self.plan
             && plan.by_windows
-            && text.len() > GIANT
-            && self.spell_by_windows(text, context, worker, ids)?
+            && text.len() > windows::LEAST
+            && self.spell_by_windows(text, context, worker, part)?
         {
             return Ok(());
         }
@@ -124,8 +132,8 @@ impl Staged {
             && plan.write(text, bytes)
         {
             return match self.model.carrying().filter(|_| self.carries) {
-                Some(model) => model.encode_on(bytes, scratch, ids),
-                None => self.model.encode_ids(bytes, scratch, ids),
+                Some(model) => model.encode_on(bytes, scratch, &mut part.ids),
+                None => self.take_piece(bytes, scratch, part),
             };
         }
         self.stages.begin(text, &mut pieces.text, context)?;
@@ -135,10 +143,10 @@ impl Staged {
             if let Some(model) = self.model.carrying()
                 && self.carries
             {
-                model.encode_on(&text[range.clone()], scratch, ids)?;
+                model.encode_on(&text[range.clone()], scratch, &mut part.ids)?;
             } else {
-                cut_at_borders(text, range.clone(), self.model.border(), |part| {
-                    self.model.encode_ids(&text[part], scratch, ids)
+                cut_at_borders(text, range.clone(), self.model.border(), |piece| {
+                    self.take_piece(&text[piece], scratch, part)
                 })?;
             }
         }

@@ -58,6 +58,8 @@ pub struct Plan {
     pub given_marks: bool,
     /// Whether a word can be taken window by window, see `windows`.
     pub by_windows: bool,
+    /// Whether of a long run of spaces a few are as good as all, see `shrink`.
+    pub runs_shrink: bool,
 }
 
 /// What blanks before a word become.
@@ -88,7 +90,7 @@ impl Plan {
         if model.fuses().is_some() || model.reads_bytes() {
             return None;
         }
-        match stages.answers().shape() {
+        let plan = match stages.answers().shape() {
             Shape::Unknown => None,
             Shape::Words => Some(words(stages)),
             Shape::MappedWords => mapped(stages, None),
@@ -108,7 +110,11 @@ impl Plan {
                     _ => mapped(stages, seams.joints),
                 }
             }
-        }
+        };
+        plan.map(|plan| Self {
+            runs_shrink: runs_shrink(stages, plan.lead),
+            ..plan
+        })
     }
 
     /// Where a word can be cut next: behind a character that ends after `from`. Only bytes that stay as
@@ -267,7 +273,22 @@ fn words(stages: &Stages) -> Plan {
         joints: None,
         given_marks: false,
         by_windows: false,
+        runs_shrink: false,
     }
+}
+
+/// Whether a run of spaces becomes the same however long it is, as far as only its first and its last one have
+/// other neighbours.
+///
+/// Normalizers of all known shapes rewrite a space between two others by itself: they look at each character, or at a cluster,
+/// which two spaces never are in, or apply rules that begin with a space at most. So each becomes the same, of which
+/// stages that cut at white space, or make one mark of a run of spaces, leave nothing over; that is tried.
+fn runs_shrink(stages: &Stages, lead: Lead) -> bool {
+    let goes = match lead {
+        Lead::Nothing | Lead::OneMark => stages.only_begins(b' '),
+        Lead::Marks => false,
+    };
+    goes && !stages.kept().any(|text| text.contains(&b' ')) && pieces(stages, b"     ").is_empty()
 }
 
 /// A byte that stands alone, or 0.
@@ -318,6 +339,7 @@ fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
         joints,
         given_marks: true,
         by_windows: false,
+        runs_shrink: false,
     };
     plan.with_signs()
 }
@@ -354,6 +376,7 @@ fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan> {
         joints,
         given_marks: false,
         by_windows: false,
+        runs_shrink: false,
     };
     (classes[usize::from(b' ')] == BLANK).then(|| plan.with_signs())
 }

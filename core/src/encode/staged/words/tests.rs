@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 use proptest::prelude::*;
 
 use super::plan::INSIDE;
+use super::shrink::shrink;
 use crate::documents::Documents;
+use crate::encode::encoded::Part;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Staged};
 use crate::models::build::build;
@@ -338,14 +340,45 @@ fn giant_words_and_runs_of_one_character_come_to_an_end() {
     }
 }
 
+/// Of a long run of spaces a few are left, whatever stands around it.
+#[test]
+fn long_runs_of_spaces_are_the_same_when_they_shrink() {
+    let shrinks = |ways: &&Ways| {
+        let plan = ways.fast.way.plan.as_ref();
+        plan.is_some_and(|plan| plan.runs_shrink)
+    };
+    assert_eq!(shrink(&[b' '; 60]), Some(vec![b' '; 3]));
+    let ways: Vec<_> = Ways::all().iter().filter(shrinks).collect();
+    assert!(ways.len() >= 5, "{}", ways.len());
+    let run = |length: usize| vec![b' '; length];
+    let mut around = Vec::new();
+    for unit in texts(2, CHARACTERS.len()) {
+        around.push([&run(60), &unit[..], &run(61), &unit[..]].concat());
+        around.push([&unit[..], &run(60)].concat());
+    }
+    for ways in ways {
+        for (number, text) in around.iter().enumerate() {
+            ways.hold(std::slice::from_ref(text), number % 3 == 0);
+        }
+        ways.hold(&around, false);
+        ways.hold(&[run(60), run(50), Vec::new(), run(4000)], false);
+    }
+}
+
 /// What windows come to is what the whole word becomes; and mostly they come to something.
 #[test]
 fn giant_words_are_the_same_by_windows() {
     let both = |staged: &Staged, text: &[u8], context| {
-        let (mut ids, mut whole) = (vec![7], vec![7]);
+        let (mut part, mut whole) = (Part::default(), vec![7]);
+        let mut counted = Part::counting();
+        part.ids.push(7);
+        counted.add(1);
         let mut worker = super::Worker::default();
-        let is_done = staged.spell_by_windows(text, context, &mut worker, &mut ids);
+        let is_done = staged.spell_by_windows(text, context, &mut worker, &mut part);
         let is_done = is_done.unwrap();
+        let again = staged.spell_by_windows(text, context, &mut worker, &mut counted);
+        assert_eq!((Ok(is_done), part.total()), (again, counted.total()));
+        let ids = part.ids;
         let pieces = &mut worker.pieces;
         pieces.text.reset(text, false);
         staged.stages.normalize(&mut pieces.text, context).unwrap();

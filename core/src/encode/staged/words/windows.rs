@@ -7,9 +7,9 @@
 //! before and must find it again, so that all neighbours are neighbours in some window.
 
 use super::plan::INSIDE;
+use crate::encode::encoded::Part;
 use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
-use crate::models::found::reserve;
 use crate::normalize::Context;
 use crate::text::{Origin, continues};
 
@@ -19,16 +19,17 @@ const WINDOW: usize = if cfg!(test) { 24 } else { 1 << 16 };
 const OPEN: usize = if cfg!(test) { 9 } else { 1 << 11 };
 
 /// From how many bytes on a word is worth it.
-pub(super) const GIANT: usize = 2 * WINDOW;
+pub(super) const LEAST: usize = 2 * WINDOW;
 
 impl Staged {
-    /// Appends the ids of a giant word, or says that this does not lead to an end; nothing is appended then.
+    /// Appends the ids of a giant word, or adds their number where nobody asks for more; or says that this does not lead
+    /// to an end: nothing is appended then.
     pub(super) fn spell_by_windows(
         &self,
         text: &[u8],
         mut context: Context,
         worker: &mut Worker,
-        ids: &mut Vec<u32>,
+        part: &mut Part,
     ) -> Result<bool> {
         let Worker {
             pieces,
@@ -36,16 +37,24 @@ impl Staged {
             found,
             ..
         } = worker;
-        let before = ids.len();
+        let before = part.ids.len();
+        let mut counted = 0;
         let mut at = 0;
         let mut expected = None;
+        // What `found` belongs to.
+        let mut last: &[u8] = &[];
         loop {
             let end = end_of_window(text, at);
-            pieces.text.reset(&text[at..end], true);
-            self.stages.normalize(&mut pieces.text, context)?;
-            found.clear();
-            self.model
-                .encode_piece(pieces.text.bytes(), scratch, found)?;
+            let window = &text[at..end];
+            // The same bytes are the same tokens; the first window has something before it perhaps.
+            if window != last {
+                pieces.text.reset(window, true);
+                self.stages.normalize(&mut pieces.text, context)?;
+                found.clear();
+                self.model
+                    .encode_piece(pieces.text.bytes(), scratch, found)?;
+                last = if at > 0 { window } else { &[] };
+            }
             let place = |number: usize| -> (u32, Origin) {
                 let token = found[number];
                 let place = token.start as usize..token.end as usize;
@@ -69,9 +78,15 @@ impl Staged {
                 };
                 next = begin;
             }
-            reserve(ids, next)?;
-            ids.extend(found[..next].iter().map(|token| token.id));
+            if part.only_counts {
+                counted += next as u64;
+            } else {
+                part.reserve(next)?;
+                let ids = found[..next].iter().map(|token| token.id);
+                part.ids.extend(ids);
+            }
             if next == found.len() {
+                part.add(counted);
                 return Ok(true);
             }
             let (id, origin) = place(next);
@@ -80,7 +95,7 @@ impl Staged {
             expected = Some((id, Origin { start, end }));
             context = INSIDE;
         }
-        ids.truncate(before);
+        part.ids.truncate(before);
         Ok(false)
     }
 }

@@ -25,12 +25,7 @@ const MERGES: [[u32; 3]; 6] = [
 ];
 
 fn tokens() -> TokenTable<'static> {
-    let ends = TOKENS.iter().scan(0, |end, token| {
-        *end += token.len() as u32;
-        Some(*end)
-    });
-    let ends: Vec<u32> = ends.collect();
-    TokenTable::new(TOKENS.concat().into_bytes().into(), ends.into()).unwrap()
+    TokenTable::of(TOKENS).unwrap()
 }
 
 fn pairs() -> [Box<dyn Model>; 2] {

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 
 /// Pieces as lists of tokens, with how often each occurs.
-type Pieces = Vec<(Vec<u32>, u64)>;
+type Counted = Vec<(Vec<u32>, u64)>;
 
-fn laid_out(pieces: &Pieces) -> Cells {
+fn laid_out(pieces: &Counted) -> Cells {
     let mut cells = Cells::new();
     for (piece, count) in pieces {
         cells.push(*count, |cells| cells.extend(piece)).unwrap();
@@ -16,7 +16,7 @@ fn laid_out(pieces: &Pieces) -> Cells {
 }
 
 /// Every pair: left, right, count.
-fn pairs_of(pieces: &Pieces) -> Vec<(u32, u32, u64)> {
+fn pairs_of(pieces: &Counted) -> Vec<(u32, u32, u64)> {
     let of_piece = |(piece, count): &(Vec<u32>, u64)| -> Vec<_> {
         piece
             .windows(2)

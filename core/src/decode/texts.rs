@@ -1,11 +1,7 @@
-//! A list of byte strings in one stretch of memory: what one decoder hands to the next.
+//! The texts of tokens in one stretch of memory: what one decoder hands to the next.
 
-use crate::error::{Error, Result};
-
-/// How many times longer than the tokens a text may become by decoding, and how long in any case. What decoders are for
-/// makes text hardly longer; a rule that puts a thousand letters in the place of one would take all memory.
-const MOST_GROWTH: usize = 64;
-const LONG_IN_ANY_CASE: usize = 1 << 24;
+use crate::error::{Error, Result, invalid};
+use crate::text::{self, Trouble};
 
 /// What a string is, as far as decoders ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,9 +17,9 @@ pub enum Kind {
 
 /// A list of byte strings, one after the other, each with its kind.
 ///
-/// What finds no room is left out, and [`Pieces::check`] says so: those who write need not ask each time.
+/// What finds no room is left out, and [`TokenTexts::check`] says so: those who write need not ask each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pieces {
+pub struct TokenTexts {
     bytes: Vec<u8>,
     ends: Vec<(usize, Kind)>,
     /// How many bytes there may be.
@@ -31,14 +27,7 @@ pub struct Pieces {
     trouble: Option<Trouble>,
 }
 
-/// Why bytes were left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trouble {
-    Grown,
-    Memory,
-}
-
-impl Default for Pieces {
+impl Default for TokenTexts {
     fn default() -> Self {
         Self {
             bytes: Vec::new(),
@@ -49,12 +38,12 @@ impl Default for Pieces {
     }
 }
 
-impl Pieces {
+impl TokenTexts {
     /// Begins a list of what these become: no longer than 64 times as long, or 16 MiB.
     #[must_use]
     pub fn bounded_by(tokens: &Self) -> Self {
         Self {
-            limit: (tokens.bytes.len().saturating_mul(MOST_GROWTH)).max(LONG_IN_ANY_CASE),
+            limit: text::growth_limit(tokens.bytes.len()),
             ..Self::default()
         }
     }
@@ -66,10 +55,10 @@ impl Pieces {
     pub fn check(&self) -> Result<()> {
         match self.trouble {
             None => Ok(()),
-            Some(Trouble::Grown) => Err(Error::Invalid(format!(
+            Some(Trouble::Grown) => Err(invalid!(
                 "the decoders make a text longer than {} bytes of these tokens, which is the limit",
                 self.limit
-            ))),
+            )),
             Some(Trouble::Memory) => Err(Error::Memory(format!(
                 "there is no memory for more than {} bytes of decoded text",
                 self.bytes.len()
@@ -83,7 +72,7 @@ impl Pieces {
         self.close(kind);
     }
 
-    /// Adds bytes to a string that [`Pieces::close`] has yet to end.
+    /// Adds bytes to a string that [`TokenTexts::close`] has yet to end.
     pub fn extend(&mut self, bytes: &[u8]) {
         if bytes.len() > self.limit.saturating_sub(self.bytes.len()) {
             self.trouble = Some(Trouble::Grown);
@@ -94,12 +83,12 @@ impl Pieces {
         }
     }
 
-    /// Ends the string that [`Pieces::extend`] has made.
+    /// Ends the string that [`TokenTexts::extend`] has made.
     pub fn close(&mut self, kind: Kind) {
         self.ends.push((self.bytes.len(), kind));
     }
 
-    /// The string that [`Pieces::extend`] has made and [`Pieces::close`] has not ended.
+    /// The string that [`TokenTexts::extend`] has made and [`TokenTexts::close`] has not ended.
     #[must_use]
     pub fn open(&self) -> &[u8] {
         &self.bytes[self.ends.last().map_or(0, |&(end, _)| end)..]

@@ -3,8 +3,8 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::bpe::{Decoration, Options};
-use crate::error::{Error, Result};
+use super::options::{Decoration, Options};
+use crate::error::{Result, invalid};
 use crate::text::character_len;
 
 /// A byte that is no symbol, or a form of a symbol that was not met yet.
@@ -35,10 +35,7 @@ impl Alphabet {
             let token = options.initial.get(id as usize);
             match token.filter(|token| token.len() == 1 || (!plain && !token.is_empty())) {
                 Some(token) => symbols.push((token, id)),
-                None => {
-                    let sentence = format!("the initial token {id} is no symbol");
-                    return Err(Error::Invalid(sentence));
-                }
+                None => return Err(invalid!("the initial token {id} is no symbol")),
             }
         }
         if plain {

@@ -5,14 +5,14 @@ use crate::models::unigram::real::Real;
 
 /// Tokens with their scores.
 #[derive(Debug)]
-pub struct Pieces<T> {
+pub struct ScoredPieces<T> {
     blob: Vec<u8>,
     ends: Vec<usize>,
     scores: Vec<T>,
     lowest: T,
 }
 
-impl<T: Real> Pieces<T> {
+impl<T: Real> ScoredPieces<T> {
     /// Puts tokens together.
     pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], T)>) -> Self {
         let (mut blob, mut ends, mut scores) = (Vec::new(), Vec::new(), Vec::new());

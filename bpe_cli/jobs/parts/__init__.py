@@ -1,4 +1,4 @@
-"""Divide the inputs of a data set into parts: the same parts whatever runs them, and however many run them.
+"""Divide inputs into parts: the same parts whatever runs them, and however many run them.
 
 The rule: inputs come in the order in which they are named, those of a folder or a pattern by name. A plain file of
 lines or JSON lines that is larger than a part is cut into extents of equal size, each a part; every line belongs to
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.corpus.extents import extents_of, holds_lines
 from bpe_cli.corpus.inputs import Input, Inputs
+from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def size_of(item: Input) -> int:
     return item.size or 0 if item.extent is None else item.extent[1] - item.extent[0]
 
 
-def divide(inputs: Inputs, source: Source, part_bytes: int) -> list[Part]:
-    """Divide inputs into parts.
+def divide(inputs: Inputs, source: Source | None, part_bytes: int) -> list[Part]:
+    """Divide inputs into parts; without a source, which says how documents are made of them, none is cut.
 
     >>> from bpe_cli.corpus import Source
     >>> items = Input("a.txt", 30), Input("b.txt", 50), Input("c.txt", 90), Input("d.txt", 5)
@@ -72,16 +73,35 @@ def divide(inputs: Inputs, source: Source, part_bytes: int) -> list[Part]:
     """
     groups: list[tuple[Input, ...]] = []
     held: list[Input] = []
-    in_lines = source.documents != "whole"
     for item in inputs.items:
         size = item.size or 0
         if held and (size > part_bytes or sum(map(size_of, held)) + size > part_bytes):
             groups.append(tuple(held))
             held = []
-        if size > part_bytes and in_lines and holds_lines(item, decompressed=source.decompress):
+        if size > part_bytes and source is not None and _may_cut(item, source):
             groups.extend((each,) for each in extents_of(item, part_bytes))
         else:
             held.append(item)
     if held:
         groups.append(tuple(held))
     return [Part(number, group) for number, group in enumerate(groups)]
+
+
+def _may_cut(item: Input, source: Source) -> bool:
+    return source.documents != "whole" and holds_lines(item, decompressed=source.decompress)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which parts a run does: each ``of``-th, beginning with number ``number`` (from 1 on)."""
+
+    number: int = 1
+    of: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise UsageError(f"there is no part {self.number} of {self.of}", hint="the first is 1/N, the last N/N")
+
+    def takes(self, part: Part) -> bool:
+        """Return whether a part is among them."""
+        return part.number % self.of == self.number - 1

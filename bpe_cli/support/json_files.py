@@ -1,0 +1,56 @@
+"""Read and write JSON objects that lie in files: the same content is the same bytes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from bpe_cli.errors import InputError
+from bpe_cli.support.messages import cannot_read, show_path
+
+_LARGEST = 1 << 30
+
+
+def dumped(content: dict[str, Any]) -> bytes:
+    """Write JSON as it lies in a file: indented, the keys sorted.
+
+    >>> dumped({"b": 1, "a": []})
+    b'{\\n  "a": [],\\n  "b": 1\\n}\\n'
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+
+
+def read_json(path: str) -> dict[str, Any] | None:
+    """Read a file; None if there is none.
+
+    Raises:
+        InputError: if the file cannot be read, or is not a JSON object.
+    """
+    try:
+        with open(path, "rb", buffering=0) as file:
+            # Not the largest size by itself: Python would make room for all of it.
+            data = file.read(min(_LARGEST, os.fstat(file.fileno()).st_size))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    return json_in(data, path)
+
+
+def json_in(data: bytes, path: str) -> dict[str, Any]:
+    """Parse the contents of a file.
+
+    Raises:
+        InputError: if they are not a JSON object.
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    try:
+        content = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{show_path(path)} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{show_path(path)} is damaged: it is not a JSON object")
+    return content

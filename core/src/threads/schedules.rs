@@ -1,0 +1,100 @@
+//! The same threads, one at a time: shuttle says at each lock and each atomic access which of them goes on, by a seed,
+//! and so tries orders that a machine would seldom come to. `make test-schedules` builds the tests for it.
+
+use std::io;
+use std::num::NonZero;
+
+pub use shuttle::sync;
+pub use shuttle::thread::scope;
+
+use shuttle::thread::{Scope, ScopedJoinHandle};
+
+/// What makes a thread.
+#[derive(Debug)]
+pub struct Builder;
+
+impl Builder {
+    /// Makes one.
+    pub fn new() -> Self {
+        Self
+    }
+
+    /// Starts a thread, which shuttle never refuses.
+    pub fn spawn_scoped<'scope, T: Send + 'scope>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        work: impl FnOnce() -> T + Send + 'scope,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>> {
+        Ok(scope.spawn(work))
+    }
+}
+
+/// As many as the tests start, whatever the machine has.
+pub fn available_parallelism() -> io::Result<NonZero<usize>> {
+    NonZero::new(4).ok_or(io::ErrorKind::Unsupported.into())
+}
+
+mod tests {
+    use shuttle::scheduler::DfsScheduler;
+    use shuttle::{Config, Runner, check_random};
+
+    use crate::count::tests::shared_counts_are_those_of_one_thread;
+    use crate::encode::workers::tests::workers_are_counted;
+    use crate::threads::map_with;
+
+    /// Schedules of each test that chance chooses.
+    const SCHEDULES: usize = 5_000;
+
+    /// Results by item, ends by thread; the items of a thread ascend; the first error in order wins.
+    fn items_are_handed_out(items: usize, threads: usize, wrong: &[usize]) {
+        let begin = |number| (number, Vec::new());
+        let work = |own: &mut (usize, Vec<usize>), item: usize| {
+            own.1.push(item);
+            if wrong.contains(&item) {
+                return Err(item);
+            }
+            Ok((own.0, item * item))
+        };
+        let result = map_with(0..items, threads, begin, work, |own| own);
+        let Some(first) = wrong.iter().min() else {
+            let (results, ended) = result.unwrap();
+            assert_eq!(results.len(), items);
+            for (item, (thread, square)) in results.into_iter().enumerate() {
+                assert_eq!(square, item * item);
+                assert!(ended[thread].1.contains(&item));
+            }
+            for (number, (thread, own)) in ended.into_iter().enumerate() {
+                assert_eq!(number, thread);
+                assert!(!own.is_empty() && own.is_sorted());
+            }
+            return;
+        };
+        assert_eq!(result.unwrap_err(), *first);
+    }
+
+    #[test]
+    fn every_schedule_of_two_threads_and_three_items() {
+        for wrong in [&[][..], &[1, 2]] {
+            let every = Runner::new(DfsScheduler::new(None, false), Config::new());
+            let schedules = every.run(move || items_are_handed_out(3, 2, wrong));
+            println!("{schedules} schedules");
+            assert!(schedules > 100);
+        }
+    }
+
+    #[test]
+    fn schedules_of_four_threads_and_ten_items() {
+        check_random(|| items_are_handed_out(10, 4, &[]), SCHEDULES);
+        check_random(|| items_are_handed_out(10, 4, &[7, 4]), SCHEDULES);
+    }
+
+    #[test]
+    fn schedules_of_workers_that_are_lent_and_dropped() {
+        check_random(workers_are_counted, SCHEDULES);
+    }
+
+    #[test]
+    fn schedules_of_shared_counts() {
+        check_random(shared_counts_are_those_of_one_thread, SCHEDULES);
+    }
+}
