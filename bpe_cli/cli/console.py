@@ -39,7 +39,10 @@ _ARGUMENTS = {
     "specials": "--special",
     **{
         each: f"--set {each}"
-        for each in ("by_byte", "character_coverage=X", "input_sentence_size", "limit_alphabet=N", "merges=32000")
+        for each in (
+            "by_byte", "character_coverage=X", "dictionary=no", "input_sentence_size", "limit_alphabet=N",
+            "merges=32000",
+        )
     },
     "template": "--chat-template",
     "tokenizer": "-t",
