@@ -24,6 +24,10 @@ ALLOWED = {
     "needs llama_cpp, which is not installed: make setup": "it compiles llama.cpp, which takes a quarter of an hour",
     "needs torch, which is not installed: make setup": "5 GB; other tests hand a tokenizer to processes of every kind",
     "needs the right to mount a small disk": "root's alone; /dev/full and a limit on sizes stand in for a full disk",
+    **dict.fromkeys(
+        (f"needs {name}, which is not installed: make setup" for name in ("ipykernel", "nbclient", "nbformat")),
+        "the cells of the notebooks run without a kernel, too",
+    ),
     "needs Java, which Spark runs on": "only Spark does, and a recipe of the docs is all that it tests",
     "needs the right to give rights up": "root's alone; whoever has none to give up runs the test without",
     **dict.fromkeys(

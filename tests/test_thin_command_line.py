@@ -28,6 +28,7 @@ CLI_MAY_IMPORT = {
     "formats.registry.TRAINED": "what --format of train may name",
     "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
     "tokenizer.named_encodings": "likewise",
+    "tokenizer.parts.BREAKS": "what --break may name",
     "sinks.SINKS": "what --to may name",
     "sinks.base.Dtype": "what --dtype may name",
     "sinks.dataset.DATASETS": "what --to of prepare may name",
@@ -57,7 +58,14 @@ CLI_MAY_IMPORT = {
     "trainers.trainer_of": "likewise",
     "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
+    "trainers.presets.PRESETS": "what --help-algorithm says of --compat",
+    "trainers.presets.preset_of": "what --compat stands for",
+    "trainers.presets.with_preset": "likewise",
     "engines.engine_named": "what --engine names",
+    "datasets.inspect.is_data": "whether INPUT of inspect is a text or ids",
+    "datasets.inspect.inspect_data": "the job that reads data sets back",
+    "datasets.inspect.DataOptions": "likewise",
+    "datasets.inspect.MOST_TOKENS": "the default without --full",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""
 

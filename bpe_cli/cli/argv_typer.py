@@ -138,6 +138,35 @@ def _declared(parameter: Option | Argument) -> Any:
     return typer.Option(*parameter.names, is_eager=True, **settings, callback=stop)
 
 
+_ELSEWHERE = {
+    "count": ("encode", "--to count"),
+    "wc": ("encode", "--to count"),
+    "tokenize": ("encode", ""),
+    "detokenize": ("decode", ""),
+    "chunk": ("encode", "--to chunks --size 256"),
+    "chunks": ("encode", "--to chunks --size 256"),
+    "truncate": ("encode", "--to text --truncate 256"),
+    "verify": ("compare", "--ids"),
+    "diff": ("compare", "--diff"),
+    "play": ("inspect", "--html tokens.html"),
+    "show": ("inspect", ""),
+    "steps": ("inspect", "--steps"),
+    "extend": ("convert", "--extend"),
+    "prune": ("convert", "--prune-to"),
+    "merge": ("convert", "--merge"),
+    "export": ("convert", ""),
+}
+"""Where what other tools have a command for is done: the command and its options."""
+
+
+def _instead(way: tuple[str, str], rest: list[str]) -> str:
+    """Return the hint at a command, with the words that follow the one that there is not."""
+    import shlex
+
+    command, options = way
+    return f"`{' '.join(['bpe', command, *map(shlex.quote, rest), *options.split()])}` does it"
+
+
 def _objection(error: Exception) -> str:
     return str(getattr(error, "format_message", lambda: error)()).rstrip(".")
 
@@ -146,6 +175,11 @@ def _usage_error(error: Exception, words: list[str], commands: Collection[str]) 
     """Convert an error of typer's parser to our own form."""
     message, _, near = _objection(error).partition(". Did you mean ")
     near = near.replace("'", "").replace(", ", " or ")
+    if (missing := re.fullmatch(r"No such command '([^']*)'", message)) and missing[1] in _ELSEWHERE:
+        way = _ELSEWHERE[missing[1]]
+        return UsageError(
+            f"there is no command '{missing[1]}'", hint=_instead(way, words[words.index(missing[1]) + 1 :])
+        )
     if options := getattr(error, "possibilities", None):
         message = message.partition(" (Possible options")[0]
         near = " or ".join(sorted(options)) + "?"
