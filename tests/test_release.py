@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -87,9 +88,17 @@ def test_wheels_are_made_for_all_platforms():
     jobs = read(GITHUB / "workflows" / "release.yml")["jobs"]
     built = {each["build"] for each in jobs["wheels"]["strategy"]["matrix"]["include"]}
     assert built >= {
-        "*-manylinux_x86_64", "*-manylinux_aarch64", "*-musllinux_x86_64", "*-musllinux_aarch64",
-        "*-macosx_arm64", "*-macosx_x86_64", "*-win_amd64",
+        "manylinux_x86_64", "manylinux_aarch64", "musllinux_x86_64", "musllinux_aarch64",
+        "macosx_arm64", "macosx_x86_64", "win_amd64",
     }  # fmt: skip
+
+
+def test_each_version_of_python_is_tried_that_the_classifiers_name():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = {each.rsplit(".", 1)[1] for each in project["project"]["classifiers"] if "Python :: 3." in each}
+    built = read(GITHUB / "workflows" / "release.yml")["jobs"]["wheels"]["steps"][3]["env"]["CIBW_BUILD"]
+    assert {*re.findall(r"cp3(\d+)-", built)} == named
+    assert {*re.findall(r"cp3(\d+)-", project["tool"]["cibuildwheel"]["build"])} == named
 
 
 def test_zizmor_finds_nothing():
