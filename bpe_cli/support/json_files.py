@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.messages import cannot_read, show_path
+
+_LARGEST = 1 << 30
 
 
 def dumped(content: dict[str, Any]) -> bytes:
@@ -26,9 +29,9 @@ def read_json(path: str) -> dict[str, Any] | None:
         InputError: if the file cannot be read, or is not a JSON object.
     """
     try:
-        # Without a buffer, the bytes that the file has are asked for, and no more.
         with open(path, "rb", buffering=0) as file:
-            data = file.read()
+            # Not the largest size by itself: Python would make room for all of it.
+            data = file.read(min(_LARGEST, os.fstat(file.fileno()).st_size))
     except FileNotFoundError:
         return None
     except OSError as error:
