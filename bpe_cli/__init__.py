@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken
     from bpe_cli.support import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
-    from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, PaddedBatch
+    from bpe_cli.tokenizer.encoded import EncodedBatch, PaddedBatch
     from bpe_cli.tokenizer.engine import Sampling
     from bpe_cli.tokenizer.model_inputs import Encoding
+    from bpe_cli.tokenizer.parts import Chunk
     from bpe_cli.tokenizer.streaming import StreamDecoder
 
 __all__ = [
@@ -76,7 +77,7 @@ __all__ = [
 
 _HOMES = {
     "BpeError": "errors",
-    "Chunk": "tokenizer.encoded",
+    "Chunk": "tokenizer.parts",
     "ComparisonReport": "results",
     "EncodedBatch": "tokenizer.encoded",
     "Encoding": "tokenizer.model_inputs",

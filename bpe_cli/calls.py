@@ -24,21 +24,24 @@ if TYPE_CHECKING:
 
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
+    from bpe_cli.datasets.inspect import InspectedData
+    from bpe_cli.jobs.chunk import ChunkOptions, Keep, TruncateOptions
     from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
-    from bpe_cli.jobs.documents import Encoded
+    from bpe_cli.jobs.documents import Encoded, EncodeOptions
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.prepare import Prepared
     from bpe_cli.jobs.prepare.broken import OnError
     from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
-    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
+    from bpe_cli.results import ComparisonReport, IdsComparison, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
     from bpe_cli.surgery import Operation
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.tokenizer.engine import Sampling
+    from bpe_cli.tokenizer.parts import Break
 
     AnyTokenizer = Tokenizer | str | os.PathLike[str]
     Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -61,6 +64,12 @@ def encode_files(
     bos: str | int | None = None,
     eot: str | int | None = None,
     max_tokens: int | None = None,
+    counts: Literal["numbers", "named", "json"] = "numbers",
+    size: int | None = None,
+    overlap: int = 0,
+    break_at: Break = "token",
+    truncate: int | None = None,
+    keep: Keep = "head",
     tokens: bool = False,
     spans: bool = False,
     sampling: Sampling | None = None,
@@ -77,8 +86,8 @@ def encode_files(
         tokenizer: A tokenizer, or what ``load`` takes.
         files: A file, a folder, a pattern with ``*``, or several; compressed ones and tables too.
         output: The file to write, which appears when all of it is there; or a binary stream.
-        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin`` or ``count``, and ``text`` of conversations; by the name of
-            the output if None, else ids.
+        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin``, ``count`` or ``chunks``; ``text`` of conversations, or of
+            what ``truncate`` keeps; by the name of the output if None, else ids.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
         member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
@@ -88,6 +97,13 @@ def encode_files(
         bos: What begins each document, as for ``Tokenizer.encode``.
         eot: What ends each document, likewise.
         max_tokens: How many tokens a document may have: one that has more is an error when all is written.
+        counts: How ``count`` is written: ``numbers``, a line each; ``named``, with the names of the documents and a
+            total, if there are several files; ``json``, one object with all of that.
+        size: Of ``chunks``, the most tokens; they are JSON lines of what ``Tokenizer.chunks`` gives.
+        overlap: How many tokens of a chunk the next one repeats.
+        break_at: Where a chunk ends if it can: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``.
+        truncate: Of ``text``, how many tokens of each document are kept, as ``Tokenizer.truncate`` does it.
+        keep: Which: its ``head``, its ``tail`` or its ``middle``.
         tokens: Whether jsonl has the tokens too.
         spans: Whether jsonl has the byte span of each token too.
         sampling: How encodings are varied at random; None for not at all.
@@ -113,6 +129,13 @@ def encode_files(
     ...     done.documents, done.tokens, decode_files("gpt2", ids, text).tokens
     (1, 2, 2)
     >>> import io
+    >>> lines = io.BytesIO()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = os.path.join(folder, "text.txt")
+    ...     with open(text, "w") as file:
+    ...         _ = file.write("one two three")
+    ...     encode_files("gpt2", text, lines, to="chunks", size=2).chunks, lines.getvalue()[:43]
+    (2, b'{"text":"one two","start":0,"end":7,"tokens')
     >>> written = io.BytesIO()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     chat = os.path.join(folder, "chat.json")
@@ -128,19 +151,47 @@ def encode_files(
     from bpe_cli.jobs.documents import EncodeOptions
     from bpe_cli.jobs.encode import encode
 
+    one_of("counts", counts, ("numbers", "named", "json"))
     options = EncodeOptions(
         to=_name("to", to), tokens=tokens, spans=spans, specials=specials_of(specials),
         add_special_tokens=add_special_tokens, bos=bos, eot=eot,
         max_tokens=None if max_tokens is None else whole_number("max_tokens", max_tokens),
-        sampling=sampling_of(sampling), threads=_threads(threads),
+        counts=counts, sampling=sampling_of(sampling), threads=_threads(threads),
     )  # fmt: skip
     conversations = _conversations(chat, add_generation_prompt, tools, date)
+    parts = _parts(to, size, overlap, break_at, truncate, keep, options)
+    if parts is not None and conversations is not None:
+        raise UsageError("parts are those of texts, and `chat` reads conversations")
     source = _documents(documents, field, member=member, paths=_paths(files))
+    if parts is not None:
+        return encode(source, tokenizer, parts=parts, output=_output(output), listener=heard(listener))
     if conversations is None:
         return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
     from bpe_cli.jobs.encode_chat import encode_chat
 
     return encode_chat(source, tokenizer, conversations, options, output=_output(output), listener=heard(listener))
+
+
+def _parts(
+    to: str | None, size: int | None, overlap: int, break_at: Break, truncate: int | None, keep: Keep,
+    options: EncodeOptions,
+) -> ChunkOptions | TruncateOptions | None:  # fmt: skip
+    """Return which parts of texts are written; None if ids are, or conversations."""
+    from bpe_cli.jobs.chunk import SIDES, ChunkOptions, TruncateOptions
+    from bpe_cli.tokenizer.parts import BREAKS
+
+    one_of("break_at", break_at, BREAKS)
+    one_of("keep", keep, tuple(SIDES))
+    whole_number("overlap", overlap)
+    if (size is None) != (to != "chunks"):
+        raise UsageError('`size` and `to="chunks"` belong together')
+    if truncate is not None and to != "text":
+        raise UsageError('`truncate` is about `to="text"`')
+    if size is not None:
+        return ChunkOptions(whole_number("size", size, 1), overlap, break_at, options.specials, options.threads)
+    if truncate is not None:
+        return TruncateOptions(whole_number("truncate", truncate), keep, options.specials, options.threads)
+    return None
 
 
 def _conversations(
@@ -430,20 +481,25 @@ def _share(val: float) -> float:
 
 
 def inspect(
-    tokenizer: AnyTokenizer,
+    tokenizer: AnyTokenizer | None,
     texts: Texts | None = None,
     *,
+    data: str | os.PathLike[str] | None = None,
+    rows: tuple[int, int] | None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
     member: str | None = None,
     listener: Listener = SILENCE,
-) -> TextReport | TokenizerReport:
+) -> TextReport | TokenizerReport | InspectedData:
     """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
+        tokenizer: A tokenizer, or what ``load`` takes; None with ``data`` for the one that is named beside the ids.
         texts: A text, several, or files: ``pathlib.Path``, one or several.
+        data: In place of texts, ids that were written: a file of ``encode_files``, or the folder of a data set. The
+            report says how long the documents are and what ends them, and shows some.
+        rows: The first and the last document of it to show, counted from 1; None for the first three.
         specials: Which special tokens are looked for in them.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
@@ -463,12 +519,29 @@ def inspect(
     from bpe_cli.jobs.inspect import inspect as inspect_job
     from bpe_cli.results import TextReport, TokenizerReport
 
+    if data is not None:
+        return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
+    if rows is not None:
+        raise UsageError("rows are those of data, which is missing")
+    if tokenizer is None:
+        raise UsageError("tokenizer is None, which only data can do without")
     options = InspectOptions(specials=specials_of(specials))
     source = None if texts is None else _source(texts, documents, field, member)
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
     if isinstance(done, InspectedTexts):
         return TextReport(tuple(done.documents))
     return TokenizerReport(cast("HealthReport", done))  # what there is without texts, and without names of tokens
+
+
+def _inspected_data(
+    tokenizer: AnyTokenizer | None, texts: Texts | None, data: str, rows: tuple[int, int] | None, listener: Listener
+) -> InspectedData:
+    from bpe_cli.datasets.inspect import DataOptions, inspect_data
+
+    if texts is not None:
+        raise UsageError("texts and data exclude each other")
+    options = DataOptions(None if rows is None else pair_of("rows", rows), None)
+    return inspect_data(data, tokenizer, options, listener=heard(listener))
 
 
 @overload
@@ -507,10 +580,26 @@ def compare(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> None: ...
+@overload
 def compare(
     tokenizers: Iterable[AnyTokenizer],
-    texts: Texts,
+    texts: Texts | None = None,
     *,
+    ids: Literal[True],
+    library: str | None = None,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str = "text",
+    member: str | None = None,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> IdsComparison: ...
+def compare(
+    tokenizers: Iterable[AnyTokenizer],
+    texts: Texts | None = None,
+    *,
+    ids: bool = False,
+    library: str | None = None,
     specials: Specials = (),
     documents: Documents = "whole",
     field: str = "text",
@@ -523,13 +612,17 @@ def compare(
     processes: int | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
-) -> ComparisonReport | None:
-    """Compare tokenizers with the first of them on texts.
+) -> ComparisonReport | IdsComparison | None:
+    """Compare tokenizers with the first of them on texts; or verify that two of them give the same ids.
 
     Args:
         tokenizers: Tokenizers, or what ``load`` takes.
-        texts: A text, several, or files: ``pathlib.Path``, one or several.
-        specials: Which special tokens are looked for in them.
+        texts: A text, several, or files: ``pathlib.Path``, one or several; with ``ids`` None is enough.
+        ids: Whether to verify that ids are the same, of two tokenizers or of one and a library: on the texts, on tricky
+            texts, and over the whole vocabulary.
+        library: With ``ids``, what reads the last tokenizer: ``transformers``, ``sentencepiece``, ``tiktoken`` or
+            ``llama.cpp``, if it is installed.
+        specials: Which special tokens are looked for in the texts.
         documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
         field: The field of a JSON line, or the column of a table.
         member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
@@ -549,6 +642,8 @@ def compare(
     Returns:
         The report; None if only a share of the parts was tallied.
 
+    >>> compare(["gpt2", "gpt-4o"], ids=True).value.same
+    False
     >>> found = compare(["gpt2", "gpt-4o"], "hello world, naïve")
     >>> [measure.token_count for measure in found.value.total.measures]
     [4, 5]
@@ -561,6 +656,18 @@ def compare(
     from bpe_cli.jobs.compare import compare as compare_job
     from bpe_cli.results import ComparisonReport
 
+    named = list_of("tokenizers", tokenizers, "tokenizers")
+    if not isinstance(ids, bool):
+        raise wrong_type("ids", "a bool", ids)
+    if ids:
+        from bpe_cli.jobs.compare_ids import IdsOptions, compare_ids_of
+        from bpe_cli.results import IdsComparison
+
+        source = None if texts is None else _source(texts, documents, field, member)
+        how = IdsOptions(specials_of(specials), _name("library", library), _threads(threads))
+        return IdsComparison(compare_ids_of(named, source, how, listener=heard(listener)))
+    if library is not None or texts is None:
+        raise UsageError("library is about ids=True" if library else "texts are missing", hint="compare(..., ids=True)")
     given = {
         "part_bytes": part_bytes, "share": share, "overwrite": overwrite or None,
         "engine": None if engine == "local" else engine, "processes": processes,
@@ -584,16 +691,15 @@ def compare(
         )
         count = None if processes is None else whole_number("processes", processes, 1)
         by_parts = ByParts(place, engine_named(_name("engine", engine) or "", count or threads))
-    chosen = list_of("tokenizers", tokenizers, "tokenizers")
-    models = [load_tokenizer(each, "tokenizers") for each in chosen]
+    models = [load_tokenizer(each, "tokenizers") for each in named]
     if not models:
         raise UsageError("tokenizers is empty, and there is nothing to compare")
     options = CompareOptions(specials=specials_of(specials), threads=_threads(threads))
     source = _source(texts, documents, field, member)
     if share is not None:
-        tally(CompareJob(tuple(chosen), source, options, by_parts=by_parts), listener=heard(listener))
+        tally(CompareJob(tuple(named), source, options, by_parts=by_parts), listener=heard(listener))
         return None
-    found = compare_job(models, source, options, listener=heard(listener), by_parts=by_parts, chosen=chosen)
+    found = compare_job(models, source, options, listener=heard(listener), by_parts=by_parts, chosen=named)
     return ComparisonReport(found)
 
 

@@ -5,6 +5,14 @@ Library code raises these; only ``bpe_cli.cli.app.main`` turns one into a messag
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    FailedPlace = tuple[str, int | None, str]
+    """An input, a line of it, and what is wrong there."""
+
 
 class BpeError(Exception):
     """Describe what went wrong, where, and how to get out of it.
@@ -49,6 +57,24 @@ class TrainingError(BpeError):
 
 
 class CheckFailed(BpeError):
-    """Report that a check the user asked for is false (status 1, for CI)."""
+    """Report that a check the user asked for is false (status 1, for CI).
+
+    Attributes:
+        places: What fails it, if that is known: each an input, a line of it or None, and what is wrong there. The
+            message names the first of them; the command line shows each in a line of its own.
+        summary: The message without their names, for that.
+    """
 
     exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        places: Collection[FailedPlace] = (),
+        summary: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.places = places
+        self.summary = summary or message

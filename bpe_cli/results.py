@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
     from bpe_cli.reports.comparison.comparison import Comparison, Metric
+    from bpe_cli.reports.comparison.ids import IdsReport
     from bpe_cli.reports.tokenizer.health import HealthReport
 
 
@@ -53,6 +54,31 @@ class TextReport:
         name = self.value[0][1].segmentation.tokenizer if self.value else None
         shown = ((report.segmentation, report.warnings, document.title) for document, report in self.value)
         return framed(texts_page(shown, tokenizer=name), "Tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class IdsComparison:
+    """Two readers of a tokenizer, compared id for id.
+
+    Attributes:
+        value: What was found: ``same``, the ``first`` difference, what differs ``besides``.
+    """
+
+    value: IdsReport
+
+    def to_json(self) -> str:
+        """Return the JSON that ``bpe compare --ids --json`` prints: schema ``bpe.compare.ids/1``."""
+        from bpe_cli.views.as_json import json_text
+        from bpe_cli.views.comparison.ids import ids_json
+
+        return json_text(ids_json(self.value))
+
+    def to_markdown(self) -> str:
+        """Return the verdict, what differs besides, and how many texts were compared."""
+        from bpe_cli.views.comparison.ids import ids_view
+        from bpe_cli.views.markdown import written
+
+        return written(ids_view(self.value)) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

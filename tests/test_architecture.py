@@ -39,6 +39,7 @@ ALSO_ALLOWED = {
     ("cli", "teaching"),
     ("trainers", "teaching"),
     ("jobs", "teaching"),
+    ("calls", "datasets"),  # inspect looks at data sets too
 }
 # The two imports that point up, which nothing else may do. ``tokenizer.save(path)`` and
 # ``tokenizer.apply_chat_template(messages)`` are what programs expect of a tokenizer, and each is one line that calls

@@ -16,12 +16,19 @@ from tests.test_architecture import MODULES, imports_of, name_of, tree_of, unit_
 
 CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
 CLI_MAY_IMPORT = {
+    "tokenizer.named_encodings.ENCODINGS": "what Tab completes",
+    "tokenizer.named_encodings.MODELS": "likewise",
+    "stages.patterns.PATTERNS": "likewise",
+    "stages.named_stages.NORMALIZERS": "likewise",
+    "stages.named_stages.NAMED": "likewise",
+    "formats.features.FEATURES": "likewise",
     "corpus.Source": "the value that says what is read",
     "corpus.waits_for_keyboard": "whether somebody would have to type is a question of the terminal",
     "formats.FORMATS": "what --format of convert may name",
     "formats.registry.TRAINED": "what --format of train may name",
     "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
     "tokenizer.named_encodings": "likewise",
+    "tokenizer.parts.BREAKS": "what --break may name",
     "sinks.SINKS": "what --to may name",
     "sinks.base.Dtype": "what --dtype may name",
     "sinks.dataset.DATASETS": "what --to of prepare may name",
@@ -55,6 +62,10 @@ CLI_MAY_IMPORT = {
     "trainers.presets.preset_of": "what --compat stands for",
     "trainers.presets.with_preset": "likewise",
     "engines.engine_named": "what --engine names",
+    "datasets.inspect.is_data": "whether INPUT of inspect is a text or ids",
+    "datasets.inspect.inspect_data": "the job that reads data sets back",
+    "datasets.inspect.DataOptions": "likewise",
+    "datasets.inspect.MOST_TOKENS": "the default without --full",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""
 

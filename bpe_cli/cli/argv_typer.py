@@ -21,21 +21,31 @@ from bpe_cli.support.messages import nearest
 if TYPE_CHECKING:
     from typing import Any
 
+    Begin = Callable[[Callable[..., object], Mapping[str, object]], object]
 
-def run(words: list[str], root: Callable[..., object], commands: Mapping[str, ModuleType]) -> int:
+
+def run(
+    words: list[str],
+    root: Callable[..., object],
+    commands: Mapping[str, ModuleType],
+    begin: Begin = call,
+    project: Mapping[str, Any] | None = None,
+) -> int:
     """Run a command line and return its exit status.
 
     Args:
         words: The command line.
         root: What stands before the commands.
         commands: The modules of the commands by name.
+        begin: Called with the function of the command and its values.
+        project: Other defaults than the command's own.
 
     Raises:
         UsageError: if typer rejects the command line; its message is put into our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:
-        status = _application(root, commands)(words, prog_name="bpe", standalone_mode=False)
+        status = _application(root, commands, begin, project)(words, prog_name="bpe", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:
@@ -48,28 +58,35 @@ def run(words: list[str], root: Callable[..., object], commands: Mapping[str, Mo
     return status if isinstance(status, int) else 0
 
 
-def _application(root: Callable[..., object], commands: Mapping[str, ModuleType]) -> typer.Typer:
+def _application(
+    root: Callable[..., object],
+    commands: Mapping[str, ModuleType],
+    begin: Begin = call,
+    project: Mapping[str, Any] | None = None,
+) -> typer.Typer:
     application = typer.Typer(
-        name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+        name="bpe", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )  # fmt: skip
     for name, command in commands.items():
-        application.command(name, epilog=command.EPILOG)(_for_typer(command.run))
+        application.command(name, epilog=command.EPILOG)(_for_typer(command.run, begin, project))
     application.callback()(_for_typer(root))
     return application
 
 
-def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
+def _for_typer(
+    function: Callable[..., object], begin: Begin = call, project: Mapping[str, Any] | None = None
+) -> Callable[..., object]:
     """Return a command with typer's declarations in the place of ours."""
 
     def command(**values: object) -> object:
-        return call(function, {name: _plain(value) for name, value in values.items()})
+        return begin(function, {name: _plain(value) for name, value in values.items()})
 
     annotations = {
         name: Annotated[_with_choices(kind, each), _declared(each)]
         for name, (kind, each) in parameters_of(function).items()
     }
-    defaults = defaults_of(inspect.unwrap(function))
+    defaults = defaults_of(inspect.unwrap(function)) | dict(project or {})
     command.__doc__ = function.__doc__
     command.__annotations__ = annotations
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -121,6 +138,35 @@ def _declared(parameter: Option | Argument) -> Any:
     return typer.Option(*parameter.names, is_eager=True, **settings, callback=stop)
 
 
+_ELSEWHERE = {
+    "count": ("encode", "--to count"),
+    "wc": ("encode", "--to count"),
+    "tokenize": ("encode", ""),
+    "detokenize": ("decode", ""),
+    "chunk": ("encode", "--to chunks --size 256"),
+    "chunks": ("encode", "--to chunks --size 256"),
+    "truncate": ("encode", "--to text --truncate 256"),
+    "verify": ("compare", "--ids"),
+    "diff": ("compare", "--diff"),
+    "play": ("inspect", "--html tokens.html"),
+    "show": ("inspect", ""),
+    "steps": ("inspect", "--steps"),
+    "extend": ("convert", "--extend"),
+    "prune": ("convert", "--prune-to"),
+    "merge": ("convert", "--merge"),
+    "export": ("convert", ""),
+}
+"""Where what other tools have a command for is done: the command and its options."""
+
+
+def _instead(way: tuple[str, str], rest: list[str]) -> str:
+    """Return the hint at a command, with the words that follow the one that there is not."""
+    import shlex
+
+    command, options = way
+    return f"`{' '.join(['bpe', command, *map(shlex.quote, rest), *options.split()])}` does it"
+
+
 def _objection(error: Exception) -> str:
     return str(getattr(error, "format_message", lambda: error)()).rstrip(".")
 
@@ -129,6 +175,11 @@ def _usage_error(error: Exception, words: list[str], commands: Collection[str]) 
     """Convert an error of typer's parser to our own form."""
     message, _, near = _objection(error).partition(". Did you mean ")
     near = near.replace("'", "").replace(", ", " or ")
+    if (missing := re.fullmatch(r"No such command '([^']*)'", message)) and missing[1] in _ELSEWHERE:
+        way = _ELSEWHERE[missing[1]]
+        return UsageError(
+            f"there is no command '{missing[1]}'", hint=_instead(way, words[words.index(missing[1]) + 1 :])
+        )
     if options := getattr(error, "possibilities", None):
         message = message.partition(" (Possible options")[0]
         near = " or ".join(sorted(options)) + "?"

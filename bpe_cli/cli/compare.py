@@ -8,7 +8,7 @@ from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written,
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import plural as count
 from bpe_cli.support.ordered_threads import usable_threads
 
@@ -90,6 +90,15 @@ class Probes:
     overlap: Annotated[
         bool, _probe_option("--overlap", help="Compare vocabularies with the first one's; needs no INPUT.")
     ] = False
+    ids: Annotated[
+        bool,
+        _probe_option(
+            "--ids",
+            help="Verify that two tokenizers give the same ids: on INPUT, on tricky texts, over the whole vocabulary; "
+            "status 1 if not. Without -t the first two INPUTs are the tokenizers. --against LIBRARY reads the last "
+            "one with transformers, sentencepiece, tiktoken or llama.cpp.",
+        ),
+    ] = False  # fmt: skip
     diff: Annotated[
         bool,
         _probe_option(
@@ -235,6 +244,8 @@ def run(
 
         bpe compare corpus.txt -t gpt2 -t mine.json --overlap --diff
 
+        bpe compare tokenizer.json model.gguf --ids corpus/
+
         bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
 
         bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
@@ -242,6 +253,9 @@ def run(
     from bpe_cli.jobs.compare import CompareJob, CompareOptions, compare_and_check, tally
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
+    if probes.ids:
+        _compare_ids(compared, measured, probes, written, checks, documents, special, pattern, threads, screen)
+        return
     conditions, limits = checks.conditions(), checks.limits()
     output = CompareOutput.of(measured, written)
     names, inputs, text = probes.names(), documents.inputs, documents.text
@@ -285,6 +299,35 @@ def run(
         return
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
     show(output, done, screen)
+
+
+def _compare_ids(
+    compared: Compared, measured: Measured, probes: Probes, written: Written, checks: Checks,
+    documents: options.Documents, special: list[str] | None, pattern: str | None, threads: int | None,
+    screen: options.Screen,
+) -> None:  # fmt: skip
+    """Verify a port: nothing else of a comparison is asked for then."""
+    from bpe_cli.cli.compare_ids import show_ids, tokenizers_among
+
+    others = {
+        probes.asked or "": probes.asked is not None,
+        "--metric": measured.metric,
+        "--speed": measured.speed,
+        "--markdown": written.markdown,
+        "--csv": written.csv,
+        "--html": written.html,
+        "--output": written.output,
+        "--fail-if": checks.fail_if,
+        "--max-regression": checks.max_regression,
+        "--baseline": compared.baseline,
+    }
+    if idle := next((name for name, value in others.items() if value), None):
+        raise UsageError(f"--ids and {idle} are different comparisons", hint="ask for one at a time")
+    tokenizers, texts = tokenizers_among(compared.tokenizer or (), documents.inputs or (), checks.against)
+    show_ids(
+        tuple(options.choice_of(name, pattern) for name in tokenizers), replace(documents, inputs=texts), special,
+        checks.against, threads, json=written.json, screen=screen,
+    )  # fmt: skip
 
 
 def _tallied(done: "DoneParts") -> str:

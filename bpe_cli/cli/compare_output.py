@@ -117,8 +117,9 @@ class Checks:
     against: Annotated[
         str | None,
         _check_option(
-            "--against", metavar="REPORT",
-            help="Show what has changed since a report that --json made of the same texts.",
+            "--against", metavar="REPORT|LIBRARY",
+            help="Show what has changed since a report that --json made of the same texts; with --ids, the library "
+            "to compare with.",
         ),
     ] = None  # fmt: skip
     max_regression: Annotated[

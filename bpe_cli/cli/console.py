@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bpe_cli.errors import BpeError
+from bpe_cli.errors import BpeError, CheckFailed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,6 +45,7 @@ _ARGUMENTS = {
         )
     },
     "template": "--chat-template",
+    "tokenizer": "-t",
     'way="split"': "--split",
     'way="truncate"': "--max-length",
     "threshold": "--vocabulary-threshold",
@@ -56,8 +57,8 @@ _ARGUMENTS = {
             "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies",
             "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask", "max_memory", "member", "merge",
             "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",
-            "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "split_special", "steps",
-            "tallies_dir", "text", "to", "val", "vocab_size", "vocabulary", "write_vocabulary",
+            "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "size", "split_special",
+            "steps", "tallies_dir", "text", "to", "truncate", "val", "vocab_size", "vocabulary", "write_vocabulary",
         )
     },
 }  # fmt: skip
@@ -80,7 +81,30 @@ def note(message: str, *, quiet: bool = False) -> None:
 def report(error: BpeError) -> None:
     """Write an error and its hint to stderr."""
     hint = f"\nhint: {_printable(in_options(error.hint))}\n" if error.hint else ""
-    tell(f"error: {_printable(in_options(error.message))}\n{hint}")
+    places = error.places if isinstance(error, CheckFailed) else ()
+    several = len(places) > 1
+    message = error.summary if isinstance(error, CheckFailed) and several else error.message
+    tell(f"error: {_printable(in_options(message))}\n")
+    for name, line, wrong in places if several else ():
+        tell(f"  {_printable(name if line is None else f'{name}:{line}')}: {_printable(in_options(wrong))}\n")
+    tell(hint)
+    if os.environ.get("GITHUB_ACTIONS") == "true" and isinstance(error, CheckFailed):
+        _annotate(error)
+
+
+def _annotate(error: CheckFailed) -> None:
+    """Write what failed as GitHub shows it beside the lines of a change: a workflow command for each place."""
+    title = f"title={_escaped(in_options(error.summary), ':,')}"
+    for name, line, wrong in error.places or (("", None, error.message),):
+        where = [f"file={_escaped(os.path.normpath(name), ':,')}"] if os.path.isfile(name) else []
+        where += [f"line={line}"] if where and line is not None else []
+        about = in_options(wrong if where or not name else f"{name}: {wrong}")
+        tell(f"::error {','.join([*where, title])}::{_escaped(about)}\n")
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Escape what would end a part of a workflow command."""
+    return "".join(f"%{ord(each):02X}" if each in f"%\r\n{more}" else each for each in text)
 
 
 def in_options(message: str) -> str:

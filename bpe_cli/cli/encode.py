@@ -8,6 +8,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.parts import Parts
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.tokenizers import Inference
 from bpe_cli.sinks import SINKS
@@ -16,6 +17,7 @@ from bpe_cli.support.messages import listed
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
+    from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
     from bpe_cli.jobs.documents import Encoded, EncodeOptions
     from bpe_cli.jobs.segment import SegmentOptions
     from bpe_cli.jobs.tokenizers import TokenizerChoice
@@ -66,10 +68,11 @@ class Written:
     to: Annotated[
         str | None,
         options.output_option(
-            "--to", choices=(*SINKS, "segmented", "text"), show_default="by OUT's name, else ids",
+            "--to", choices=(*SINKS, "segmented", "chunks", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
-            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
-            "segmented: each line of text with blanks between its tokens. text: that of conversations.",
+            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the tokens of each document. "
+            "segmented: each line of text with blanks between its tokens. chunks: JSON lines of its parts, by --size. "
+            "text: that of conversations, or with --truncate the beginning of each text.",
         ),
     ] = None  # fmt: skip
     output: options.Output = None
@@ -80,6 +83,10 @@ class Written:
             "--max-tokens", metavar="N", min=0, help="Fail with status 1 if a document has more tokens."
         ),
     ] = None
+
+    json: Annotated[
+        bool, options.output_option("--json", help="Print counts as one JSON object, with names and the total.")
+    ] = False
 
     @property
     def more(self) -> set[str]:
@@ -199,6 +206,7 @@ def run(
     documents: options.Documents,
     conversations: Conversations,
     subwords: Subwords,
+    parts: Parts,
     drawing: Drawing,
     running: options.Running = _RUNNING,
 ) -> None:
@@ -210,9 +218,11 @@ def run(
 
         bpe encode corpus.txt -t tokenizer.json -o corpus.bin
 
-        bpe encode data.jsonl --jsonl --field text --to count
+        bpe encode prompts/ -t gpt-4o --to count
 
         bpe encode prompt.md -t gpt-4o --to count --max-tokens 8000
+
+        bpe encode docs/ -t gpt-4o --to chunks --size 256 --overlap 32 --break paragraph -o chunks.jsonl
 
         bpe encode --chat messages.json -t gpt-4o --to count
     """
@@ -220,12 +230,16 @@ def run(
 
     segmented, output = written.to == "segmented", written.output
     _check_idle(written.to, applied, written, conversations, subwords)
+    if conversations.chat:
+        parts.check_idle()
+    divided = not conversations.chat and (written.to in ("chunks", "text") or parts != Parts())
     done = encode(
         documents.source(running.block_size, lines=segmented),
         inferred.choice(applied.choice()),
-        None if segmented else _job_options(applied, written, drawing, running.threads),
+        None if segmented or divided else _job_options(applied, written, drawing, running),
         chat=conversations.job_options() if conversations.chat else None,
         words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
+        parts=_parts(parts, applied, written, drawing, running.threads) if divided else None,
         output=sys.stdout.buffer if output is None else output,
         listener=ConsoleListener(quiet=running.quiet, printing=on_terminal(output)),
         streams=process_streams(),
@@ -234,7 +248,21 @@ def run(
     _show(done, what, output, subwords.write_vocabulary, running.quiet)
 
 
-def _job_options(applied: options.Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
+def _parts(
+    parts: Parts, applied: options.Applied, written: Written, drawing: Drawing, threads: int | None
+) -> "ChunkOptions | TruncateOptions | None":
+    """Return the options of a job that writes parts of texts."""
+    specials, refuse = options.specials_of(applied.special)
+    made = parts.job_options(written.to, () if refuse else specials, threads)
+    if refuse or drawing.sampling() is not None:
+        raise UsageError(f"{'--special error' if refuse else 'sampling'} is for ids, and text is written")
+    _check_no_ids(applied, written)
+    return made
+
+
+def _job_options(
+    applied: options.Applied, written: Written, drawing: Drawing, running: options.Running
+) -> "EncodeOptions":
     """Return the options of a job."""
     from bpe_cli.jobs.documents import EncodeOptions
 
@@ -251,8 +279,9 @@ def _job_options(applied: options.Applied, written: Written, drawing: Drawing, t
         bos=applied.bos,
         eot=applied.eot,
         max_tokens=written.max_tokens,
+        counts="json" if written.json else "numbers" if running.quiet else "named",
         sampling=drawing.sampling(),
-        threads=threads,
+        threads=running.threads,
     )
 
 
@@ -260,12 +289,13 @@ def _check_idle(
     to: str | None, applied: options.Applied, written: Written, conversations: Conversations, subwords: Subwords
 ) -> None:
     """Check that every given option has an effect."""
+    if written.json and to != "count":
+        raise UsageError("--json is about counts", hint="--to count writes them; --to jsonl writes ids as JSON lines")
     if not conversations.chat:
         conversations.check_idle()
-        if to == "text":
-            raise UsageError("--to text writes the text of conversations", hint="--chat reads them")
-    elif to == "segmented":
-        raise UsageError("a conversation is not segmented text", hint="--to text writes what a template makes of it")
+    elif to in ("segmented", "chunks"):
+        what = "segmented text" if to == "segmented" else "divided into chunks"
+        raise UsageError(f"a conversation is not {what}", hint="--to text writes what a template makes of it")
     if to != "segmented":
         if subwords != Subwords():
             raise UsageError(
@@ -274,22 +304,29 @@ def _check_idle(
                 hint="--to segmented writes it",
             )
         return
+    if applied.special:
+        raise UsageError("segmented text has no ids, which --special is about", hint="leave it out")
+    _check_no_ids(applied, written)
+
+
+def _check_no_ids(applied: options.Applied, written: Written) -> None:
+    """Check that nothing is said about ids where text is written."""
     about_ids = {
         "--with": written.with_,
         "--bos": applied.bos,
         "--eot": applied.eot,
         "--max-tokens": written.max_tokens is not None,
-        "--special": applied.special,
         "--add-special-tokens": applied.add_special_tokens,
     }
     useless = [name for name, given in about_ids.items() if given]
     if useless:
-        raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
+        what = "segmented text has" if written.to == "segmented" else "parts of texts have"
+        raise UsageError(f"{what} no ids, which {useless[0]} is about", hint="leave it out")
 
 
 def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:
     """Note what was written, and what its readers may not expect."""
-    counted = [count(done.documents, what)]
+    counted = [count(done.documents, what), *([] if done.chunks is None else [count(done.chunks, "chunk")])]
     if done.tokens is not None:
         counted.append(count(done.tokens, "token"))
     if output is not None and (done.tokens is not None or what == "line"):

@@ -72,6 +72,13 @@ class Shown:
             help="Report which tokens of the tokenizer these files, folders or globs use. Can be repeated.",
         ),
     ] = None  # fmt: skip
+    documents: Annotated[
+        str | None,
+        Option(
+            "--documents", metavar="A:B",
+            help="Show these documents of ids that encode or prepare wrote, counted from 1: 17:20, or 17.",
+        ),
+    ] = None  # fmt: skip
     full: Annotated[bool, Option("--full", help="Show everything, however long.")] = False
     json: options.Json = False
     html: options.Html = None
@@ -80,7 +87,7 @@ class Shown:
     @property
     def of_a_text(self) -> str | None:
         """The first option that was given and says nothing of a tokenizer by itself."""
-        return next(iter(self._given()), None)
+        return next(iter(self.given()), None)
 
     @property
     def is_page(self) -> bool:
@@ -105,12 +112,13 @@ class Shown:
         Raises:
             UsageError: if another view would be needed.
         """
-        given = self._given()
+        given = self.given()
         for view, others in _BESIDE.items():
             if view in given and (other := next((name for name in given if name != view and name not in others), None)):
                 raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
 
-    def _given(self) -> list[str]:
+    def given(self) -> list[str]:
+        """The options that were given and are about a text."""
         values = {
             "--ids": self.ids,
             "--spans": self.spans,
@@ -172,6 +180,8 @@ def run(
 
         bpe inspect gpt2 --token ' the' --token 262
 
+        bpe inspect train.bin --documents 17:20
+
         bpe inspect -T "hello world" -t unigram.json --nbest 5
 
         bpe inspect -T "hello world" -t gpt2 --steps
@@ -181,6 +191,11 @@ def run(
     from bpe_cli.jobs.inspect import InspectOptions, inspect
 
     corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
+    if (data := _ids_in(shown, documents)) is not None:
+        from bpe_cli.cli.inspect_data import show_data
+
+        show_data(data, options.choice_of(tokenizer, pattern, add_special) if tokenizer else None, shown, screen)
+        return
     if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
@@ -224,6 +239,20 @@ def run(
         streams=process_streams(),
     )
     _show(done, shown, screen)
+
+
+def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
+    """Return the input that holds ids which were written; None if it is a text, or a tokenizer."""
+    inputs = documents.inputs or []
+    if shown.documents is not None:
+        if len(inputs) != 1:
+            raise UsageError("--documents is about one file or folder of ids", hint="as in bpe inspect train.bin")
+        return inputs[0]
+    if len(inputs) != 1 or documents != options.Documents(inputs) or shown.token or shown.corpus:
+        return None
+    from bpe_cli.datasets.inspect import is_data
+
+    return inputs[0] if is_data(inputs[0]) else None
 
 
 def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:

@@ -1,4 +1,4 @@
-"""Track documents through an encoding job: where each is from, how long it may be, how blocks are encoded.
+"""Track documents through an encoding job: how blocks are encoded, and what is asked for.
 
 Blocks are encoded on any thread, and what comes out is written in order.
 """
@@ -7,68 +7,25 @@ from __future__ import annotations
 
 import os
 from array import array
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Literal
 
-from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Target, check_text_output
 from bpe_cli.sinks.lines import CountSink
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import MOST_NAMED, plural
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.corpus.inputs import Input
+    from bpe_cli.jobs.origins import Budget, Named, Origins
     from bpe_cli.sinks import Sink, SinkOptions
     from bpe_cli.sinks.base import TakesIds
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.tokenizer.engine import Place, Sampling
     from bpe_cli.tokenizer.usage import Edges
-
-
-class Origins:
-    """Keep track of which input each document is from.
-
-    >>> origins = Origins(whole=False)
-    >>> origins.begin("a.txt", 0), origins.begin("b.txt", 2)
-    (None, None)
-    >>> origins.of(2), origins.of(3)
-    ('a.txt, document 2', 'b.txt, document 1')
-    """
-
-    def __init__(self, *, whole: bool) -> None:
-        """Start with no input; ``whole`` tells that each is one document."""
-        self._whole = whole
-        self._names: list[str] = []
-        self._before: list[int] = []
-
-    def begin(self, name: str, before: int) -> None:
-        """Record that an input begins after ``before`` documents."""
-        self._names.append(name)
-        self._before.append(before)
-
-    def place_of(self, number: int) -> tuple[str, int]:
-        """Return the input of a document, and its number there, by its number among all; all counted from 1."""
-        place, inside = self.input_of(number)
-        return self._names[place], inside
-
-    def input_of(self, number: int) -> tuple[int, int]:
-        """Return the number of the input of a document, from 0 on, and the document's number there."""
-        place = bisect_right(self._before, number - 1) - 1
-        return place, number - self._before[place]
-
-    def of(self, number: int) -> str:
-        """Name a document by its number among all, counted from 1."""
-        name, inside = self.place_of(number)
-        return name if self._whole else f"{name}, document {inside:,}"
-
-    def line_of(self, number: int) -> str:
-        """Name a document that is a line by its number among all lines, counted from 1."""
-        name, inside = self.place_of(number)
-        return f"{name}:{inside}"
 
 
 class Places:
@@ -143,61 +100,6 @@ def _is_text_as_it_is(item: Input, source: Source) -> bool:
 
 _CUT_IF_ANY = b"a a"
 """A text that stages and a model cut, if they cut any."""
-
-
-class Named(Protocol):
-    """The interface of objects that name documents in messages."""
-
-    def of(self, number: int) -> str:
-        """Name a document by its number among all, counted from 1."""
-
-
-class Budget:
-    """Check that no document has more tokens than allowed."""
-
-    def __init__(self, limit: int | None, origins: Named) -> None:
-        """Allow so many tokens a document; None for any number."""
-        self._limit = limit
-        self._origins = origins
-        self._open = 0  # tokens of the document that goes on
-        self._number = 0
-        self._over = 0
-        self._first: list[tuple[int, int]] = []  # the number and the tokens of the first that have more
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether ``spend`` does anything."""
-        return self._limit is not None
-
-    def spend(self, counts: Sequence[int] | memoryview, block: Block) -> None:
-        """Count the tokens of a block's documents."""
-        if self._limit is None:
-            return
-        for place, tokens in enumerate(counts):
-            self._open += tokens
-            if place == block.ended:
-                return
-            self._number += 1
-            if self._open > self._limit:
-                self._over += 1
-                if len(self._first) < MOST_NAMED:
-                    self._first.append((self._number, self._open))
-            self._open = 0
-
-    def check(self) -> None:
-        """Fail if a document had more tokens than allowed, naming the first one.
-
-        Raises:
-            CheckFailed: if a document had more.
-        """
-        if not self._first:
-            return
-        described = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
-        if self._over == 1:
-            raise CheckFailed(f"{described[0][0]} has {described[0][1]}, more than {self._limit:,}")
-        of_all = f"{self._over:,} of {self._number:,} documents have more than {plural(self._limit or 0, 'token')}"
-        more = f"; and {self._over - len(described):,} more" if self._over > len(described) else ""
-        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in described)}{more}")
 
 
 Item = tuple["Block", "Place"]
@@ -296,6 +198,9 @@ class BlockEncoding:
 
 # -- what is asked for, and what became of it ---------------------------------------------------------
 
+Counts = Literal["numbers", "named", "json"]
+"""How counts of tokens are written."""
+
 
 @dataclass(frozen=True, slots=True)
 class EncodeOptions:
@@ -312,6 +217,8 @@ class EncodeOptions:
         bos: What begins each document: the text of a special token, an id, or ``auto``.
         eot: What ends each document, likewise.
         max_tokens: How many tokens a document may have.
+        counts: How ``count`` is written: ``numbers``, a line each; ``named``, each with the name of its document and a
+            total, if there are several inputs; ``json``, one object with all of that.
         sampling: How encodings are varied at random.
         threads: How many threads work; None for as many as may be used. They change no result.
     """
@@ -325,14 +232,21 @@ class EncodeOptions:
     bos: str | int | None = None
     eot: str | int | None = None
     max_tokens: int | None = None
+    counts: Counts = "numbers"
     sampling: Sampling | None = None
     threads: int | None = None
 
-    def sink_options(self, edges: Edges) -> SinkOptions:
-        """Return the options of a sink."""
+    def sink_options(self, edges: Edges, inputs: Inputs | None = None, origins: Named | None = None) -> SinkOptions:
+        """Return the options of a sink: of inputs, each document of which has an origin."""
         from bpe_cli.sinks import SinkOptions
 
-        return SinkOptions(self.tokens, self.spans, self.specials, edges)
+        several = inputs is not None and len(inputs.items) > 1
+        listed = origins if self.counts == "json" or (self.counts == "named" and several) else None
+        sizes = [] if inputs is None else [item.size for item in inputs.items]
+        return SinkOptions(
+            self.tokens, self.spans, self.specials, edges, origins=listed, json=self.counts == "json",
+            most_tokens=self.max_tokens, width=len(str(sum(size or 0 for size in sizes))),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +259,7 @@ class Encoded:
         divided: How often the token that ends documents stands in texts too, so that readers find more documents.
         files: The files that were written: the output, and what describes it.
         subwords: How many subwords have a count in the vocabulary that was written; None where none was.
+        chunks: How many parts of texts were written; None where none were.
     """
 
     documents: int
@@ -352,6 +267,7 @@ class Encoded:
     divided: int = 0
     files: tuple[str, ...] = ()
     subwords: int | None = None
+    chunks: int | None = None
 
 
 def encoded(sink: Sink, to: str, target: Target) -> Encoded:

@@ -12,6 +12,7 @@ from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash, Source
+    from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.segment import SegmentOptions
@@ -25,6 +26,7 @@ def encode(
     *,
     chat: ChatOptions | None = None,
     words: SegmentOptions | None = None,
+    parts: ChunkOptions | TruncateOptions | None = None,
     output: Destination,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
@@ -35,7 +37,7 @@ def encode(
     >>> from bpe_cli.corpus import Source
     >>> ids = io.BytesIO()
     >>> encode(Source(text="hello world"), "gpt2", output=ids)
-    Encoded(documents=1, tokens=2, divided=0, files=(), subwords=None)
+    Encoded(documents=1, tokens=2, divided=0, files=(), subwords=None, chunks=None)
     >>> ids.getvalue()
     b'31373 995\\n'
 
@@ -45,6 +47,7 @@ def encode(
         options: What is written.
         chat: How conversations become text, if that is what the source has: see ``encode_chat``.
         words: How words are cut, if the text itself is written, with blanks between its tokens: see ``segment``.
+        parts: Which parts of the texts are written, in place of ids: see ``divide``.
         output: A file, which appears when all of it is there, or a binary stream.
         listener: Who hears how it goes on.
         streams: The streams around it.
@@ -55,6 +58,10 @@ def encode(
         InputError: if an input cannot be read, or holds what cannot be encoded.
         OutputError: if the output cannot be written.
     """
+    if parts is not None:
+        from bpe_cli.jobs.chunk import divide
+
+        return divide(source, tokenizer, parts, output=output, listener=listener, streams=streams)
     if words is not None:
         from bpe_cli.jobs.segment import segment
 
@@ -65,8 +72,9 @@ def encode(
         return encode_chat(source, tokenizer, chat, options, output=output, listener=listener, streams=streams)
     from bpe_cli import sinks
     from bpe_cli.corpus import reading
-    from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refuse_too_long, refusing
+    from bpe_cli.jobs.documents import BlockEncoding, Places, refuse_too_long, refusing
     from bpe_cli.jobs.files import find_documents
+    from bpe_cli.jobs.origins import Budget, Origins
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory, usable_threads
     from bpe_cli.tokenizer.special_tokens import edges_of
@@ -91,10 +99,10 @@ def encode(
     files = find_documents(source, written, listener=listener, streams=streams, target=target)
     refuse_too_long(model, matcher, source, files)
     hashes: list[InputHash] | None = [] if sinks.is_binary(to) and target.path is not None else None
-    origins = Origins(whole=source.documents == "whole")
+    origins = Origins.of_inputs(source, files)
     budget, places = Budget(options.max_tokens, origins), Places()
     with sinks.open_sink(
-        to, target.path, stdout=target.stream, tokenizer=model, options=options.sink_options(edges),
+        to, target.path, stdout=target.stream, tokenizer=model, options=options.sink_options(edges, files, origins),
         inputs=hashes if hashes is not None else (),
     ) as sink:  # fmt: skip
         keep_freed_memory()

@@ -12,10 +12,8 @@ from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.chat_template import find_template
 from bpe_cli.jobs.documents import (
-    Budget,
     Encoded,
     EncodeOptions,
-    Origins,
     Places,
     check_output,
     encoded,
@@ -23,6 +21,7 @@ from bpe_cli.jobs.documents import (
     outputs_of,
 )
 from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
+from bpe_cli.jobs.origins import Budget, Origin, Origins
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -211,7 +210,7 @@ class _Reader:
         self._streams = streams
         tools = chat.tools
         self._tools = None if tools is None else read_tools(read_whole(tools, stdin=streams.read), tools)
-        self._lines = Origins(whole=source.documents == "whole")
+        self._lines = Origins(whole=source.documents == "whole", lines=source.documents == "lines")
         self._number = 0
         self._numbers = array("Q")
         self._inputs = inputs
@@ -220,6 +219,15 @@ class _Reader:
     def of(self, number: int) -> str:
         """Name a conversation by its number among all, counted from 1."""
         return self._name(self._numbers[number - 1])
+
+    def origin_of(self, number: int) -> Origin:
+        """Return where a conversation is from, by its number among all, counted from 1."""
+        return self._lines.origin_of(self._numbers[number - 1])
+
+    @property
+    def inputs(self) -> Inputs:
+        """The inputs that have the conversations."""
+        return self._inputs
 
     def _name(self, number: int) -> str:
         return self._lines.of(number) if self._source.documents == "whole" else self._lines.line_of(number)
@@ -272,7 +280,8 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: Renders, reader: _Reader
         reader.batches("encoding") as batches,
         sinks.open_sink(
             work.to, target.path, stdout=target.stream, tokenizer=model,
-            options=replace(options, specials=work.specials).sink_options(edges), inputs=reader.hashes,
+            options=replace(options, specials=work.specials).sink_options(edges, reader.inputs, reader),
+            inputs=reader.hashes,
         ) as sink,
     ):  # fmt: skip
         for batch in batches:
@@ -318,7 +327,11 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     with (
         reader.batches("counting") as batches,
         sinks.open_sink(
-            work.to, target.path, stdout=target.stream, tokenizer=model, options=options.sink_options(NO_EDGES)
+            work.to,
+            target.path,
+            stdout=target.stream,
+            tokenizer=model,
+            options=options.sink_options(NO_EDGES, reader.inputs, reader),
         ) as sink,
     ):
         for batch in batches:

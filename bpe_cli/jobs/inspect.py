@@ -262,7 +262,7 @@ def _documents(source: Source, inputs: Inputs, listener: Listener, streams: Stre
     Lines have their titles even if there is only one: to know, the next would have to be waited for.
     """
     from bpe_cli.corpus import reading
-    from bpe_cli.jobs.documents import Origins
+    from bpe_cli.jobs.origins import Origins
     from bpe_cli.support.blocks import whole_documents
 
     def too_large() -> InputError:

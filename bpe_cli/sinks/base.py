@@ -43,6 +43,25 @@ class HasColumns(Protocol):
         """Return the values of the next rows as Arrow arrays."""
 
 
+class Origin(Protocol):
+    """The interface of where a document is from; as a str it is its name."""
+
+    @property
+    def name(self) -> str:
+        """The input."""
+
+    @property
+    def document(self) -> int:
+        """Its number there, counted from 1."""
+
+
+class HasOrigins(Protocol):
+    """The interface of what knows where documents are from."""
+
+    def origin_of(self, number: int) -> Origin:
+        """Return where a document is from, by its number among all, counted from 1."""
+
+
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
     """Options for what a sink writes beside ids.
@@ -54,10 +73,13 @@ class SinkOptions:
         edges: What was put around each document by whoever encoded it. Binary formats put its eot there
             themselves.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
-        columns: What a row of a data set has beside its ids: see ``sinks.dataset.columns``.
         positions: What ``position_ids`` counts the ids of.
         columns: What a row of a table has beside its ids: ``attention_mask``, ``position_ids``.
         kept: The values of the source that each row of a table has too.
+        origins: What names the documents whose tokens are counted; None for numbers alone.
+        json: Whether counts are one JSON object.
+        most_tokens: How many tokens a document may have, for that object.
+        width: How many digits a count has at most, about: so that a column of them is even.
     """
 
     tokens: bool = False
@@ -68,6 +90,10 @@ class SinkOptions:
     columns: tuple[str, ...] = ()
     positions: Positions = "document"
     kept: HasColumns | None = None
+    origins: HasOrigins | None = None
+    json: bool = False
+    most_tokens: int | None = None
+    width: int = 1
 
 
 class TakesIds(Protocol):

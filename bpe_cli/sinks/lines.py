@@ -14,6 +14,7 @@ from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.base import HasOrigins, Origin
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
@@ -97,20 +98,71 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class CountSink(Sink):
-    """Write counts as text; ``Tokenizer.count_block`` gives them without any ids."""
+    """Write counts as text; ``Tokenizer.count_block`` gives them without any ids.
+
+    A line is a number; where the options have ``origins``, a number and the name of its document, and at the end the
+    total, as ``wc`` does it; or all of it is one JSON object.
+    """
 
     needs_ids = False
     _so_far = 0  # tokens of the document that goes on from the block before
+    _number = 0  # of the documents that were named
+    _over = 0  # of them with more tokens than they may have
 
     def write_counts(self, block: Block, counts: memoryview) -> None:
         """Write how many tokens each document of a block has (u64), and flush."""
-        lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
-        self.tokens += tokens
+        self.tokens += self._write_lines(block, counts)
         self.documents += block.ended
-        self.output.write(lines)
         self.output.flush()
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        counts = array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False)))
-        lines, _, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
+        self._write_lines(block, array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
+
+    def _write_lines(self, block: Block, counts: memoryview | array[int]) -> int:
+        """Write the counts of documents; return how many tokens the block has."""
+        if self.options.origins is not None:
+            return self._write_named(block, counts, self.options.origins)
+        lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
         self.output.write(lines)
+        return int(tokens)
+
+    def _write_named(self, block: Block, counts: memoryview | array[int], origins: HasOrigins) -> int:
+        """Write counts with the names of their documents."""
+        lines = []
+        for count in counts[: block.ended]:
+            tokens, self._so_far = self._so_far + count, 0
+            self._number += 1
+            self._over += self.options.most_tokens is not None and tokens > self.options.most_tokens
+            origin = origins.origin_of(self._number)
+            lines.append(self._object(origin, tokens) if self.options.json else self._row(tokens, str(origin)))
+        self._so_far += sum(counts[block.ended :])
+        self.output.write("".join(lines).encode("utf-8", "surrogateescape"))
+        return sum(counts)
+
+    def _row(self, tokens: int, name: str) -> str:
+        return f"{tokens:>{self.options.width}} {name}\n"
+
+    def _object(self, origin: Origin, tokens: int) -> str:
+        import json
+
+        line = json.dumps({"input": origin.name, "document": origin.document, "tokens": tokens})
+        before = self._opening() if self._number == 1 else ",\n"
+        return f"{before}    {line}"
+
+    def _opening(self) -> str:
+        import json
+
+        name = json.dumps(self.tokenizer.name)
+        return f'{{\n  "schema": "bpe.count/1",\n  "tokenizer": {name},\n  "documents": [\n'
+
+    def finish(self) -> None:
+        """Write the total below counts that have names, and flush."""
+        if self.options.json:
+            limit = self.options.most_tokens
+            checked = "" if limit is None else f',\n  "max_tokens": {limit},\n  "over": {self._over}'
+            total = f'{{"documents": {self.documents}, "tokens": {self.tokens}}}'
+            before = "\n" if self._number else self._opening()
+            self.output.write(f'{before}  ],\n  "total": {total}{checked}\n}}\n'.encode())
+        elif self.options.origins is not None:
+            self.output.write(self._row(self.tokens, "total").encode())
+        self.output.flush()

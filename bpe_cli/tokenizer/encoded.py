@@ -1,13 +1,12 @@
 """The results of encoding besides lists of ids: in columns, without an object for each token.
 
-The ids of many texts in one buffer; where the tokens and the pieces of one text lie in it, and where it can be cut in
-parts; and the vocabulary as a mapping.
+The ids of many texts in one buffer; where the tokens and the pieces of one text lie in it; and the vocabulary as a
+mapping.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -290,71 +289,6 @@ class CharacterOffsets:
     def total(self) -> int:
         """Count all characters."""
         return self._begun_before(len(self._data))
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A part of a text.
-
-    Attributes:
-        text: The part; bytes that are no UTF-8 are lone surrogates, as ``surrogateescape`` makes them.
-        ids: The ids of its tokens.
-        start: Its first byte in the whole text.
-        end: The byte after its last one.
-    """
-
-    text: str
-    ids: list[int]
-    start: int
-    end: int
-
-
-def cuts(data: bytes, placed: Placed) -> list[tuple[int, int]]:
-    """Return where a text can be cut between tokens without cutting a character: (tokens before, offset in bytes).
-
-    What lies between two tokens and belongs to none, as white space may, goes with the first of them.
-    """
-    count = len(placed)
-    text = well_formed(data)
-    places = [(0, 0)]
-    highest = 0
-    for place in range(1, count):
-        highest = max(highest, placed.ends[place - 1])
-        start = placed.starts[place]
-        if start >= highest and (start == len(text) or not 0x80 <= text[start] < 0xC0):
-            places.append((place, start))
-    if count:
-        places.append((count, len(data)))
-    return places
-
-
-def chunks(data: bytes, placed: Placed, max_tokens: int, overlap: int) -> Iterator[Chunk]:
-    """Yield parts of a text of at most so many tokens each; ``Tokenizer.chunks`` says how.
-
-    Raises:
-        InputError: if one character alone has more tokens than that.
-    """
-    places = cuts(data, placed)
-    numbers = [number for number, _ in places]
-    first = 0
-    while first < len(places) - 1:
-        start, offset = places[first]
-        last = bisect_right(numbers, start + max_tokens) - 1
-        if last == first:
-            number, end = places[first + 1]
-            shown = data[offset:end].decode("utf-8", "replace")
-            raise InputError(
-                f"{shown!r} at byte {offset:,} has {number - start} tokens, and a part may have {max_tokens}",
-                hint="a character is not cut in two: give a greater max_tokens",
-            )
-        stop, end = places[last]
-        text = data[offset:end].decode("utf-8", "surrogateescape")
-        yield Chunk(text, placed.ids[start:stop].tolist(), offset, end)
-        if last == len(places) - 1:
-            return
-        # What is repeated leaves room for what comes next, so that every part goes further.
-        repeated = max(stop - overlap, numbers[last + 1] - max_tokens)
-        first = min(max(first + 1, bisect_left(numbers, repeated)), last)
 
 
 class Vocab(Mapping[str, int]):

@@ -21,9 +21,10 @@ from bpe_cli.tokenizer.engine import sampling_of
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer
-    from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, Placed
+    from bpe_cli.tokenizer.encoded import EncodedBatch, Placed
     from bpe_cli.tokenizer.engine import Sampling
     from bpe_cli.tokenizer.model_inputs import Encoding
+    from bpe_cli.tokenizer.parts import Break, Chunk
     from bpe_cli.tokenizer.usage import Edges, Strategy
 
 Text = str | bytes | bytearray | memoryview
@@ -393,7 +394,9 @@ class TextMethods:
         """Return the tokens of a text and where they lie, as ``tokens`` does, in columns: for long texts."""
         return self._placed(bytes_of(text), self._matcher(specials))
 
-    def chunks(self, text: Text, max_tokens: int, *, overlap: int = 0, specials: Specials = ()) -> Iterator[Chunk]:
+    def chunks(
+        self, text: Text, max_tokens: int, *, overlap: int = 0, break_at: Break = "token", specials: Specials = ()
+    ) -> Iterator[Chunk]:
         """Yield parts of a text of at most so many tokens each, which never cut a character in two.
 
         The text is encoded once, as a whole, and the parts are runs of its tokens: without ``overlap`` they are all of
@@ -404,6 +407,9 @@ class TextMethods:
             text: The text.
             max_tokens: The most tokens of a part.
             overlap: How many tokens of a part the next one repeats, or fewer where these would cut a character.
+            break_at: Where a part ends if it can: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``. A
+                part that has none of these ends after the next finer, at last after a token. What is repeated begins so
+                too if it can.
             specials: Which special tokens are looked for in the text.
 
         >>> import bpe_cli
@@ -412,30 +418,38 @@ class TextMethods:
         'one two' [505, 734] 0 7
         ' two three' [734, 1115] 3 13
         ' three four' [1115, 1440] 7 18
+        >>> [chunk.text for chunk in bpe_cli.load("gpt2").chunks("One. Two two. Three.", 6, break_at="sentence")]
+        ['One. Two two.', ' Three.']
 
         Raises:
             UsageError: if ``overlap`` is not less than ``max_tokens``.
             InputError: if one character alone has more tokens than that, or a byte has none.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.encoded import chunks
+        from bpe_cli.tokenizer.parts import BREAKS, chunks
 
+        one_of("break_at", break_at, BREAKS)
         data, matcher = bytes_of(text), self._matcher(specials)
         max_tokens = whole_number("max_tokens", max_tokens, 1)
         overlap = whole_number("overlap", overlap)
         if overlap >= max_tokens:
             raise UsageError(f"overlap must be less than max_tokens, which is {max_tokens:,}, not {overlap:,}")
-        return chunks(data, self._placed(data, matcher), max_tokens, overlap)
+        return chunks(data, self._placed(data, matcher), max_tokens, overlap, break_at)
 
     def truncate(
-        self, text: str | bytes, max_tokens: int, *, side: Side = "right", specials: Specials = ()
+        self,
+        text: str | bytes,
+        max_tokens: int,
+        *,
+        side: Literal["left", "right", "both"] = "right",
+        specials: Specials = (),
     ) -> str | bytes:
         """Return the longest part of a text that has at most so many tokens and cuts no character in two.
 
         Args:
             text: The text.
             max_tokens: The most tokens; the part has no more when it is encoded alone.
-            side: The end at which is cut; ``"left"`` keeps the end of the text.
+            side: The end at which is cut; ``"left"`` keeps the end of the text, ``"both"`` its middle.
             specials: Which special tokens are looked for in the text.
 
         >>> import bpe_cli
@@ -447,20 +461,16 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.encoded import cuts
+        from bpe_cli.tokenizer.parts import truncated
 
-        one_of("side", side, ("left", "right"))
+        one_of("side", side, ("left", "right", "both"))
         data, matcher = bytes_of(text), self._matcher(specials)
         max_tokens = whole_number("max_tokens", max_tokens)
-        placed = self._placed(data, matcher)
-        part = data
-        if len(placed) > max_tokens:
-            places = [place for place in cuts(data, placed) if (
-                place[0] <= max_tokens if side == "right" else len(placed) - place[0] <= max_tokens)]  # fmt: skip
-            for _, offset in reversed(places) if side == "right" else places:
-                part = data[:offset] if side == "right" else data[offset:]
-                if self._tokenizer.count_block(Block.of([part]), matcher)[0] <= max_tokens:
-                    break
+
+        def count(part: bytes) -> int:
+            return int(self._tokenizer.count_block(Block.of([part]), matcher)[0])
+
+        part = truncated(data, self._placed(data, matcher), max_tokens, side, count)
         return part.decode("utf-8", "surrogateescape") if isinstance(text, str) else part
 
     # -- ids to text ---------------------------------------------------------------------------

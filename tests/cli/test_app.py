@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli_runner import SCRIPT, call, error, run, surroundings
 
-COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare")
+COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare", "completions")
 
 KINDS = "'wordpiece', 'unigram', 'char', 'word', 'ngram', 'byte', 'maxmatch'"
 
@@ -61,6 +61,15 @@ def test_the_help_lists_every_command():
     [
         (("nosuch",), "no such command 'nosuch'", "bpe --help explains it"),
         (("inspct",), "no such command 'inspct'", "did you mean inspect?"),
+        (
+            ("count", "a b.txt", "-t", "gpt2"),
+            "there is no command 'count'",
+            "`bpe encode 'a b.txt' -t gpt2 --to count` does it",
+        ),
+        (("chunk", "x"), "there is no command 'chunk'", "`bpe encode x --to chunks --size 256` does it"),
+        (("truncate",), "there is no command 'truncate'", "`bpe encode --to text --truncate 256` does it"),
+        (("verify", "a", "b"), "there is no command 'verify'", "`bpe compare a b --ids` does it"),
+        (("play",), "there is no command 'play'", "`bpe inspect --html tokens.html` does it"),
         (("--nosuch",), "no such option: --nosuch", "bpe --help explains it"),
         (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --plain or --seed?"),
         (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),

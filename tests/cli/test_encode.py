@@ -250,24 +250,97 @@ def test_a_budget_of_tokens():
         )
         assert (result.status, result.err) == (
             1,
-            error(
-                "2 of 4 documents have more than 1 token: stdin, document 2 has 2 tokens; "
-                "stdin, document 4 has 3 tokens"
-            ),
+            error("2 of 4 documents have more than 1 token") + "  stdin:2: 2 tokens\n  stdin:4: 3 tokens\n",
         )
 
 
-def test_a_budget_names_the_first_ten_that_pass_it(tmp_path):
+def test_a_budget_names_all_that_pass_it(tmp_path):
     for number in range(13):
         (tmp_path / f"{number:02}.txt").write_text("a " * (1 + number % 3) + "\n")
-    found = call("encode", *GPT2, "--to", "count", "--max-tokens", "2", "--lines", ".", cwd=tmp_path)
+    found = call("encode", *GPT2, "--to", "count", "--max-tokens", "2", "--lines", ".", "-q", cwd=tmp_path)
     counts = list(map(int, found.out.split()))
-    over = [f"./{number:02}.txt, document 1 has {n} tokens" for number, n in enumerate(counts) if n > 2]
-    assert (found.status, len(over)) == (1, 8)
-    assert found.err == error(f"8 of 13 documents have more than 2 tokens: {'; '.join(over)}")
+    over = "".join(f"  ./{number:02}.txt:1: {n} tokens\n" for number, n in enumerate(counts) if n > 2)
+    assert (found.status, over.count("\n")) == (1, 8)
+    assert found.err == error("8 of 13 documents have more than 2 tokens") + over
     found = call("encode", *GPT2, "--to", "count", "--max-tokens", "0", "--lines", ".", "-q", cwd=tmp_path)
-    told = [f"./{number:02}.txt, document 1 has {n} tokens" for number, n in enumerate(counts)][:10]
-    assert found.err == error(f"13 of 13 documents have more than 0 tokens: {'; '.join(told)}; and 3 more")
+    over = "".join(f"  ./{number:02}.txt:1: {n} tokens\n" for number, n in enumerate(counts))
+    assert found.err == error("13 of 13 documents have more than 0 tokens") + over
+
+
+def write_three(folder):
+    (folder / "a.txt").write_text("hello world")
+    (folder / "b.txt").write_text("")
+    (folder / "c.txt").write_text("one\ntwo three\n")
+    return ("encode", *GPT2, "a.txt", "b.txt", "c.txt", "--to", "count")
+
+
+def test_several_inputs_are_counted_with_names_and_a_total(tmp_path):
+    count = write_three(tmp_path)
+    assert call(*count, cwd=tmp_path).text == " 2 a.txt\n 0 b.txt\n 5 c.txt\n 7 total\n"
+    assert call(*count, "-q", cwd=tmp_path).text == "2\n0\n5\n"
+    assert call(*count, "--lines", cwd=tmp_path).text == " 2 a.txt:1\n 1 c.txt:1\n 2 c.txt:2\n 5 total\n"
+    assert call("encode", *GPT2, "a.txt", "--to", "count", cwd=tmp_path).text == "2\n"
+    (tmp_path / "rows.csv").write_text("text\nhello\nhello world\n")
+    rows = call("encode", *GPT2, "rows.csv", "rows.csv", "--to", "count", cwd=tmp_path).text.splitlines()
+    each = ["1 rows.csv, document 1", "2 rows.csv, document 2"]
+    assert [row.strip() for row in rows] == [*each, *each, "6 total"]
+
+
+def test_counts_as_one_json_object(tmp_path):
+    count = write_three(tmp_path)
+    done = call(*count, "--json", "--max-tokens", "4", cwd=tmp_path)
+    assert (done.status, done.err) == (1, error("c.txt has 5 tokens, more than 4"))
+    assert json.loads(done.out) == {
+        "schema": "bpe.count/1",
+        "tokenizer": "gpt2",
+        "documents": [
+            {"input": name, "document": 1, "tokens": tokens}
+            for name, tokens in (("a.txt", 2), ("b.txt", 0), ("c.txt", 5))
+        ],
+        "total": {"documents": 3, "tokens": 7},
+        "max_tokens": 4,
+        "over": 1,
+    }
+    empty = json.loads(call("encode", *GPT2, "b.txt", "--to", "count", "--json", "--lines", cwd=tmp_path).out)
+    assert (empty["documents"], empty["total"]) == ([], {"documents": 0, "tokens": 0})
+    assert call("encode", *GPT2, "a.txt", "--json", cwd=tmp_path).err == error(
+        "--json is about counts", "--to count writes them; --to jsonl writes ids as JSON lines"
+    )
+
+
+@pytest.mark.parametrize("documents", [(), ("--lines",)])
+@pytest.mark.parametrize("listing", [(), ("--json",), ("--eot", "0", "--json"), ("--dropout", "0.5")])
+def test_blocks_change_no_count(corpora, documents, listing):
+    files = [corpora / "languages" / name for name in ("hi.txt", "de.txt")]
+    count = ("encode", *files, *GPT2, "--to", "count", *documents, *listing)
+    results = {
+        call(*count, "--block-size", size, "-j", threads)
+        for size, threads in (("7", "2"), ("500", "1"), ("9999999", "4"))
+    }
+    assert len(results) == 1
+    lines = results.pop().text
+    if "--json" in listing:
+        value = json.loads(lines)
+        counts, total = [each["tokens"] for each in value["documents"]], value["total"]["tokens"]
+    else:
+        *counts, total = [int(line.split()[0]) for line in lines.splitlines()]
+    assert sum(counts) == total
+
+
+def test_annotations_in_a_github_workflow(tmp_path):
+    count = write_three(tmp_path)
+    (tmp_path / "d,%.txt").write_text("one two three")
+    done = run(*count, "./d,%.txt", "-q", "--lines", "--max-tokens", "1", cwd=tmp_path, env={"GITHUB_ACTIONS": "true"})
+    assert done.err.split("\n")[4:] == [
+        "::error file=a.txt,line=1,title=3 of 4 documents have more than 1 token::2 tokens",
+        "::error file=c.txt,line=2,title=3 of 4 documents have more than 1 token::2 tokens",
+        "::error file=d%2C%25.txt,line=1,title=3 of 4 documents have more than 1 token::3 tokens",
+        "",
+    ]
+    one = run("encode", *GPT2, "-T", "a b", "--max-tokens", "1", env={"GITHUB_ACTIONS": "true"})
+    assert one.err == error("--text has 2 tokens, more than 1") + (
+        "::error title=--text has 2 tokens%2C more than 1::--text: 2 tokens\n"
+    )
 
 
 @pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin", "npy", "count"])

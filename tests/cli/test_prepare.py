@@ -133,7 +133,7 @@ def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how, to):
     indexes = {"train/index.json", "val/index.json"} if to == "mds" else {"part-00000.quarantine.jsonl"}
     assert {*indexes, "manifest.json"} <= whole.keys()
     between = 0
-    for at in range(1, MOST_STEPS):
+    for at in range(1, MOST_STEPS) if to == "mds" else range(1, 2 * MOST_STEPS, 3):
         shutil.rmtree(folder / "out")
         status = interrupted(folder, at, how, *work)
         if (folder / "out").exists() and call("prepare", "--check", "out", cwd=folder).status == 0:
@@ -144,7 +144,7 @@ def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how, to):
         if status == NO_SUCH_STEP:
             break
     else:
-        pytest.fail(f"more than {MOST_STEPS} steps")
+        pytest.fail("more steps than are tried")
     assert between > 3
 
 

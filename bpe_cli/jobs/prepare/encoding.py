@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash
     from bpe_cli.corpus.rows import KeptField, Rows
-    from bpe_cli.jobs.documents import Origins
+    from bpe_cli.jobs.origins import Origins
     from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.conversations import Conversations
     from bpe_cli.jobs.prepare.part import PartJob
@@ -62,7 +62,7 @@ def encode_part(
     Raises:
         InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
     """
-    from bpe_cli.jobs.documents import Origins
+    from bpe_cli.jobs.origins import Origins
 
     hashes: list[InputHash] = []
     origins = Origins(whole=job.source.documents == "whole")
@@ -93,7 +93,8 @@ def _encode_texts(
     job: PartJob, part: Part, model: Tokenizer, taker: TakesRows, threads: int,
     advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins, rows: Rows | None,
 ) -> None:  # fmt: skip
-    from bpe_cli.jobs.documents import BlockEncoding, Budget, Places, refusing
+    from bpe_cli.jobs.documents import BlockEncoding, Places, refusing
+    from bpe_cli.jobs.origins import Budget
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
 
     matcher = model.matcher(job.options.specials)

@@ -16,7 +16,8 @@ from bpe_cli import TokenDataset
 from bpe_cli.corpus import Source
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.encode_chat import ChatOptions
-from bpe_cli.jobs.prepare import PrepareOptions, Share, check_deep, finish, prepare
+from bpe_cli.jobs.parts import Share
+from bpe_cli.jobs.prepare import PrepareOptions, check_deep, finish, prepare
 from tests.needs import needs
 from tests.oracle import data_sets as plain
 from tests.plain_sets import CHAT, CHAT_EOT, listed, made, written

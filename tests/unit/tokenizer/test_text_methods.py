@@ -1,4 +1,7 @@
-"""What programs call on a tokenizer: batches, counts, spans, parts of texts, pairs, tokens by name, files, chats."""
+"""What programs call on a tokenizer: batches, counts, spans, parts of texts, pairs, tokens by name, files, chats.
+
+Length: one part for each of the methods, which are many.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.tokenizer.parts import breaks
 from bpe_cli.tokenizer.usage import Usage
 from tests.cli.training_kinds import KINDS
 from tests.counted import at_least, compared
@@ -172,6 +176,81 @@ def test_parts_repeat_as_many_tokens_as_asked():
     assert [part.ids for part in parts] == [ids[start : start + 50] for start in range(0, len(ids) - 10, 40)]
 
 
+PROSE = st.lists(
+    st.sampled_from(
+        ["One two. ", "e.g. this ", "Three?\n", "\n\n", "four five six\n", "你好。", "end.” ", "\r\n \r\n", "x"]
+    ),
+    max_size=20,
+).map("".join)
+
+
+def plain_chunks(tokenizer, text, size, overlap, kinds):
+    """Divide a text slowly: every place is looked at each time."""
+    data = text.encode()
+    tokens = tokenizer.tokens(text)
+    ends = [token.char_end for token in tokens]
+    places = [0, *(
+        place for place in range(1, len(tokens)) if tokens[place].char_start >= max(ends[:place], default=0)
+    ), len(tokens)]  # fmt: skip
+    offset_of = {place: tokens[place].start if place < len(tokens) else len(data) for place in places}
+    good = [{places[n] for n in breaks(data, [offset_of[each] for each in places], kind)} for kind in kinds]
+    made, start, reached = [], 0, 0
+    while tokens and start < len(tokens):
+        fitting = [place for place in places if start < place <= start + size]
+        stop = fitting[-1]
+        if stop < len(tokens):
+            candidates = [[place for place in fitting if place in each and place > reached] for each in good]
+            stop = next((each[-1] for each in candidates if each), stop)
+        made.append((offset_of[start], offset_of[stop]))
+        if stop == len(tokens):
+            break
+        following = places[places.index(stop) + 1]
+        repeated = [p for p in places if start < p <= stop and p >= stop - overlap and p >= following - size]
+        candidates = [[place for place in repeated if place in each and place < stop] for each in good]
+        start, reached = next((each[0] for each in candidates if each), repeated[0] if repeated else stop), stop
+    return made
+
+
+KINDS_OF_BREAKS = {
+    "token": (),
+    "line": ("line", "sentence"),
+    "sentence": ("sentence",),
+    "paragraph": ("paragraph", "line", "sentence"),
+}
+
+
+@at_least(5)
+@pytest.mark.parametrize("break_at", KINDS_OF_BREAKS)
+@given(text=PROSE, limit=st.integers(3, 30), overlap=st.integers(0, 20))
+def test_parts_end_where_a_plain_search_ends_them(break_at, text, limit, overlap):
+    overlap = min(overlap, limit - 1)
+    parts = list(GPT2.chunks(text, limit, overlap=overlap, break_at=break_at))
+    expected = plain_chunks(GPT2, text, limit, overlap, KINDS_OF_BREAKS[break_at])
+    assert [(part.start, part.end) for part in parts] == expected
+    assert all(0 < len(part.ids) <= limit for part in parts)
+    assert all(one.start < other.start <= one.end < other.end for one, other in pairwise(parts))
+    if overlap == 0:
+        assert "".join(part.text for part in parts) == text
+    compared()
+
+
+def test_parts_end_where_people_would_end_them():
+    text = "One two. Three four e.g. five.\n\nSix seven (eight.) Nine\nten"
+
+    def parts(size, kind):
+        return [part.text for part in GPT2.chunks(text, size, break_at=kind)]
+
+    assert parts(14, "paragraph") == ["One two. Three four e.g. five.\n\n", "Six seven (eight.) Nine\nten"]
+    assert parts(7, "sentence") == [
+        "One two.", " Three four e.g. five", ".", "\n\nSix seven (eight.)", " Nine\nten",
+    ]  # fmt: skip
+    lines = GPT2.chunks("one two\nthree four five\nsix", 5, break_at="line")
+    assert [part.text for part in lines] == ["one two\n", "three four five\nsix"]
+    assert [part.text for part in GPT2.chunks("你好。再见！", 9, break_at="sentence")] == ["你好。", "再见！"]
+    with pytest.raises(UsageError, match="break_at must be 'token' or 'line' or 'sentence' or 'paragraph', not 'word'"):
+        GPT2.chunks("a", 2, break_at="word")
+
+
 def test_a_character_that_does_not_fit_is_refused():
     with pytest.raises(InputError, match="'你' at byte 0 has 2 tokens, and a part may have 1"):
         list(GPT2.chunks("你", 1))
@@ -181,7 +260,7 @@ def test_a_character_that_does_not_fit_is_refused():
 
 @at_least(5)
 @pytest.mark.parametrize("name", TOKENIZERS)
-@given(text=ANY, limit=st.integers(0, 9), side=st.sampled_from(["left", "right"]))
+@given(text=ANY, limit=st.integers(0, 9), side=st.sampled_from(["left", "right", "both"]))
 def test_a_text_is_cut_to_what_fits(name, text, limit, side):
     tokenizer = TOKENIZERS[name]
     try:
@@ -189,12 +268,18 @@ def test_a_text_is_cut_to_what_fits(name, text, limit, side):
         count = tokenizer.count(text)
     except InputError:
         return
-    assert text.startswith(part) if side == "right" else text.endswith(part)
+    assert {"right": text.startswith, "left": text.endswith, "both": text.__contains__}[side](part)
     assert tokenizer.count(part) <= limit
     if count <= limit:
         assert part == text
     assert tokenizer.truncate(text.encode(), limit, side=side) == part.encode()
     compared()
+
+
+def test_the_middle_of_a_text_is_kept():
+    text = "".join(f" {number}" for number in range(100))
+    assert GPT2.truncate(text, 4, side="both") == " 48 49 50 51"
+    assert GPT2.truncate("one two three", 1, side="both") == " two"
 
 
 # -- pairs and what models take ------------------------------------------------------------------------

@@ -1,0 +1,82 @@
+"""The part of ``bpe compare`` that verifies a port: ``--ids``."""
+
+import os
+from typing import TYPE_CHECKING
+
+from bpe_cli.cli import options
+from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console
+from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.support.ordered_threads import usable_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+
+def tokenizers_among(
+    named: "Sequence[str]", inputs: "Sequence[str]", library: str | None
+) -> tuple[list[str], list[str]]:
+    """Return the tokenizers and the texts: without -t the first inputs are tokenizers, two or one for a library.
+
+    Raises:
+        UsageError: if there are not enough.
+    """
+    tokenizers, texts = list(named), list(inputs)
+    most = 2
+    while len(tokenizers) < most and texts and not named:
+        if library is not None and tokenizers and not _is_tokenizer(texts[0]):
+            break
+        tokenizers.append(texts.pop(0))
+    if len(tokenizers) < (most if library is None else 1):
+        raise UsageError(
+            "--ids compares two tokenizers, or one with another library",
+            hint="as in bpe compare A B --ids, or bpe compare A --ids --against transformers",
+        )
+    return tokenizers, texts
+
+
+def _is_tokenizer(name: str) -> bool:
+    if os.path.lexists(name):
+        from bpe_cli.formats import is_tokenizer
+
+        return is_tokenizer(name)
+    from bpe_cli.tokenizer import named_encodings
+
+    return named_encodings.find(name) is not None
+
+
+def show_ids(
+    choices: "tuple[TokenizerChoice, ...]",
+    documents: options.Documents,
+    special: list[str] | None,
+    library: str | None,
+    threads: int | None,
+    *,
+    json: bool,
+    screen: options.Screen,
+) -> None:
+    """Compare ids, print the report, and fail if they are not the same.
+
+    Raises:
+        CheckFailed: if the ids are not the same.
+    """
+    from bpe_cli.jobs.compare_ids import IdsOptions, compare_ids_of
+    from bpe_cli.views.comparison.ids import ids_json, ids_view, verdict
+    from bpe_cli.views.on_console import OnConsole
+
+    specials, refuse = options.specials_of(special)
+    if refuse:
+        raise UsageError("--special error is for encode: --ids compares special tokens as text, or with --special all")
+    has_texts = bool(documents.inputs) or documents.text is not None
+    report = compare_ids_of(
+        choices, documents.source() if has_texts else None,
+        IdsOptions(specials, library, usable_threads(threads)),
+        listener=ConsoleListener(quiet=screen.quiet), streams=process_streams(),
+    )  # fmt: skip
+    if json:
+        print_json(ids_json(report))
+    else:
+        stdout_console(screen.color).print(OnConsole(ids_view(report)))
+    if not report.same:
+        raise CheckFailed(verdict(report))

@@ -1,0 +1,63 @@
+"""The part of ``bpe inspect`` that looks at ids which were written."""
+
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console
+from bpe_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli.cli.options import Screen
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+
+class Shown(Protocol):
+    """What of the options of ``inspect`` is about ids."""
+
+    @property
+    def documents(self) -> str | None: ...  # noqa: D102
+    @property
+    def ids(self) -> bool: ...  # noqa: D102
+    @property
+    def full(self) -> bool: ...  # noqa: D102
+    @property
+    def json(self) -> bool: ...  # noqa: D102
+    def given(self) -> list[str]: ...  # noqa: D102
+
+
+def rows_of(text: str) -> tuple[int, int | None]:
+    """Read which documents are named: ``17``, ``17:20``, ``17:`` or ``:20``.
+
+    Raises:
+        UsageError: if the text is something else.
+    """
+    first, colon, last = text.partition(":")
+    named = [each for each in (first, last) if each]
+    if not named or not all(each.isascii() and each.isdigit() and len(each) <= 15 for each in named):
+        raise UsageError(f"--documents {text!r} does not say which", hint="as in --documents 17:20, or 17")
+    begin = int(first) if first else 1
+    return begin, (int(last) if last else None) if colon else begin
+
+
+def show_data(path: str, choice: "TokenizerChoice | None", shown: Shown, screen: "Screen") -> None:
+    """Look at the ids at a path, and print what there is to say."""
+    from bpe_cli.datasets.inspect import MOST_TOKENS, DataOptions, inspect_data
+
+    if idle := next((name for name in shown.given() if name != "--ids"), None):
+        raise UsageError(f"{idle} is about a text, and {path} holds ids", hint="bpe decode gives back the text")
+    wanted = None if shown.documents is None else rows_of(shown.documents)
+    most = None if shown.full else MOST_TOKENS if wanted is None else 10 * MOST_TOKENS
+    done = inspect_data(
+        path, choice, DataOptions(wanted, most),
+        listener=ConsoleListener(quiet=screen.quiet), streams=process_streams(),
+    )  # fmt: skip
+    from bpe_cli.views.data import DataView, data_json
+
+    if shown.json:
+        print_json(data_json(done.report))
+        return
+    from bpe_cli.views.on_console import OnConsole
+    from bpe_cli.views.tokens import Notes
+
+    view = DataView(done.report, done.eot_name, Notes(ids=shown.ids), sys.stdout.isatty())
+    stdout_console(screen.color).print(OnConsole(view.blocks()))

@@ -1,0 +1,87 @@
+"""The options about parts of texts: chunks, and what is kept of a text that is cut."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from bpe_cli.cli.options import Option
+from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.tokenizer.parts import BREAKS
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
+    from bpe_cli.tokenizer import Specials
+
+_parts_option = partial(Option, rich_help_panel="Parts of texts")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The options about parts of texts."""
+
+    size: Annotated[
+        int | None, _parts_option("--size", metavar="N", min=1, help="With --to chunks: the most tokens of a chunk.")
+    ] = None
+    overlap: Annotated[
+        int | None,
+        _parts_option(
+            "--overlap", metavar="N", min=0, show_default="0", help="How many tokens of a chunk the next one repeats."
+        ),
+    ] = None
+    break_: Annotated[
+        str | None,
+        _parts_option(
+            "--break", choices=BREAKS, show_default="token",
+            help="Where a chunk ends if it can; else after the next finer of these.",
+        ),
+    ] = None  # fmt: skip
+    truncate: Annotated[
+        int | None,
+        _parts_option("--truncate", metavar="N", min=0, help="With --to text: the most tokens to keep of each text."),
+    ] = None
+    keep: Annotated[
+        str | None,
+        _parts_option(
+            "--keep", choices=("head", "tail", "middle"), show_default="head", help="Which part of the text is kept."
+        ),
+    ] = None
+
+    def check_idle(self) -> None:
+        """Check that nothing is said about parts of conversations.
+
+        Raises:
+            UsageError: if something is.
+        """
+        for name in ("size", "overlap", "break_", "truncate", "keep"):
+            if getattr(self, name) is not None:
+                raise UsageError(f"--{name.rstrip('_')} is about texts, and --chat reads conversations")
+
+    def job_options(
+        self, to: str | None, specials: "Specials", threads: int | None
+    ) -> "ChunkOptions | TruncateOptions | None":
+        """Return the options as the library takes them; None if no parts are written.
+
+        Raises:
+            UsageError: if options contradict each other, or one is missing.
+        """
+        wanted = {"chunks": ("size", "overlap", "break_"), "text": ("truncate", "keep")}
+        for kind, names in wanted.items():
+            idle = next((name for name in names if to != kind and getattr(self, name) is not None), None)
+            if idle is not None:
+                hint = f"--to {kind} writes {'them' if kind == 'chunks' else 'it'}"
+                about = "chunks" if kind == "chunks" else "text that is cut"
+                raise UsageError(f"--{idle.rstrip('_')} is about {about}", hint=hint)
+        if to == "text" and self.truncate is None:
+            raise UsageError(
+                "--to text writes the text of conversations, or the beginning of each text",
+                hint="--chat reads conversations; --truncate 100 keeps 100 tokens",
+            )
+        if to == "chunks" and self.size is None:
+            raise UsageError("--to chunks needs to know how large they are", hint="as in --size 256")
+        from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
+
+        if self.size is not None:
+            return ChunkOptions(self.size, self.overlap or 0, self.break_ or "token", specials, threads)  # type: ignore[arg-type]  # one of the choices
+        if self.truncate is not None:
+            return TruncateOptions(self.truncate, self.keep or "head", specials, threads)  # type: ignore[arg-type]  # likewise
+        return None

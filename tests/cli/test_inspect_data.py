@@ -1,0 +1,140 @@
+"""``bpe inspect`` of ids that were written: files, and folders of data sets."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import bpe_cli
+from tests.cli_runner import call, error
+
+GPT2 = ("-t", "gpt2")
+ONE = """\
+train.bin: 3 documents, 8 tokens (bin, u16, gpt2)
+every document ends with <|endoftext|> (50256)
+
+tokens per document: 2 to 3, median 3, mean 2.7
+
+ tokens   documents    share
+ ────────────────────────────────────────────────────────────
+    2–3           3   100.0%   ██████████████████████████████
+
+
+document 2: 3 tokens
+two|·three|⟦<\\|endoftext\\|>⟧
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in.txt").write_text("one\ntwo three\nfour five\n")
+    done = call("encode", "in.txt", *GPT2, "--lines", "--eot", "auto", "-o", "train.bin", "-q", cwd=tmp_path)
+    assert done.status == 0
+    return tmp_path
+
+
+def test_a_file_of_ids(folder):
+    done = call("inspect", "train.bin", "--documents", "2", cwd=folder)
+    assert (done.status, done.text, done.err) == (0, ONE, "")
+    assert call("inspect", "train.bin", "--documents", "2", *GPT2, cwd=folder).text == ONE
+    first = call("inspect", "train.bin", cwd=folder).text
+    assert first == call("inspect", "train.bin", "--documents", "1:3", cwd=folder).text
+    assert first == call("inspect", "train.bin", "--documents", ":3", "-q", cwd=folder).text
+    assert [line for line in first.splitlines() if line.startswith("document ")] == [
+        "document 1: 2 tokens", "document 2: 3 tokens", "document 3: 3 tokens",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "npy", "bin"])
+def test_every_kind_of_ids(folder, to):
+    options = ("--eot", "auto", "--to", to, "-o", f"out.{to}", "-q", "--lines")
+    assert call("encode", "in.txt", *GPT2, *options, cwd=folder).status == 0
+    done = call("inspect", f"out.{to}", *GPT2, "--documents", "3:", "--json", cwd=folder)
+    value = json.loads(done.out)
+    assert (value["format"], value["rows"], value["tokens"]) == (to, 3, 8)
+    assert value["eot"] == {"id": 50256, "ended": 3, "first_open": None, "inside": 0}
+    assert value["shown"] == [
+        {"row": 3, "length": 3, "ids": [14337, 1936, 50256], "tokens": ["four", " five", "<|endoftext|>"]}
+    ]
+
+
+@pytest.mark.parametrize("to", ["bin", "npy-offsets", "megatron", "mds", "webdataset", "datatrove"])
+def test_every_kind_of_data_set(folder, to):
+    options = ("--lines", "--to", to, "--eot", "auto", "-o", "data", "-q")
+    assert call("prepare", "in.txt", *GPT2, *options, cwd=folder).status == 0
+    value = json.loads(call("inspect", "data", "--documents", "2", "--json", cwd=folder).out)
+    assert (value["name"], value["format"], value["unit"], value["rows"], value["tokens"]) == (
+        "data", to, "document", 3, 8,
+    )  # fmt: skip
+    assert value["shown"][0]["tokens"] == ["two", " three", "<|endoftext|>"]
+
+
+def test_sequences_have_their_documents_marked(folder):
+    options = ("--lines", "--to", "megatron", "--eot", "auto", "--pack", "4", "-o", "data", "-q")
+    assert call("prepare", "in.txt", *GPT2, *options, cwd=folder).status == 0
+    text = call("inspect", "data", cwd=folder).text
+    assert "data: 2 sequences, 8 tokens (megatron, u16, gpt2)\n<|endoftext|> (50256) ends 3 documents in them\n" in text
+    assert "sequence 1: 4 tokens\none|⟦<\\|endoftext\\|>⟧|two|·three\n" in text
+
+
+def test_ends_that_are_missing_or_too_many(tmp_path):
+    (tmp_path / "x.ids").write_text("31373 50256\n995 50256 995\n\n60000\n")
+    done = call("inspect", "x.ids", *GPT2, "--documents", "1:4", cwd=tmp_path)
+    shown = " ".join(done.text.split())
+    end = "without <|endoftext|> (50256) at the end, the first 2; it stands inside of documents 1 time"
+    assert f"3 documents {end} warning: 1 id without a token" in shown
+    assert "the first 60000 in document 4: the ids are another tokenizer's" in shown
+    assert "⟦no·token·60000⟧" in done.text
+
+
+def test_the_tokenizer_is_the_one_that_is_named(folder):
+    other = call("inspect", "train.bin", "-t", "o200k_base", cwd=folder)
+    assert other.err == "note: train.bin was encoded with gpt2, whose value differs from this one's\n"
+    assert call("train", "in.txt", "-s", "260", "-o", "small.json", "-q", cwd=folder).status == 0
+    assert call("encode", "in.txt", "-t", "small.json", "--eot", "1", "-o", "small.bin", "-q", cwd=folder).status == 0
+    record = json.loads((folder / "small.bin.json").read_text())
+    record["tokenizer"]["name"] = "nosuch"
+    (folder / "small.bin.json").write_text(json.dumps(record))
+    done = call("inspect", "small.bin", cwd=folder)
+    assert (done.status, done.err.splitlines()[0].partition(":")[2][:57]) == (
+        2, " small.bin was encoded with nosuch, which is not found: u",
+    )  # fmt: skip
+    record["tokenizer"]["name"] = "gpt2"
+    (folder / "small.bin.json").write_text(json.dumps(record))
+    assert call("inspect", "small.bin", cwd=folder).err == error(
+        "small.bin was encoded with gpt2, and what is called so now is another tokenizer",
+        "give the right one: -t FILE",
+    )
+    assert call("inspect", "small.bin", "-t", "small.json", cwd=folder).status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("train.bin --documents x", "--documents 'x' does not say which"),
+        ("train.bin --documents 0:2", "there are no documents from 0 to 2"),
+        ("train.bin --documents 3:2", "there are no documents from 3 to 2"),
+        ("train.bin in.txt --documents 1", "--documents is about one file or folder of ids"),
+        ("--documents 1", "--documents is about one file or folder of ids"),
+        ("train.bin --documents 1 --steps", "--steps is about a text, and train.bin holds ids"),
+        ("nosuch.bin --documents 1", "cannot read nosuch.bin: no such file"),
+    ],
+)
+def test_what_is_refused(folder, words, message):
+    done = call("inspect", *words.split(), cwd=folder)
+    assert (done.status, done.out, done.err.splitlines()[0]) == (2, b"", f"error: {message}")
+
+
+def test_one_call_does_the_same(folder):
+    report = bpe_cli.inspect(None, data=folder / "train.bin", rows=(2, 2))
+    ours = json.loads(report.to_json())
+    theirs = json.loads(call("inspect", "train.bin", "--documents", "2", "--json", cwd=folder).out)
+    assert ours | {"name": ""} == theirs | {"name": ""}
+    assert "tokens per document" in report.to_markdown()
+    with pytest.raises(bpe_cli.UsageError, match="texts and data exclude each other"):
+        bpe_cli.inspect("gpt2", "x", data="y")
+    with pytest.raises(bpe_cli.UsageError, match="rows are those of data"):
+        bpe_cli.inspect("gpt2", "x", rows=(1, 2))
+    with pytest.raises(bpe_cli.UsageError, match="tokenizer is None"):
+        bpe_cli.inspect(None, "x")
