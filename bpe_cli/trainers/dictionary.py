@@ -13,6 +13,7 @@ from bpe_cli.trainers.counts import counts_of, items_of
 
 _HINT = 'lines as `low 5`, or JSON as {"low": 5}'
 _LINE = re.compile(rb"([^ \t]+)(?:[ \t]([0-9]{1,15}))?")
+_HALF = re.compile("[\ud800-\udfff]")
 _ENTRY = re.compile(r"""\s*(?:("(?:[^"\\]|\\.)*")|'([^'\\]*)')\s*(?::\s*([0-9]{1,15})\s*)?(?:,|$)""")
 
 
@@ -101,17 +102,17 @@ def _read_json(line: bytes, number: int) -> Iterator[tuple[bytes, int | None]]:
         word = None if match is None else match[2] if match[1] is None else _string_of(match[1])
         if match is None or not word:
             raise ValueError(f"words and counts as in JSON: {text[place : place + 60].strip()!r}")
-        yield word.encode("utf-8", "surrogatepass"), None if match[3] is None else number * int(match[3])
+        yield word.encode("utf-8", "surrogateescape"), None if match[3] is None else number * int(match[3])
         place = match.end()
 
 
 def _string_of(literal: str) -> str | None:
-    """Return the text of a string of JSON; None if it is not one."""
+    """Return the text of a string of JSON; None if it is not one, or escapes half of a character."""
     try:
         text: str = json.loads(literal)
     except ValueError:
         return None
-    return text
+    return None if "\\u" in literal and _HALF.search(text) else text
 
 
 def _joined(word: bytes, suffix: str) -> bytes:

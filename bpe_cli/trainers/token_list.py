@@ -44,6 +44,7 @@ class TokenListOptions(most_frequent.UnknownOptions):
         normalizer: How text is rewritten before it is cut, in order.
         unk_token: What stands for text that no token is in; None leaves it out, or makes it an error with
             ``max-match``. ``bpe encode --to segmented`` writes such text as it is.
+        split_special: Not for lists.
     """
 
     match: Literal["longest", "left-to-right", "max-match"] = "longest"
@@ -52,6 +53,8 @@ class TokenListOptions(most_frequent.UnknownOptions):
 
     def __post_init__(self) -> None:
         most_frequent.UnknownOptions.__post_init__(self)
+        if self.split_special:
+            raise UsageError("`split_special` is for texts, and a list has none", hint="leave it out")
         if self.match not in ("longest", "left-to-right", "max-match"):
             raise UsageError(f"tokens are not matched by {self.match!r}", hint="longest, left-to-right or max-match")
         if self.match == "max-match" and self.end_of_word_suffix:

@@ -55,6 +55,13 @@ def test_as_tutorials_print_it(text):
     assert read(text, "</w>") == {"low": 5, "lower": 2}
 
 
+def test_bytes_that_are_no_text_stay_as_they_are():
+    for line in (b'{"a\xff": 2}', b"a\xff 2", b"{'a\xff': 2}"):
+        assert pieces_of(read_dictionary(counts_of([(line, 1)]))) == {b"a\xff": 2}
+    pair = counts_of([(b'{"\\ud83c\\udf75": 2}', 1)])
+    assert pieces_of(read_dictionary(pair)) == {"🍵".encode(): 2}
+
+
 def test_a_first_word_may_be_a_brace():
     assert read("{ 5\nlow 2") == {"{": 5, "low": 2}
 
@@ -70,6 +77,8 @@ def test_a_first_word_may_be_a_brace():
         ('{"low": -1}', "is not words and counts as in JSON"),
         ('{"low" 1}', "is not words and counts as in JSON"),
         ('{"lo\\q": 1}', "is not words and counts as in JSON: '\"lo\\\\q\": 1'"),
+        ('{"\\ud800": 1}', "is not words and counts as in JSON"),
+        ('{"\\udc80": 1}', "is not words and counts as in JSON"),
         ('{"": 1}', "is not words and counts as in JSON"),
         ('{"lo w": 1}', "is not written character by character: 'lo w'"),
         ('{" ": 1}', "is not written character by character"),

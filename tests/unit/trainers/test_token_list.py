@@ -130,6 +130,7 @@ def test_ids_and_sizes():
         ('[""]', {}, InputError, "is not words"),
         ("", {}, BpeError, "the corpus has no tokens"),
         ("a", {"match": "shortest"}, UsageError, "match is one of"),
+        ("a", {"split_special": True}, UsageError, "a list has none"),
         ("a", {"match": "max-match", "end_of_word_suffix": "_"}, UsageError, "knows no words"),
     ],
 )
