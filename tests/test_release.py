@@ -175,6 +175,7 @@ class Steps:
         }
         environment = values | {
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
+            "GITHUB_ACTIONS": "true",
             "GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(summary),
             "RUNNER_TEMP": str(self.folder / "runner"),
         }  # fmt: skip
@@ -254,6 +255,7 @@ def test_the_action_holds_a_tokenizer_to_its_report(tmp_path, corpora):
     assert (worse.run("comparison"), worse.run("judge")) == (0, 1)
     assert "::error title=tokenizer::t.json on texts/en.txt: tokens " in worse.messages
     assert re.search(r"::error .*%25 worse", worse.messages)
+    assert worse.messages.count("::error ") == 1
 
 
 def test_the_action_comments_with_what_there_is(tmp_path):
