@@ -90,6 +90,11 @@ def needs_reader(module: str, name: str | None = None) -> Any:
     return pytest.importorskip(module, reason=reason, exc_type=ImportError)
 
 
+def posix(module: str, reason: str) -> Any:
+    """Return a module that Python has on Linux and macOS alone; elsewhere, skip for this reason."""
+    return pytest.importorskip(module, reason=reason)
+
+
 def only_where(condition: bool, reason: str) -> pytest.MarkDecorator:
     """Mark a test that skips unless the condition holds; the reason says what is needed."""
     return pytest.mark.skipif(not condition, reason=reason)

@@ -45,9 +45,9 @@ def tool(name: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("path", [*WORKFLOWS, ACTION], ids=name_of)
 def test_actions_are_pinned_by_commit_with_the_version_beside_it(path):
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if "uses:" in line:
-            assert re.search(r"uses: [\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
+    pinned = re.compile(r"uses: [\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
+    used = [line for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line]
+    assert [line for line in used if not pinned.search(line)] == []
 
 
 def test_one_action_has_one_version():

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer.named_encodings import ENCODINGS, MODELS, encoding_of
 from bpe_cli.trainers import ALGORITHMS
 from tests.cli_runner import call, error, run, surroundings
-from tests.needs import skip
+from tests.needs import NO_TERMINAL, posix, skip
 
 RUNS = {name: load(name).run for name in COMMANDS}
 
@@ -224,7 +223,7 @@ def test_in_fish(desk, line):
 def test_in_zsh(desk, line):
     """zsh completes in its line editor alone: a terminal is typed into."""
     zsh = shell_of("zsh")
-    pty = pytest.importorskip("pty", reason="needs a pseudo-terminal, which Windows has not")
+    pty = posix("pty", NO_TERMINAL)
     (desk / ".zshrc").write_text(
         "PS1='> '; setopt no_beep; LISTMAX=0; autoload -Uz compinit; compinit -u -D\n"
         "zstyle ':completion:*' list-prompt ''\neval \"$(bpe completions zsh)\"\n"
@@ -247,14 +246,13 @@ def test_in_zsh(desk, line):
 
 
 def until(terminal: int, is_enough: Callable[[bytes], bool]) -> bytes:
-    """Read what a terminal shows until it is enough, half a minute long at most."""
+    """Read what a terminal shows until it is enough, or nothing more comes for a while."""
     import select
 
-    shown, end = b"", time.monotonic() + 30
-    while not is_enough(shown) and time.monotonic() < end:
-        if select.select([terminal], [], [], 0.2)[0]:
-            try:
-                shown += os.read(terminal, 1 << 16)
-            except OSError:
-                break
+    shown = b""
+    while not is_enough(shown) and select.select([terminal], [], [], 30)[0]:
+        try:
+            shown += os.read(terminal, 1 << 16)
+        except OSError:  # the shell has gone
+            break
     return shown

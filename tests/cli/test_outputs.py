@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.cli_runner import as_a_user, call, error, run, signals, start
-from tests.needs import NO_LIMITS, only_where, skip
+from tests.needs import NO_LIMITS, only_where, posix, skip
 
 GPT2 = ("-t", "gpt2")
 FULL = error("cannot write stdout: no space left on device")
@@ -99,7 +99,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path):
 
 def test_a_file_that_grows_too_large(tmp_path):
     """A limit on the size of files stops the writing in its middle, as a full disk does."""
-    resource = pytest.importorskip("resource", reason=NO_LIMITS)
+    resource = posix("resource", NO_LIMITS)
     (tmp_path / "out").write_bytes(b"old")
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))}
     for to in ("ids", "npy", "jsonl"):
