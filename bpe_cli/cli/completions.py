@@ -7,6 +7,7 @@ The scripts know nothing of the command line. They run ``bpe`` itself with the w
 from typing import Annotated, Literal
 
 from bpe_cli.cli.options import Argument
+from bpe_cli.errors import UsageError
 
 EPILOG = "Exit status: 0 fine, 2 bad usage."
 
@@ -86,7 +87,9 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 def run(
-    shell: Annotated[Literal["bash", "zsh", "fish"], Argument(metavar="SHELL", help="bash, zsh or fish.")],
+    shell: Annotated[
+        Literal["bash", "zsh", "fish"] | None, Argument(metavar="SHELL", help="bash, zsh or fish.")
+    ] = None,
 ) -> None:
     """Print the script that lets a shell complete commands, options and their values.
 
@@ -98,4 +101,6 @@ def run(
 
         bpe completions fish > ~/.config/fish/completions/bpe.fish
     """
+    if shell is None:
+        raise UsageError("no shell is named", hint="bpe completions bash, zsh or fish")
     print(SCRIPTS[shell], end="")
