@@ -18,7 +18,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz test-schedules sanitize sanitize-rust sanitize-python docs clean
+.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz test-schedules sanitize sanitize-rust sanitize-python docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,11 @@ test-integrations: $(INTEGRATIONS)/.made $(VENV)/.built ## Read data sets back w
 
 wheel-test: $(VENV)/.dev $(VENV)/.built ## Build the wheel, install it elsewhere and run it from there
 	$(BIN)/python -m pytest tests/test_wheel.py
+
+dist: $(VENV)/.release $(VENV)/.dev ## Make the source distribution and the wheel in dist/, and try them without cargo
+	@$(NEED_CARGO)
+	$(BIN)/python tools/dist.py
+	WHEEL=$$(echo dist/*.whl) $(BIN)/python -m pytest -q -p no:cacheprovider tests/test_wheel.py
 
 lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub, docs/cli.md and docs/api.md
 
@@ -161,6 +166,10 @@ $(INTEGRATIONS)/.made: $(VENV)/.made pyproject.toml
 	$(PYTHON) -m venv --clear $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --group integrations
+	@touch $@
+
+$(VENV)/.release: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml

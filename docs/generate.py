@@ -3,7 +3,7 @@
 docs/cli.md is the ``--help`` of every command, and docs/api.md the docstrings of all public names. The tables in
 docs/formats.md between the lines ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's
 module says it can write, and the one in docs/metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the
-files of corpora/ that ``bpe compare --probe`` uses.
+files of corpora/ that ``bpe compare --probe`` uses. docs/man/ holds the man pages, see man_pages.py.
 """
 
 from __future__ import annotations
@@ -223,9 +223,13 @@ def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
+    sys.path.insert(0, str(DOCS))
+    import man_pages
+
     from bpe_cli.support.samples import PLACE, pack
 
     pages = (
+        *man_pages.pages().items(),
         (DOCS / "cli.md", render()),
         (DOCS / "api.md", api_page()),
         (DOCS / "formats.md", formats_page()),
@@ -234,6 +238,7 @@ def main() -> int:
     )
     for path, page in pages:
         if "--check" not in sys.argv[1:]:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(page, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != page:
             name = path.relative_to(DOCS.parent).as_posix()

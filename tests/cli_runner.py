@@ -10,18 +10,16 @@ import contextlib
 import ctypes
 import io
 import os
-import pty
 import select
 import signal
 import subprocess
 import sys
-import termios
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
 from bpe_cli.cli.app import main
-from tests.needs import skip
+from tests.needs import NO_TERMINAL, skip
 
 GOLDEN = Path(__file__).parent / "golden" / "cli"
 SCRIPT = Path(sys.executable).with_name("bpe")
@@ -41,10 +39,17 @@ def heed_signals() -> None:
     A shell's background job ignores SIGINT, and nohup SIGHUP; children inherit that, and a blocked signal too. A
     handler they do not inherit: this process goes on ignoring what it ignored, and its children do not.
     """
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_IGN:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and blocks none
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+        if number is not None and hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+
+
+def signals(*names: str) -> list[signal.Signals]:
+    """Return the signals of these names, without those that the system does not have."""
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 class Result(NamedTuple):
@@ -114,7 +119,7 @@ def give_up_rights() -> None:
 
 def as_a_user() -> dict[str, object]:
     """Return the options for ``run`` with which files have their modes for root too; skip where that cannot be."""
-    if os.geteuid() != 0:
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return {}
     try:
         subprocess.run([sys.executable, "-c", ""], preexec_fn=give_up_rights, check=True)
@@ -127,6 +132,11 @@ class Terminal:
     """A pseudo-terminal: ``side`` is for the program, ``read_until`` and ``read_all`` see what it shows."""
 
     def __init__(self) -> None:
+        try:
+            import pty
+            import termios
+        except ImportError:  # Windows
+            skip(NO_TERMINAL)
         self._master, self.side = pty.openpty()
         termios.tcsetwinsize(self.side, (24, 100))
         self.shown = b""

@@ -16,13 +16,27 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 SHARED = "needs ../shared (real tokenizers and reference results), which is not there"
 
+NO_TERMINAL = "needs a pseudo-terminal, which Windows has not"
+NO_LIMITS = "needs limits on a process (resource), which Windows has not"
+
 ALLOWED = {
     "needs Chromium to open pages in, which is not installed": ".ci/run tries to install it, which takes a network",
     "needs llama_cpp, which is not installed: make setup": "it compiles llama.cpp, which takes a quarter of an hour",
     "needs torch, which is not installed: make setup": "5 GB; other tests hand a tokenizer to processes of every kind",
     "needs the right to mount a small disk": "root's alone; /dev/full and a limit on sizes stand in for a full disk",
+    **dict.fromkeys(
+        (f"needs {name}, which is not installed: make setup" for name in ("ipykernel", "nbclient", "nbformat")),
+        "the cells of the notebooks run without a kernel, too",
+    ),
     "needs Java, which Spark runs on": "only Spark does, and a recipe of the docs is all that it tests",
     "needs the right to give rights up": "root's alone; whoever has none to give up runs the test without",
+    **dict.fromkeys(
+        (f"needs {name}, which is not installed" for name in ("zsh", "fish")),
+        "what bpe answers is tested without, and bash is everywhere",
+    ),
+    "needs mandoc or groff, which are not installed": "the text of the pages is tested without",
+    NO_TERMINAL: "one of the system's other programs would be tested",
+    NO_LIMITS: "how little memory is enough, and what happens without, is the same everywhere",
     **dict.fromkeys(
         (f"needs {name}, which make bench installs" for name in ("fastokens", "gigatoken", "splintr-rs", "tokie")),
         "a rival that is measured, not one that the tests compare with",

@@ -52,7 +52,7 @@ def outcome(kind: Kind, chosen: dict[str, Any], tmp_path) -> str | None:
     try:
         options = kind.make(chosen)
         kind.trainer.untrained(options)
-        texts = [b"low 5\nlower 2\nnewest 6\n" if chosen.get("dictionary") else WORDS.encode()]
+        texts = [b"low 5\nlower 2\nnewest 6\n" if chosen.get("dictionary") or kind.name == "list" else WORDS.encode()]
         trained = kind.trainer.train(counted(kind, options, texts), options).tokenizer
         (tmp_path / "t.json").write_bytes(formats.dump(trained, "bpe.json", ["ids"])[""])
         saved = formats.load(tmp_path / "t.json")

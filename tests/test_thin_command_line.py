@@ -16,6 +16,12 @@ from tests.test_architecture import MODULES, imports_of, name_of, tree_of, unit_
 
 CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
 CLI_MAY_IMPORT = {
+    "tokenizer.named_encodings.ENCODINGS": "what Tab completes",
+    "tokenizer.named_encodings.MODELS": "likewise",
+    "stages.patterns.PATTERNS": "likewise",
+    "stages.named_stages.NORMALIZERS": "likewise",
+    "stages.named_stages.NAMED": "likewise",
+    "formats.features.FEATURES": "likewise",
     "corpus.Source": "the value that says what is read",
     "corpus.waits_for_keyboard": "whether somebody would have to type is a question of the terminal",
     "formats.FORMATS": "what --format of convert may name",
@@ -52,6 +58,9 @@ CLI_MAY_IMPORT = {
     "trainers.trainer_of": "likewise",
     "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
+    "trainers.presets.PRESETS": "what --help-algorithm says of --compat",
+    "trainers.presets.preset_of": "what --compat stands for",
+    "trainers.presets.with_preset": "likewise",
     "engines.engine_named": "what --engine names",
     "datasets.inspect.is_data": "whether INPUT of inspect is a text or ids",
     "datasets.inspect.inspect_data": "the job that reads data sets back",

@@ -6,18 +6,24 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import argv_fast as clear_words
+from bpe_cli.cli import config
 from bpe_cli.cli.console import drop, report, tell
 from bpe_cli.cli.options import Option, call, parameters_of
 from bpe_cli.errors import BpeError
 from bpe_cli.support.messages import cannot_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import ModuleType
 
+    Begin = Callable[[Callable[..., object], Mapping[str, object]], object]
+
 NAMES = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare")
-"""As the help lists them. A module of the same name has ``run``, whose annotations and docstring say what there is
-to know about it, and ``EPILOG``."""
+"""As the help lists them: each runs a job. A module of the same name has ``run``, whose annotations and docstring say
+what there is to know about it, and ``EPILOG``."""
+
+COMMANDS = (*NAMES, "completions")
+"""Those, and what is about the command line itself."""
 
 
 def load(name: str) -> "ModuleType":
@@ -39,6 +45,7 @@ def show_version() -> None:
 def root(
     version: Annotated[bool, Option("--version", "-V", answer=show_version, help="Print versions and stop.")] = False,
     debug: Annotated[bool, Option("--debug", help="Show the traceback of an error.")] = False,
+    no_config: Annotated[bool, Option("--no-config", help="Ignore the table tool.bpe_cli of pyproject.toml.")] = False,
 ) -> None:
     """Train, run, inspect, compare and convert tokenizers.
 
@@ -53,7 +60,7 @@ def root(
 
 
 _COMPLETION = "_BPE_COMPLETE"
-"""The variable by which a shell asks typer's application how a word may go on."""
+"""The variable by which a shell asks how the words may go on."""
 
 
 _MOST_DIGITS = 4
@@ -67,15 +74,16 @@ def main(arguments: list[str] | None = None) -> int:
     130 interrupted; 141 the reader of stdout went away.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    # One option for all commands that may stand anywhere, as one adds it to a line that failed.
+    # Two options for all commands that may stand anywhere, as one adds them to a line that failed.
     options, dashes, rest = (words, [], []) if "--" not in words else _divide(words)
     debug = "--debug" in options
-    words = [word for word in options if word != "--debug"] + dashes + rest
+    without_config = "--no-config" in options
+    words = [word for word in options if word not in ("--debug", "--no-config")] + dashes + rest
     try:
         _fill_streams()
         _drop_wild_sizes()
         try:
-            status = _run(words)
+            status = _run(words, without_config)
         except SystemExit as stop:
             # typer and rich leave with a status of their own, 1, when a pipe breaks.
             if isinstance(stop.__context__, BrokenPipeError):
@@ -124,27 +132,45 @@ def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     return unforeseen(error, words)
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], without_config: bool) -> int:
     """Run the command line: directly if it is unambiguous, else with typer, whose import is slow."""
+    if _COMPLETION in os.environ:
+        from bpe_cli.cli import completing
+
+        commands = {name: load(name).run for name in COMMANDS}
+        completing.show(completing.answer(os.environ[_COMPLETION], words, root, commands))
+        return 0
+    defaults = config.NONE if without_config else _of_project(words)
+
+    def begin(function: "Callable[..., object]", values: "Mapping[str, object]") -> object:
+        config.announce(defaults, values)
+        return call(function, values)
+
     try:
-        call = _clear_call(words)
+        clear = _clear_call(words, defaults, begin)
     except clear_words.Unclear:
         from bpe_cli.cli import argv_typer
 
-        return argv_typer.run(words, root, {name: load(name) for name in NAMES})
-    call()
+        return argv_typer.run(words, root, {name: load(name) for name in COMMANDS}, begin, defaults.values)
+    clear()
     return 0
 
 
-def _clear_call(words: list[str]) -> "Callable[[], object]":
+def _of_project(words: list[str]) -> config.Defaults:
+    """Return the defaults that a pyproject.toml sets for the command."""
+    name = next((word for word in words if not word.startswith("-")), None)
+    if name not in NAMES or config.is_ignored(words):
+        return config.NONE
+    return config.defaults_for(name, NAMES, lambda each: load(each).run)
+
+
+def _clear_call(words: list[str], defaults: config.Defaults, begin: "Begin") -> "Callable[[], object]":
     """Return the call that the command line stands for."""
     name, rest = (words[0], words[1:]) if words else ("", [])
-    if _COMPLETION in os.environ:
-        raise clear_words.Unclear(_COMPLETION)
-    if name in NAMES:
+    if name in COMMANDS:
         run = load(name).run
-        values = clear_words.read(run, rest, os.environ)
-        return lambda: call(run, values)
+        values = clear_words.read(run, rest, os.environ, defaults.values)
+        return lambda: begin(run, values)
     answer = None if rest else clear_words.answer(root, name)
     if answer is None:
         raise clear_words.Unclear(name)

@@ -23,19 +23,25 @@ class Unclear(Exception):
     """Signal that typer has to parse the command line."""
 
 
-def read(function: Callable[..., object], words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
+def read(
+    function: Callable[..., object],
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    project: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Return the values of a command's parameters, for ``call``.
 
     Args:
         function: The command.
         words: What stands behind its name.
         environment: The environment's variables.
+        project: Other defaults than the options' own.
 
     Raises:
         Unclear: if the words are not clear enough for this.
     """
     parameters = parameters_of(function)
-    defaults = defaults_of(function)
+    defaults = defaults_of(function) | dict(project or {})
     texts, flags = _sort(words, parameters)
     values: dict[str, Any] = {}
     for name, (kind, each) in parameters.items():
@@ -76,7 +82,7 @@ def _sort(
             if switch not in switches or (equals and not switch.startswith("--")):
                 raise Unclear(word)
             name, flag = switches[switch]
-            if not _is_flag(parameters[name][0]):
+            if not is_flag(parameters[name][0]):
                 following = value if equals else next(rest, None)
                 if following is None:
                     raise Unclear(word)
@@ -106,7 +112,8 @@ def _switches(name: str, declared: Option | Argument) -> list[tuple[str, tuple[s
     return [(switch, (name, place == 0)) for names in declared.names for place, switch in enumerate(names.split("/"))]
 
 
-def _is_flag(kind: Any) -> bool:
+def is_flag(kind: Any) -> bool:
+    """Return whether a parameter of this type is set by its name alone."""
     return kind is bool or (get_origin(kind) is UnionType and bool in get_args(kind))
 
 

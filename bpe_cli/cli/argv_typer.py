@@ -21,21 +21,31 @@ from bpe_cli.support.messages import nearest
 if TYPE_CHECKING:
     from typing import Any
 
+    Begin = Callable[[Callable[..., object], Mapping[str, object]], object]
 
-def run(words: list[str], root: Callable[..., object], commands: Mapping[str, ModuleType]) -> int:
+
+def run(
+    words: list[str],
+    root: Callable[..., object],
+    commands: Mapping[str, ModuleType],
+    begin: Begin = call,
+    project: Mapping[str, Any] | None = None,
+) -> int:
     """Run a command line and return its exit status.
 
     Args:
         words: The command line.
         root: What stands before the commands.
         commands: The modules of the commands by name.
+        begin: Called with the function of the command and its values.
+        project: Other defaults than the command's own.
 
     Raises:
         UsageError: if typer rejects the command line; its message is put into our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:
-        status = _application(root, commands)(words, prog_name="bpe", standalone_mode=False)
+        status = _application(root, commands, begin, project)(words, prog_name="bpe", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:
@@ -48,28 +58,35 @@ def run(words: list[str], root: Callable[..., object], commands: Mapping[str, Mo
     return status if isinstance(status, int) else 0
 
 
-def _application(root: Callable[..., object], commands: Mapping[str, ModuleType]) -> typer.Typer:
+def _application(
+    root: Callable[..., object],
+    commands: Mapping[str, ModuleType],
+    begin: Begin = call,
+    project: Mapping[str, Any] | None = None,
+) -> typer.Typer:
     application = typer.Typer(
-        name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+        name="bpe", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )  # fmt: skip
     for name, command in commands.items():
-        application.command(name, epilog=command.EPILOG)(_for_typer(command.run))
+        application.command(name, epilog=command.EPILOG)(_for_typer(command.run, begin, project))
     application.callback()(_for_typer(root))
     return application
 
 
-def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
+def _for_typer(
+    function: Callable[..., object], begin: Begin = call, project: Mapping[str, Any] | None = None
+) -> Callable[..., object]:
     """Return a command with typer's declarations in the place of ours."""
 
     def command(**values: object) -> object:
-        return call(function, {name: _plain(value) for name, value in values.items()})
+        return begin(function, {name: _plain(value) for name, value in values.items()})
 
     annotations = {
         name: Annotated[_with_choices(kind, each), _declared(each)]
         for name, (kind, each) in parameters_of(function).items()
     }
-    defaults = defaults_of(inspect.unwrap(function))
+    defaults = defaults_of(inspect.unwrap(function)) | dict(project or {})
     command.__doc__ = function.__doc__
     command.__annotations__ = annotations
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

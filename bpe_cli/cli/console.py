@@ -39,7 +39,10 @@ _ARGUMENTS = {
     "specials": "--special",
     **{
         each: f"--set {each}"
-        for each in ("by_byte", "character_coverage=X", "input_sentence_size", "limit_alphabet=N", "merges=32000")
+        for each in (
+            "by_byte", "character_coverage=X", "dictionary=no", "input_sentence_size", "limit_alphabet=N",
+            "merges=32000",
+        )
     },
     "template": "--chat-template",
     "tokenizer": "-t",
@@ -50,7 +53,7 @@ _ARGUMENTS = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "check", "compat",
+            "add_special_tokens", "add_tokens", "against", "allow_loss", "bos", "chat", "check", "columns", "compat",
             "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format", "frequencies",
             "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask", "max_memory", "member", "merge",
             "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",

@@ -344,8 +344,21 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
     """
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
-    choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
+    choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or _of_project() or DEFAULT_TOKENIZER, pattern)
     return replace(choice, added=additions_of(add_special)) if add_special else choice
+
+
+project_tokenizer: "tuple[str, Callable[[], None]] | None" = None
+"""The tokenizer that pyproject.toml names, and what notes that it is used."""
+
+
+def _of_project() -> str | None:
+    """Return the tokenizer of the project, and note it."""
+    if project_tokenizer is None:
+        return None
+    name, say = project_tokenizer
+    say()
+    return name
 
 
 def additions_of(add_special: list[str] | None) -> "tuple[SpecialToken, ...]":

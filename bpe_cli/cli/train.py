@@ -85,7 +85,8 @@ class Model:
         str | None,
         _model_option(
             "--compat", choices=COMPATS, show_default="bbpe: hf",
-            help="Whose result to give, tie by tie, as far as the algorithm has such rules.",
+            help="Whose result to give, tie by tie, as far as the algorithm has such rules; course and textbook are "
+            "those of tutorials.",
         ),
     ] = None  # fmt: skip
     set_: Annotated[
@@ -317,6 +318,7 @@ def run(
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
     from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
+    from bpe_cli.trainers.presets import preset_of
 
     model, stages = model.for_target(written.target, stages)
     check_compat(model.kind, model.compat)
@@ -329,7 +331,10 @@ def run(
     keeps = counts.counts_out is not None or folder is not None
     counting_only = model.vocab_size is None and keeps and not written.steps and output is None
     any_size = counting_only and model.kind != "byte"  # whose size is no choice
-    settings = options_of(model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or ())
+    settings = options_of(
+        model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or (),
+        preset_of(model.kind, model.compat),
+    )  # fmt: skip
     if output is None and not counting_only and not written.steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
@@ -368,7 +373,10 @@ def run(
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
     """Return what flags say of the algorithm's options, by the option's name."""
     from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
+    from bpe_cli.trainers.presets import preset_of
 
+    trainer = trainer_of(model.kind, model.compat)
+    is_preset = preset_of(model.kind, model.compat) is not None
     return {
         "vocab_size": _ANY_SIZE if any_size else model.vocab_size,
         "special_tokens": tuple(model.special) if model.special else None,
@@ -380,7 +388,7 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
         "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
         "prefix_space": stages.prefix_space or None,
-        **trainer_of(model.kind, model.compat).chosen_by(model.kind, model.compat),
+        **({} if is_preset else trainer.chosen_by(model.kind, model.compat)),
     }
 
 

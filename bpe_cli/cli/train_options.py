@@ -16,6 +16,7 @@ from bpe_cli.stages import Split
 from bpe_cli.support.messages import cannot_read, every
 from bpe_cli.trainers import TRAINERS
 from bpe_cli.trainers.base import Options, Trainer
+from bpe_cli.trainers.presets import PRESETS, with_preset
 
 FLAGS = {
     "vocab_size": "--vocab-size",
@@ -36,7 +37,13 @@ FLAGS = {
 _NOT_GIVEN = "not given"
 
 
-def options_of(algorithm: str, trainer: Trainer[Any], flags: Mapping[str, Any], settings: Iterable[str]) -> Options:
+def options_of(
+    algorithm: str,
+    trainer: Trainer[Any],
+    flags: Mapping[str, Any],
+    settings: Iterable[str],
+    preset: Mapping[str, object] | None = None,
+) -> Options:
     """Make an algorithm's options.
 
     Args:
@@ -44,6 +51,7 @@ def options_of(algorithm: str, trainer: Trainer[Any], flags: Mapping[str, Any], 
         trainer: Who trains it.
         flags: What was given by flags, by the option's name; None for what was not given.
         settings: What was given by --set, as ``NAME=VALUE``.
+        preset: The options that --compat stands for; what was given counts more.
 
     Raises:
         UsageError: if the algorithm has no such option, or a value is not of its kind or too large.
@@ -81,7 +89,7 @@ def options_of(algorithm: str, trainer: Trainer[Any], flags: Mapping[str, Any], 
         raise UsageError("how many tokens? --vocab-size is missing", hint="32000 is usual for one language: -s 32000")
     if needed:
         raise UsageError(f"-a {algorithm} needs {', '.join(FLAGS.get(each, f'--set {each}=...') for each in needed)}")
-    return options_by(trainer, algorithm, values)
+    return options_by(trainer, algorithm, values if preset is None else with_preset(preset, values))
 
 
 def parse(name: str, text: str, kind: Any) -> Any:
@@ -174,6 +182,11 @@ def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
         text = _in_words(" ".join(described.get(name, "").split()), is_flag=name in FLAGS)
         wrapped = textwrap.wrap(text, 94, break_long_words=False, break_on_hyphens=False)
         lines += [f"  {label}  ({default})", *(f"      {line}" for line in wrapped), ""]
+    for preset, of_algorithms in PRESETS.items():
+        if algorithm in of_algorithms:
+            set_by = ", ".join(f"{each}={_show_setting(value)}" for each, value in of_algorithms[algorithm].items())
+            lines += textwrap.wrap(f"`--compat {preset}` sets {set_by}; an option that is given counts more.", 98)
+            lines.append("")
     for name, other in TRAINERS.items():
         if algorithm in other.follows:
             lines += [f"`bpe train -a {algorithm} --compat {name} --help-algorithm` lists what it has there.", ""]
@@ -209,6 +222,17 @@ def _show_default(each: Field[Any]) -> str:
     shown = str(value)
     # White space around it would be lost among the brackets.
     return shown if shown == shown.strip() else repr(shown)
+
+
+def _show_setting(value: object) -> str:
+    """Write what a preset sets an option to.
+
+    >>> [_show_setting(each) for each in ("seen", "", False, None)]
+    ['seen', 'empty', 'no', 'none']
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value) or "empty"
 
 
 def _show_item(value: object) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
 
-FAULTS = ("json", "utf-8", "field", "type", "columns", "quotes", "member")
+FAULTS = ("json", "utf-8", "field", "type", "columns", "quotes", "member", "conversation", "template")
 """The kinds of what can be wrong with a row: no JSON, no UTF-8, no such field, a value of another type (null, too),
-another number of columns, text behind a quote, a member of an archive that is not a plain file of a size to be held."""
+another number of columns, text behind a quote, a member of an archive that is not a plain file of a size to be held,
+JSON that is no conversation, a conversation that its template does not take."""
 
 
 class RowFault(Exception):
@@ -44,6 +45,7 @@ class Place:
         offset: The bytes before it in the decompressed input; None in a table.
         row: The number of a row of a table, from 1 on.
         member: The member of an archive, as messages call it.
+        counted_from: The byte from which lines are counted, where that is not the first of the input.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Place:
     offset: int | None = None
     row: int | None = None
     member: str | None = None
+    counted_from: int | None = None
 
     def shown(self, byte: int | None = None) -> str:
         """Return the place as ``name:line`` or ``name:line:byte``.

@@ -7,21 +7,23 @@ import os
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from bpe_cli.datasets.fields import IDS, check_fields, fields_of, pieces_known
 from bpe_cli.datasets.order import numpy
-from bpe_cli.datasets.parts import TABLES, Layout, PartRows, part_of_ids
+from bpe_cli.datasets.parts import TABLES, UNINDEXED, Layout, PartRows, part_of_ids
+from bpe_cli.datasets.samples import SAMPLES
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.prepare.sides import SIDES
-from bpe_cli.support.core_arguments import whole_number, wrong_type
+from bpe_cli.support.core_arguments import list_of, whole_number, wrong_type
+from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike
 
-    from bpe_cli.datasets.parts import Row
     from bpe_cli.datasets.stream import TokenStream
     from bpe_cli.jobs.prepare.records import Manifest, Record
 
@@ -34,8 +36,9 @@ _OPEN_PARTS = 256
 class TokenDataset:
     """Read a data set back: its rows, which are its sequences, or else its documents.
 
-    A row is a NumPy array. Files are mapped into memory, and a row points into them, without copying, where the format
-    lets it; such a row cannot be written to. With ``dtype`` rows are copies, as PyTorch wants them: ``int64``.
+    A row is a NumPy array: its ids. Files are mapped into memory, and a row points into them, without copying, where
+    the format lets it; such a row cannot be written to. With ``dtype`` rows are copies, as PyTorch wants them:
+    ``int64``. With ``fields`` a row is a dict: its ids, and what stands beside them, by name.
 
     It can be pickled, and then opens the files again, and threads may share it: so it is a map-style data set for a
     ``DataLoader`` of PyTorch, with workers of any kind. ``stream`` is the iterable one.
@@ -58,9 +61,12 @@ class TokenDataset:
         dtype: The type of the numbers in rows, as ``int64``; None for that in which they are stored.
         check: Whether every file is read and its hash compared, and not only its length.
         side: Which of two sets is read, ``train`` or ``val``, where there are both.
+        fields: What a row has, by name: ``input_ids``, the columns and fields that were written beside them, and what
+            follows from these. None for the ids alone, without a dict.
 
     Attributes:
         folder: Where it lies.
+        fields: All that rows may have: what ``fields`` may name.
         documents: How many documents were encoded.
         tokens: How many ids there are.
         dtype: The type of the numbers, as NumPy has it.
@@ -69,7 +75,8 @@ class TokenDataset:
     Raises:
         InputError: if there is no data set in the folder.
         CheckFailed: if it is not whole, or files have another length than their records say.
-        UsageError: if nothing says where its rows lie, or NumPy, or what else reads the format, is not installed.
+        UsageError: if nothing says where its rows lie, or what a field is, or NumPy, or what else reads the format, is
+            not installed.
     """
 
     def __init__(
@@ -80,6 +87,7 @@ class TokenDataset:
         dtype: DTypeLike | None = None,
         check: bool = False,
         side: Literal["train", "val"] | None = None,
+        fields: Iterable[str] | None = None,
     ) -> None:
         """Open the data set in a folder; its parts are opened when they are first read."""
         from bpe_cli.jobs.prepare import check as check_all
@@ -94,14 +102,22 @@ class TokenDataset:
         manifest = open_whole(self.folder)
         self.settings: dict[str, Any] = manifest.settings
         self._sha256, self._records = manifest.sha256, _records_of(self.folder, manifest, side)
-        self._arguments = {"length": length, "dtype": dtype, "side": side}
-        self._layout = _layout_of(self.settings, None if length is None else whole_number("length", length, 1))
-        self._layout.check(self.folder, divided=any(record.divided for record in self._records))
+        several = (
+            [fields] if isinstance(fields, str) else None if fields is None else list_of("fields", fields, "names")
+        )
+        self._arguments = {"length": length, "dtype": dtype, "side": side, "fields": several}
+        block = None if length is None else whole_number("length", length, 1)
+        layout = _layout_of(self.settings, block, divided=any(record.divided for record in self._records))
+        layout.check(self.folder, divided=any(record.divided for record in self._records))
+        self.fields = fields_of(self.settings, layout.known)
+        self._is_dict = several is not None
+        wanted = (IDS,) if several is None else check_fields(several, self.fields, self.folder)
+        self._layout = replace(layout, fields=wanted)
         stored = np.dtype(self._layout.numbers)
         self.dtype: Dtype = stored if dtype is None else np.dtype(dtype)
         if not np.can_cast(stored, self.dtype, "safe") or self.dtype.kind not in "iu":
             raise UsageError(f"`dtype` {self.dtype} does not hold every {stored}", hint="int64 does")
-        self._stored = stored == self.dtype
+        self._stored, self._copies = stored == self.dtype, dtype is not None
         self.documents = sum(record.documents for record in self._records)
         self.tokens = sum(record.tokens for record in self._records)
         self._before = [0, *accumulate(map(self._layout.rows_of, self._records))]
@@ -120,11 +136,11 @@ class TokenDataset:
         return self._before[-1]
 
     @overload
-    def __getitem__(self, index: int) -> Row: ...
+    def __getitem__(self, index: int) -> Any: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        """Return a row, or several."""
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return a row, or several: each an array, or with ``fields`` a dict of what is asked for, by name."""
         if isinstance(index, slice):
             return [self._row(at) for at in range(*index.indices(len(self)))]
         given = operator.index(index)
@@ -133,7 +149,7 @@ class TokenDataset:
             raise IndexError(f"there is no row {given} among {len(self)}")
         return self._row(at)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[Any]:
         return map(self._row, range(len(self)))
 
     def stream(
@@ -189,17 +205,25 @@ class TokenDataset:
         """The hash of the manifest, which names the hashes of all files."""
         return self._sha256
 
-    def _row(self, at: int) -> Row:
+    def _row(self, at: int) -> Any:
         number = bisect_right(self._before, at) - 1
-        row = self._part(number).row(at - self._before[number])
-        return row if self._stored else row.astype(self.dtype)
+        part, at = self._part(number), at - self._before[number]
+        if not self._is_dict:
+            row = part.row(at)
+            return row if self._stored else row.astype(self.dtype)
+        found = part.fields(at)
+        if not self._stored and IDS in found:
+            found[IDS] = found[IDS].astype(self.dtype)
+        if self._copies:
+            found = {name: value.copy() if _is_mapped(value) else value for name, value in found.items()}
+        return found
 
     def _part(self, number: int) -> PartRows:
         with self._lock:
             part = self._open.get(number)
             if part is None:
                 part = self._open[number] = self._opened(number)
-                if len(self._open) > _OPEN_PARTS:
+                if len(self._open) > max(1, _OPEN_PARTS * 2 // max(2, len(part.paths))):
                     self._open.popitem(last=False)
             else:
                 self._open.move_to_end(number)
@@ -210,18 +234,18 @@ class TokenDataset:
             from bpe_cli.datasets.tables import part_of_rows
 
             return part_of_rows(self._layout, self.folder, self._records[number])
-        return part_of_ids(self._layout, self.folder, self._records[number])
+        opened: Callable[[Layout, str, Record], PartRows] = SAMPLES.get(self._layout.to, part_of_ids)
+        return opened(self._layout, self.folder, self._records[number])
+
+
+def _is_mapped(value: Any) -> bool:
+    """Return whether a value is an array that cannot be written to."""
+    return hasattr(value, "flags") and not value.flags.writeable
 
 
 def _records_of(folder: str, manifest: Manifest, side: str | None) -> list[Record]:
     """Return the records of a data set, or of one of two sets."""
     settings = manifest.settings
-    to, columns = settings["format"], settings["columns"]
-    if (to in ("mds", "webdataset") and columns) or (to == "megatron" and "spans" in columns):
-        raise UsageError(
-            f"{folder} has {', '.join(columns)} beside its ids, and is not read here",
-            hint="the library that it was made for reads it",
-        )
     if "val" not in settings:
         if side is not None:
             raise UsageError(f"{folder} is one set: it was made without `val`")
@@ -231,6 +255,15 @@ def _records_of(folder: str, manifest: Manifest, side: str | None) -> list[Recor
     return [record.only(side) for record in manifest.records]
 
 
-def _layout_of(settings: dict[str, Any], block: int | None) -> Layout:
-    even = settings["length"] is not None and (settings["pad"] is not None or settings["way"] == "concatenate")
-    return Layout(settings["format"], settings["dtype"], settings["eot"], settings["length"], even, block)
+def _layout_of(settings: dict[str, Any], block: int | None, *, divided: bool) -> Layout:
+    """Return how rows lie in the files of a data set; ``divided`` says whether texts hold the id that ends them."""
+    to, eot, length, pad = settings["format"], settings["eot"], settings["length"], settings["pad"]
+    # The last sequence of each part is shorter, and comes anywhere if sequences are shuffled.
+    is_shuffled = settings.get("shuffle", {}).get("what") == "sequences"
+    is_even = length is not None and (pad is not None or (settings["way"] == "concatenate" and not is_shuffled))
+    known = pieces_known(settings)
+    if known == "rows" and block is not None and to in UNINDEXED and (length is not None or eot is None or divided):
+        known = None  # nothing says where the rows end that were written
+    kept = tuple(name for name, _ in settings.get("keep", ()))
+    columns = tuple(settings["columns"])
+    return Layout(to, settings["dtype"], eot, length, is_even, block, columns=columns, known=known, pad=pad, kept=kept)

@@ -1,7 +1,8 @@
-"""Read the rows of one part of a data set: a class for each way in which files hold them.
+"""Read the rows of one part of a data set, whose ids lie one behind the other: a class for each way of finding a row.
 
 A row is a NumPy array. Where the numbers of a row lie in a file as they are, it points into the file, which is mapped
-into memory, and nothing is copied. ``tables.py`` has the formats that pyarrow reads.
+into memory, and nothing is copied. ``samples.py`` has the formats whose rows are apart, and ``tables.py`` those that
+pyarrow reads.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import os
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bpe_cli.datasets.fields import IDS, MASK, Spans, made_of, pieces_in
 from bpe_cli.datasets.order import numpy
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bpe_cli.datasets.fields import Known, Numbers
     from bpe_cli.jobs.prepare.records import Record
 
     Row = NDArray[np.integer[Any]]
@@ -47,6 +50,11 @@ class Layout:
         length: How many ids a sequence has at most; None if documents were left as they are.
         is_even: Whether all sequences have that many, but for the last of a part.
         block: How many ids a row has, where they are cut without regard to what was written; else None.
+        fields: What is read of a row.
+        columns: What is written of a row beside its ids.
+        known: What says which pieces a row has; None if nothing does.
+        pad: What fills rows up, or None.
+        kept: The fields of the source that a row has too.
     """
 
     to: str
@@ -55,6 +63,11 @@ class Layout:
     length: int | None
     is_even: bool
     block: int | None
+    fields: tuple[str, ...] = (IDS,)
+    columns: tuple[str, ...] = ()
+    known: Known | None = None
+    pad: int | None = None
+    kept: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> str:
@@ -100,7 +113,15 @@ class PartRows(ABC):
 
     @abstractmethod
     def row(self, number: int) -> Row:
-        """Return a row."""
+        """Return the ids of a row."""
+
+    @abstractmethod
+    def fields(self, number: int) -> dict[str, Any]:
+        """Return what is asked for of a row, by name."""
+
+    def path_of(self, *endings: str) -> str:
+        """Return the path of the file that ends in one of these ways."""
+        return next(path for path in self.paths if path.endswith(endings))
 
     def _check(self, start: int, end: int, limit: int) -> None:
         """Check that a row lies in its file."""
@@ -114,21 +135,78 @@ def damaged(path: str) -> InputError:
 
 
 class _Flat(PartRows):
-    """Rows of ids that lie one behind the other."""
+    """Rows of ids that lie one behind the other, and so does what runs beside them."""
 
     def __init__(self, layout: Layout, folder: str, record: Record) -> None:
         super().__init__(layout, folder, record)
         self.ids = mapped(self.paths[0], layout.numbers, _STARTS[layout.to])
         if len(self.ids) != record.tokens:
             raise damaged(self.paths[0])
+        self._padding = record.padding
+        self._spans: Spans | None = None
+        self._mask: Numbers | None = None
+        if MASK in layout.fields:
+            path = self.path_of(".mask.bin", ".mask.npy", ".ds.loss")
+            self._mask = mapped(path, "u1", 128 if path.endswith(".npy") else 0)
+            if len(self._mask) != record.tokens:
+                raise damaged(path)
+
+    @abstractmethod
+    def place(self, number: int) -> tuple[int, int]:
+        """Return where among all ids a row begins, and where it ends."""
+
+    def row(self, number: int) -> Row:
+        start, end = self.place(number)
+        return self.ids[start:end]
+
+    def fields(self, number: int) -> dict[str, Any]:
+        start, end = self.place(number)
+        found: dict[str, Any] = {}
+        pieces: tuple[Numbers, Numbers] | None = None
+        for name in self.layout.fields:
+            if name == IDS:
+                found[name] = self.ids[start:end]
+            elif name == MASK and self._mask is not None:
+                found[name] = self._mask[start:end]
+            else:
+                pieces = pieces or self._pieces(start, end)
+                found[name] = made_of(name, *pieces, end - start)
+        return found
+
+    def _pieces(self, start: int, end: int) -> tuple[Numbers, Numbers]:
+        """Return where the pieces of a row begin and end in it."""
+        if self.layout.known is None or (self.layout.known == "rows" and self.layout.block is None):
+            return pieces_in("rows", None, end - start)
+        if self._spans is None:
+            self._spans = self._find_spans()
+        return self._spans.within(start, end)
+
+    def _find_spans(self) -> Spans:
+        """Find where the pieces of documents lie among all ids."""
+        path = self.path_of(".spans.npy")
+        spans = mapped(path, "<i8", 128)
+        if len(spans) % 2 or (len(spans) and not 0 <= spans[0] < spans[-1] <= len(self.ids)):
+            raise damaged(path)
+        return Spans(spans[::2], spans[1::2])
 
 
 class _Blocks(_Flat):
     """Rows of equal length; the last may be shorter."""
 
-    def row(self, number: int) -> Row:
+    def __init__(self, layout: Layout, folder: str, record: Record) -> None:
+        super().__init__(layout, folder, record)
+        self._written = replace(layout, block=None), folder, record
+
+    def _find_spans(self) -> Spans:
+        """Find them as in the rows that were written."""
+        layout = self._written[0]
+        if layout.known == "spans" and layout.to != "megatron":
+            return super()._find_spans()
+        return _INDEXED.get(layout.to, _Divided)(*self._written)._find_spans()
+
+    def place(self, number: int) -> tuple[int, int]:
         size = self.layout.block or self.layout.length or 0
-        return self.ids[number * size : (number + 1) * size]
+        return number * size, min((number + 1) * size, len(self.ids))
 
 
 class _Between(_Flat):
@@ -146,11 +224,18 @@ class _Between(_Flat):
     @abstractmethod
     def _find_places(self) -> Places: ...
 
-    def row(self, number: int) -> Row:
+    def place(self, number: int) -> tuple[int, int]:
         at = number + self.first
         start, end = int(self.places[at - 1]) if at else 0, int(self.places[at])
         self._check(start, end, len(self.ids))
-        return self.ids[start:end]
+        return start, end
+
+    def _find_spans(self) -> Spans:
+        """Find them, or take each row for one."""
+        if self.layout.known != "rows":
+            return super()._find_spans()
+        ends = self.places[self.first :].astype(numpy().int64)
+        return Spans(numpy().concatenate([[0], ends[:-1]]), ends)
 
 
 class _Offsets(_Between):
@@ -199,67 +284,39 @@ class _Megatron(_Flat):
         self._places = mapped(path, "<i8", self._HEAD + 4 * sequences, sequences)
         self._boundaries = mapped(path, "<i8", self._HEAD + 12 * sequences, boundaries)
 
-    def row(self, number: int) -> Row:
+    def place(self, number: int) -> tuple[int, int]:
         first, last = int(self._boundaries[number]), int(self._boundaries[number + 1])
         self._check(first, last, len(self._lengths))
         if first == last:
-            return self.ids[:0]
+            return 0, 0
         start = int(self._places[first]) // self.ids.itemsize
         end = int(self._places[last - 1]) // self.ids.itemsize + int(self._lengths[last - 1])
         self._check(start, end, len(self.ids))
-        return self.ids[start:end]
+        return start, end
 
+    def _find_spans(self) -> Spans:
+        """Take the sequences for pieces, but for those that fill rows: the last ones, of the token that does so.
 
-class _Mds(PartRows):
-    """``mds``: where each sample begins stands at the start of the file."""
-
-    def __init__(self, layout: Layout, folder: str, record: Record) -> None:
-        super().__init__(layout, folder, record)
-        self._bytes = mapped(self.paths[0], "u1", 0)
-        self._places = mapped(self.paths[0], "<u4", 4, self.count + 1)
-        if int.from_bytes(self._bytes[:4].tobytes(), "little") != self.count:
-            raise damaged(self.paths[0])
-
-    def row(self, number: int) -> Row:
-        start, end = int(self._places[number]), int(self._places[number + 1])
-        self._check(start + 5, end, len(self._bytes))
-        start += 5 + (1 << (int(self._bytes[start + 4]) & 3))  # the length of the datum, and of its only dimension
-        return _numbers_in(self._bytes, self.layout.numbers, start, end)
-
-
-class _Tar(PartRows):
-    """``webdataset``: members of an archive, which are looked for when the part is opened."""
-
-    def __init__(self, layout: Layout, folder: str, record: Record) -> None:
-        super().__init__(layout, folder, record)
+        Raises:
+            InputError: if some of these may be pieces that hold nothing else.
+        """
         np = numpy()
-        self._bytes = mapped(self.paths[0], "u1", 0)
-        self._places = np.empty((self.count, 2), np.int64)
-        place = 0
-        for number in range(self.count):
-            head = self._bytes[place : place + 512].tobytes()
-            size = head[124:136].rstrip(b"\0 ")
-            if head[257:262] != b"ustar" or not size.isdigit() or int(size, 8) < 128:
-                raise damaged(self.paths[0])
-            end = place + 512 + int(size, 8)
-            self._places[number] = place + 512 + 128, end
-            place = -(-end // 512) * 512
-        self._check(place, place, len(self._bytes))
-
-    def row(self, number: int) -> Row:
-        start, end = (int(each) for each in self._places[number])
-        return _numbers_in(self._bytes, self.layout.numbers, start, end)
-
-
-def _numbers_in(data: NDArray[np.uint8], kind: str, start: int, end: int) -> Row:
-    """Return the numbers that lie in some bytes; copied where they are not aligned."""
-    np = numpy()
-    width = np.dtype(kind).itemsize
-    row: Row = np.frombuffer(data, kind, (end - start) // width, start)
-    if row.flags.aligned:
-        return row
-    copied: Row = row.copy()
-    return copied
+        lengths, starts = self._lengths.astype(np.int64), self._places // self.ids.itemsize
+        ends = np.cumsum(lengths)
+        if not np.array_equal(starts, ends - lengths) or int(lengths.sum()) != len(self.ids):
+            raise damaged(self.paths[1])
+        if self.layout.known == "rows" or self.layout.pad is None or not len(lengths):
+            return Spans(starts, ends)
+        last = self._boundaries[1:][np.diff(self._boundaries) > 1] - 1
+        others = np.add.reduceat(self.ids != self.layout.pad, starts, dtype=np.int64)
+        filling = last[others[last] == 0]
+        if lengths[filling].sum() != self._padding:
+            raise InputError(
+                f"{show_path(self.paths[1])} does not say which ids only fill sequences: texts end with such ids too",
+                hint="fill sequences with a token that no text holds",
+            )
+        pieces = np.setdiff1d(np.arange(len(lengths)), filling)
+        return Spans(starts[pieces], ends[pieces])
 
 
 def mapped(path: str, kind: str, start: int, count: int | None = None) -> NDArray[Any]:
@@ -284,7 +341,7 @@ def mapped(path: str, kind: str, start: int, count: int | None = None) -> NDArra
 
 
 def part_of_ids(layout: Layout, folder: str, record: Record) -> PartRows:
-    """Open a part of any format but a table.
+    """Open a part in which the ids of all rows lie one behind the other.
 
     Raises:
         InputError: if its files cannot be read, or do not hold what the record says.
@@ -294,10 +351,4 @@ def part_of_ids(layout: Layout, folder: str, record: Record) -> PartRows:
     return _INDEXED.get(layout.to, _Divided)(layout, folder, record)
 
 
-_INDEXED: dict[str, type[PartRows]] = {
-    "npy-offsets": _Offsets,
-    "datatrove": _EndsBeside,
-    "megatron": _Megatron,
-    "mds": _Mds,
-    "webdataset": _Tar,
-}
+_INDEXED: dict[str, type[_Flat]] = {"npy-offsets": _Offsets, "datatrove": _EndsBeside, "megatron": _Megatron}

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from bpe_cli.datasets.order import Order, numpy
 from bpe_cli.errors import UsageError
 from bpe_cli.support.core_arguments import one_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from bpe_cli.datasets.parts import Row
 
 _SCHEMA = "bpe-stream/1"
 _AT_ONCE = 4096
@@ -29,7 +26,7 @@ class Rows(Protocol):
     @property
     def sha256(self) -> str: ...  # noqa: D102
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> Row: ...
+    def __getitem__(self, index: int, /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +106,7 @@ class TokenStream:
             return rounds * size + min(size, max(0, rest - self.options.rank * size))
         return (rounds + (self.options.tail == "repeat" and rest > 0)) * size
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[Any]:
         worker = _worker()
         if not self._goes_on:
             self._start, self._taken = 0, 0
@@ -124,7 +121,7 @@ class TokenStream:
         self._worker, self._goes_on = worker, False
         return self._rows(self._start, *worker)
 
-    def _rows(self, start: int, worker: int, workers: int) -> Iterator[Row]:
+    def _rows(self, start: int, worker: int, workers: int) -> Iterator[Any]:
         """Yield the rows that a worker has still to take."""
         np, options = numpy(), self.options
         order = Order(len(self.dataset), options.seed, self.epoch, options.block)

@@ -12,22 +12,24 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.datasets.parts import PartRows, damaged
+from bpe_cli.datasets.fields import IDS
+from bpe_cli.datasets.parts import damaged
+from bpe_cli.datasets.samples import Apart
 from bpe_cli.errors import UsageError
 from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Iterable
 
-    from bpe_cli.datasets.parts import Layout, Row
+    from bpe_cli.datasets.parts import Layout
     from bpe_cli.jobs.prepare.records import Record
 
-COLUMN = "input_ids"
+    Column = Any
+    """An Arrow array of what is kept; of lists of numbers, where each begins and ends among them, and the numbers."""
 
 
-class _Table(PartRows):
+class _Table(Apart):
     """The rows of a table, in groups."""
 
     def __init__(self, layout: Layout, folder: str, record: Record) -> None:
@@ -36,6 +38,10 @@ class _Table(PartRows):
         arrow = optional("pyarrow")
         if arrow is None:
             raise UsageError(f"cannot read {show_path(folder)}: pyarrow is not installed", hint="pip install pyarrow")
+        known = () if layout.known is None or layout.known not in layout.columns else (layout.known,)
+        self._lists = {IDS, *layout.columns}
+        wanted = (IDS, *layout.fields, *known)
+        self.names = [name for name in dict.fromkeys(wanted) if name in self._lists or name in layout.kept]
         try:
             sizes = self._open(arrow, self.paths[0])
         except OSError as error:
@@ -46,20 +52,37 @@ class _Table(PartRows):
         if self._before[-1] != self.count:
             raise damaged(self.paths[0])
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What is written of a row beside its ids."""
+        return (*self.layout.columns, *self.layout.kept)
+
     @abstractmethod
     def _open(self, arrow: Any, path: str) -> list[int]:
         """Open the file; return how many rows each group has."""
 
     @abstractmethod
-    def _group(self, number: int) -> tuple[NDArray[np.int32], Row]:
-        """Return where the rows of a group begin and end among its ids, and the ids."""
+    def _group(self, number: int) -> dict[str, Column]:
+        """Return the columns of a group that are read."""
 
-    def row(self, number: int) -> Row:
-        """Return a row."""
+    def _columns(self, table: Any) -> dict[str, Column]:
+        """Take the columns that are read out of a batch, or a table of one."""
+        found = {}
+        for name in self.names:
+            column = table.column(name)
+            while hasattr(column, "num_chunks"):  # what combine_chunks gives depends on the version
+                column = column.chunk(0)
+            is_list = name in self._lists
+            found[name] = (column.offsets.to_numpy(), column.values.to_numpy()) if is_list else column
+        return found
+
+    def column(self, number: int, name: str) -> Any:
         group = bisect_right(self._before, number) - 1
-        places, ids = self._group(group)
-        at = number - self._before[group]
-        return ids[int(places[at]) : int(places[at + 1])]
+        found, at = self._group(group)[name], number - self._before[group]
+        if name not in self._lists:
+            return found[at].as_py()
+        places, values = found
+        return values[int(places[at]) : int(places[at + 1])]
 
 
 class ArrowRows(_Table):
@@ -67,10 +90,17 @@ class ArrowRows(_Table):
 
     def _open(self, arrow: Any, path: str) -> list[int]:
         reader = arrow.ipc.open_file(arrow.memory_map(path))
-        self._groups = [_in_column(reader.get_batch(at).column(COLUMN)) for at in range(reader.num_record_batches)]
-        return [len(places) - 1 for places, _ in self._groups]
+        return self._take(reader.get_batch(at) for at in range(reader.num_record_batches))
 
-    def _group(self, number: int) -> tuple[NDArray[np.int32], Row]:
+    def _take(self, batches: Iterable[Any]) -> list[int]:
+        """Take what is read out of batches; return how many rows each has."""
+        sizes, self._groups = [], list[dict[str, Any]]()
+        for batch in batches:
+            self._groups.append(self._columns(batch))
+            sizes.append(batch.num_rows)
+        return sizes
+
+    def _group(self, number: int) -> dict[str, Column]:
         return self._groups[number]
 
 
@@ -78,9 +108,7 @@ class DatasetsRows(ArrowRows):
     """An Arrow stream."""
 
     def _open(self, arrow: Any, path: str) -> list[int]:
-        reader = arrow.ipc.open_stream(arrow.memory_map(path))
-        self._groups = [_in_column(batch.column(COLUMN)) for batch in reader]
-        return [len(places) - 1 for places, _ in self._groups]
+        return self._take(arrow.ipc.open_stream(arrow.memory_map(path)))
 
 
 class ParquetRows(_Table):
@@ -92,30 +120,23 @@ class ParquetRows(_Table):
             raise UsageError(f"cannot read {show_path(path)}: pyarrow lacks Parquet", hint="pip install pyarrow")
         self._file = parquet.ParquetFile(path, memory_map=True)
         self._broken = arrow.ArrowException
-        self._held: tuple[int, tuple[NDArray[np.int32], Row]] | None = None
+        self._held: tuple[int, dict[str, Column]] | None = None
         metadata = self._file.metadata
         return [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
 
-    def _group(self, number: int) -> tuple[NDArray[np.int32], Row]:
+    def _group(self, number: int) -> dict[str, Column]:
         held = self._held
         if held is None or held[0] != number:
             with self._lock:  # such a file is not read by two at a time
                 try:
-                    column = self._file.read_row_group(number, columns=[COLUMN]).column(COLUMN)
+                    table = self._file.read_row_group(number, columns=self.names).combine_chunks()
+                    held = self._held = number, self._columns(table)
                 except (OSError, KeyError, self._broken) as error:
                     raise damaged(self.paths[0]) from error
-                held = self._held = number, _in_column(column.combine_chunks())
         return held[1]
 
 
-def _in_column(column: Any) -> tuple[NDArray[np.int32], Row]:
-    """Return where the lists of a column begin and end among its values, and the values."""
-    while hasattr(column, "num_chunks"):  # what combine_chunks gives depends on the version
-        column = column.chunk(0)
-    return column.offsets.to_numpy(), column.values.to_numpy()
-
-
-def part_of_rows(layout: Layout, folder: str, record: Record) -> PartRows:
+def part_of_rows(layout: Layout, folder: str, record: Record) -> Apart:
     """Open a part that is a table.
 
     Raises:
@@ -125,4 +146,4 @@ def part_of_rows(layout: Layout, folder: str, record: Record) -> PartRows:
     return _KINDS[layout.to](layout, folder, record)
 
 
-_KINDS: dict[str, type[PartRows]] = {"arrow": ArrowRows, "datasets": DatasetsRows, "parquet": ParquetRows}
+_KINDS: dict[str, type[_Table]] = {"arrow": ArrowRows, "datasets": DatasetsRows, "parquet": ParquetRows}

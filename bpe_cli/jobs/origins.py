@@ -68,8 +68,13 @@ class Origins:
 
     def place_of(self, number: int) -> tuple[str, int]:
         """Return the input of a document, and its number there, by its number among all; all counted from 1."""
+        place, inside = self.input_of(number)
+        return self._names[place], inside
+
+    def input_of(self, number: int) -> tuple[int, int]:
+        """Return the number of the input of a document, from 0 on, and the document's number there."""
         place = bisect_right(self._before, number - 1) - 1
-        return self._names[place], number - self._before[place]
+        return place, number - self._before[place]
 
     def of(self, number: int) -> str:
         """Name a document by its number among all, counted from 1."""

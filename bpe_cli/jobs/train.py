@@ -23,6 +23,7 @@ from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
 from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
+from bpe_cli.trainers.presets import preset_of, with_preset
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -478,8 +479,9 @@ def options_for(algorithm: str, given: dict[str, Any]) -> Options:
     compat = given.get("compat")
     if compat is not None:
         check_compat(algorithm, compat)
-    trainer = trainer_of(algorithm, compat)
-    values = {name: value for name, value in given.items() if name != "compat"} | trainer.chosen_by(algorithm, compat)
+    trainer, preset = trainer_of(algorithm, compat), preset_of(algorithm, compat)
+    values = {name: value for name, value in given.items() if name != "compat"}
+    values = values | trainer.chosen_by(algorithm, compat) if preset is None else with_preset(preset, values)
     return options_by(trainer, algorithm, values)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from bpe_cli.errors import InputError
@@ -28,8 +29,9 @@ def read_json(path: str) -> dict[str, Any] | None:
         InputError: if the file cannot be read, or is not a JSON object.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST)
+        with open(path, "rb", buffering=0) as file:
+            # Not the largest size by itself: Python would make room for all of it.
+            data = file.read(min(_LARGEST, os.fstat(file.fileno()).st_size))
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -21,7 +21,7 @@ class _Entry(NamedTuple):
     Attributes:
         place: The module of its trainer, and after a colon its name there where it is not ``TRAINER``.
         summary: What it is, for the help.
-        compats: Whose rules it can follow.
+        compats: Whose rules it can follow, presets among them.
     """
 
     place: str
@@ -30,15 +30,16 @@ class _Entry(NamedTuple):
 
 
 _ENTRIES = {
-    "bbpe": _Entry("bbpe", "byte-level BPE", ("hf", "rustbpe", "minbpe", "subword-nmt")),
-    "bpe": _Entry("bpe", "BPE over characters", ("subword-nmt", "hf", "sentencepiece")),
-    "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow")),
-    "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece",)),
+    "bbpe": _Entry("bbpe", "byte-level BPE", ("hf", "rustbpe", "minbpe", "subword-nmt", "course")),
+    "bpe": _Entry("bpe", "BPE over characters", ("subword-nmt", "hf", "sentencepiece", "course", "textbook")),
+    "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow", "course")),
+    "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece", "course")),
     "char": _Entry("unmerged:CHAR", "characters", ("sentencepiece",)),
     "word": _Entry("unmerged:WORD", "words", ("sentencepiece",)),
     "ngram": _Entry("unmerged:NGRAM", "runs of characters"),
     "byte": _Entry("unmerged:BYTE", "the 256 bytes"),
     "maxmatch": _Entry("maxmatch", "dictionaries of Chinese words"),
+    "list": _Entry("token_list", "a list of tokens, your own"),
 }
 """The algorithms of ``train -a``: adding one is a module with its trainer, and a line here."""
 

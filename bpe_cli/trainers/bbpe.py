@@ -28,7 +28,7 @@ from bpe_cli.trainers.counts import items_of, mark_pieces, new_counts, read_word
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
 
-Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
+Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt", "course"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Rules:
         special_first: Whether special tokens have the first ids, as in Hugging Face's files, or the
             ids after all others.
         visible_order: Whether the bytes stand in the order of GPT-2's visible alphabet, or by value.
+        alphabet: Whether it begins with ``all`` bytes or with those ``seen``.
+        lines: Whether each line is a document, as each text of a tutorial's list is.
     """
 
     tie: Literal["lowest-ids", "first-seen", "largest-text"]
@@ -49,6 +51,8 @@ class Rules:
     min_frequency: int = 1
     special_first: bool = False
     visible_order: bool = False
+    alphabet: Literal["all", "seen"] = "all"
+    lines: bool = False
 
 
 COMPAT: dict[Compat, Rules] = {
@@ -56,8 +60,10 @@ COMPAT: dict[Compat, Rules] = {
     "rustbpe": Rules("lowest-ids", pattern="llama3"),
     "minbpe": Rules("first-seen", pattern="llama3"),
     "subword-nmt": Rules("largest-text", min_frequency=2, special_first=True, visible_order=True),
+    "course": Rules("first-seen", pattern="gpt2", special_first=True, visible_order=True, alphabet="seen", lines=True),
 }
-"""tokenizers 0.23 ``BpeTrainer``, rustbpe 0.1, minbpe ``RegexTokenizer``, subword-nmt 0.3 ``learn_bpe``."""
+"""tokenizers 0.23 ``BpeTrainer``, rustbpe 0.1, minbpe ``RegexTokenizer``, subword-nmt 0.3 ``learn_bpe``, and the BPE of
+Hugging Face's course."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,8 @@ class BbpeOptions(SplittingOptions):
         special_tokens: Their texts. Where they stand in the corpus they are text like any other,
             unless ``split_special``.
         split_special: Whether special tokens in the corpus are taken out and divide the text.
-        initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``.
+        initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``. None: ``all``,
+            or with ``course`` those seen.
         max_token_length: Most bytes in a token, or None. (Hugging Face's ``max_token_length`` of N
             gives what N - 1 gives here, for N of 3 and more: it stops before N.)
         character_boundaries: Whether a token must be whole characters, or the beginning of a single one
@@ -91,7 +98,7 @@ class BbpeOptions(SplittingOptions):
     min_frequency: int | None = None
     special_tokens: tuple[str, ...] = ()
     split_special: bool = False
-    initial_alphabet: Literal["all", "seen"] = "all"
+    initial_alphabet: Literal["all", "seen"] | None = None
     max_token_length: int | None = None
     character_boundaries: bool = False
     max_digits: int | None = None
@@ -117,6 +124,11 @@ class BbpeOptions(SplittingOptions):
     def rules(self) -> Rules:
         """The rules of ``compat``."""
         return COMPAT[self.compat]
+
+    @property
+    def alphabet(self) -> Literal["all", "seen"]:
+        """The bytes that are tokens from the start."""
+        return self.initial_alphabet or self.rules.alphabet
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -156,7 +168,7 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
     needed = initial + (0 if options.rules.special_first else specials)
     if options.vocab_size < needed:
         parts = f"{symbols} bytes" + (f" and {specials} special token{'s' if specials > 1 else ''}" if specials else "")
-        smaller = ', or for `initial_alphabet="seen"`' if options.initial_alphabet == "all" else ""
+        smaller = ', or for `initial_alphabet="seen"`' if options.alphabet == "all" else ""
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
             hint=f"ask for {needed} or more{smaller}",
@@ -180,7 +192,7 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
         and the special tokens that are among them, with their ids.
     """
     alphabet = list(ALPHABET_ORDER) if options.rules.visible_order else list(range(256))
-    if options.initial_alphabet == "seen":
+    if options.alphabet == "seen":
         present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
         for piece, _ in items_of(counts):
@@ -208,6 +220,10 @@ class Bbpe(Trainer[BbpeOptions]):
 
     Options = BbpeOptions
     smaller = "raise `max_memory`, split the text more finely with `pattern`, or train on a sample"
+
+    def takes_lines(self, options: BbpeOptions) -> bool:
+        """Return whether each line is a document, which ``course`` has so."""
+        return options.rules.lines
 
     def front(self, options: BbpeOptions) -> Front:
         """Return the stages that text goes through."""
@@ -305,7 +321,7 @@ class Bbpe(Trainer[BbpeOptions]):
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
         """Return the result of a training without merges, to see early what could not be done."""
-        if options.initial_alphabet == "all":
+        if options.alphabet == "all":
             initial, symbols, _ = initial_tokens(options, new_counts())
             _check_size(options, len(initial), len(symbols))
         alphabet = Vocabulary.from_tokens(bytes([byte]) for byte in range(256))

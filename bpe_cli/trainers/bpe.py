@@ -9,13 +9,11 @@ sorted by their bytes, products in the order in which they were learnt.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
-from bpe_cli.errors import InputError, TrainingError, UsageError
+from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
 from bpe_cli.stages.named_stages import WORDS, word_decoder, word_stages
 from bpe_cli.stages.spelling import from_visible, to_visible
@@ -37,6 +35,7 @@ from bpe_cli.trainers.counts import (
     small_texts,
     texts,
 )
+from bpe_cli.trainers.dictionary import read_dictionary
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -64,7 +63,7 @@ class BpeOptions(SplittingOptions):
         split_special: Whether special tokens in the corpus are taken out and divide the text.
         unk_token: What a character outside the alphabet becomes; None leaves it out.
         fuse_unk: Whether neighbouring unknown characters become one token.
-        dictionary: Whether the input has lines of a word and its count instead of text.
+        dictionary: Whether the input has words with their counts instead of text: lines as ``low 5``, or JSON.
         initial_alphabet: ``all`` forms of every character (in a word, at its end), so that it can be
             encoded wherever it stands, or those ``seen``, as Hugging Face's trainer has it.
         characters: Characters that are in the alphabet whether they are seen or not.
@@ -230,18 +229,11 @@ def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
 
 def _words(counts: _core.Counts, options: BpeOptions) -> _core.Counts:
     """Read lines of a dictionary, and visible characters as the bytes they spell, if that is what was counted."""
-    if not options.dictionary and not options.by_byte:
+    if options.dictionary:
+        return read_dictionary(counts, options.end_of_word_suffix)
+    if not options.by_byte:
         return counts
-    if not options.dictionary:
-        return counts_of((from_visible(piece.decode()) or piece, number) for piece, number in items_of(counts))
-
-    def read(line: bytes, number: int) -> tuple[bytes, int]:
-        match = re.fullmatch(rb"([^ ]+) ([0-9]{1,15})", line.strip(b"\r\n "))
-        if match is None:
-            raise InputError(f"a line of the dictionary is not a word, a blank and a count: {line[:60]!r}")
-        return match[1], number * int(match[2])
-
-    return counts_of(starmap(read, items_of(counts)))
+    return counts_of((from_visible(piece.decode()) or piece, number) for piece, number in items_of(counts))
 
 
 def _assemble(

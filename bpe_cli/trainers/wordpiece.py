@@ -30,6 +30,7 @@ from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
 from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small_texts
+from bpe_cli.trainers.dictionary import read_dictionary
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -79,6 +80,7 @@ class WordPieceOptions(SplittingOptions):
         lowercase: Whether text is written in lower case and without accents; False for a cased model.
         normalizer: What rewrites text; None for BERT's.
         pre_tokenizer: What cuts text into words; None for BERT's.
+        dictionary: Whether the input has words with their counts instead of text: lines as ``hug 10``, or JSON.
         compat: Whose result to give: ``hf`` (tokenizers 0.23, whose own result differs from run to run
             in how ties between tokens inside a word go) or ``tensorflow`` (tensorflow-text).
     """
@@ -97,6 +99,7 @@ class WordPieceOptions(SplittingOptions):
     lowercase: bool = True
     normalizer: tuple[Normalizer, ...] | None = None
     pre_tokenizer: tuple[PreTokenizer, ...] | None = None
+    dictionary: bool = False
     compat: Literal["hf", "tensorflow"] | None = None
 
     def __post_init__(self) -> None:
@@ -154,6 +157,11 @@ def _front(options: WordPieceOptions) -> Front:
         bert if options.normalizer is None else options.normalizer,
         (BertPreTokenizer(),) if options.pre_tokenizer is None else options.pre_tokenizer,
     )
+
+
+def _words(counts: _core.Counts, options: WordPieceOptions) -> _core.Counts:
+    """Read lines of a dictionary, if that is what was counted."""
+    return read_dictionary(counts) if options.dictionary else counts
 
 
 def alphabet_of(counts: _core.Counts, options: WordPieceOptions) -> Alphabet:
@@ -259,14 +267,19 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
 
     Options = WordPieceOptions
 
+    def takes_lines(self, options: WordPieceOptions) -> bool:
+        """Return whether documents are lines: those of a dictionary are."""
+        return options.dictionary
+
     def front(self, options: WordPieceOptions) -> Front:
-        """Return the stages that text goes through: BERT's, unless others are given."""
-        return _front(options)
+        """Return the stages that text goes through: BERT's, unless others are given; none for a dictionary."""
+        return Front() if options.dictionary else _front(options)
 
     def train(
         self, counts: _core.Counts, options: WordPieceOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:
         """Learn a vocabulary from counts of words; ``tensorflow`` reports thresholds tried in place of tokens."""
+        counts = _words(counts, options)
         refuse_nothing(counts)
         if options.vocab_size > _core.MAX_TOKENS:
             raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
@@ -324,6 +337,7 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
         from bpe_cli.teaching.steps import ThresholdSearch
 
         prefix = options.continuing_subword_prefix
+        counts = _words(counts, options)
         words = small_texts(counts)
         alphabet = alphabet_of(counts, options)
         initial = initial_tokens(options, alphabet)

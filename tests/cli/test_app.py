@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli_runner import SCRIPT, call, error, run, surroundings
 
-COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare")
+COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare", "completions")
 
 KINDS = "'wordpiece', 'unigram', 'char', 'word', 'ngram', 'byte', 'maxmatch'"
 

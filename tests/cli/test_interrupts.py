@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_runner import Terminal, start, surroundings
+from tests.cli_runner import Terminal, signals, start, surroundings
 from tests.interrupting import RUNS, Finished, prepare, run_at
 
 MOMENTS = 4
@@ -59,7 +59,9 @@ sys.exit(main())
     assert finished.fault(done.returncode, done.stdout, done.stderr) is None
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGHUP, -1)])
+@pytest.mark.parametrize(
+    ("number", "status"), [*zip(signals("SIGINT", "SIGTERM", "SIGHUP"), (130, -15, -1), strict=False)]
+)
 def test_a_named_part_is_removed(desk, number, status):
     """Where the system has no nameless files, what is not whole lies beside the target, and goes."""
     finished = Finished(desk, RUNS["encode bin"])
@@ -72,7 +74,7 @@ def test_a_named_part_is_removed(desk, number, status):
         assert finished.fault(130, done.stdout, b"interrupted\n") is None, moment
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("number", signals("SIGINT", "SIGHUP", "SIGTERM"))
 def test_what_is_ignored_stays_ignored(number):
     """A shell starts its background jobs with SIGINT ignored, and nohup with SIGHUP."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -87,7 +89,7 @@ def test_what_is_ignored_stays_ignored(number):
     assert (process.returncode, out, err) == (0, b"5303\n" * 29_999, b"")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", signals("SIGTERM", "SIGHUP"))
 def test_other_signals_kill(number):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with start("encode", "-t", "gpt2", "--lines", "--block-size", "4096", bufsize=0, **pipes) as process:

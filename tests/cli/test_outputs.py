@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 from contextlib import contextmanager
 
 import pytest
 
-from tests.cli_runner import as_a_user, call, error, run, start
-from tests.needs import only_where, skip
+from tests.cli_runner import as_a_user, call, error, run, signals, start
+from tests.needs import NO_LIMITS, only_where, skip
 
 GPT2 = ("-t", "gpt2")
 FULL = error("cannot write stdout: no space left on device")
@@ -100,6 +99,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path):
 
 def test_a_file_that_grows_too_large(tmp_path):
     """A limit on the size of files stops the writing in its middle, as a full disk does."""
+    resource = pytest.importorskip("resource", reason=NO_LIMITS)
     (tmp_path / "out").write_bytes(b"old")
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))}
     for to in ("ids", "npy", "jsonl"):
@@ -195,7 +195,7 @@ def test_a_pipe_of_which_one_line_is_read(tmp_path):
     ids=" ".join,
 )
 @pytest.mark.parametrize(
-    ("number", "status", "says"), [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGKILL, -9, "")]
+    ("number", "status", "says"), [*zip(signals("SIGINT", "SIGKILL"), (130, -9), ("interrupted\n", ""), strict=False)]
 )
 def test_stopped_in_the_middle(tmp_path, arguments, number, status, says):
     (tmp_path / "out").write_bytes(b"old")

@@ -118,16 +118,22 @@ def test_wrong_lines_say_what_is_wrong(folder, arguments, message):
     assert not (folder / "out").exists()
 
 
-@pytest.mark.parametrize("how", ["kill", "no room"])
-def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how):
+@pytest.mark.parametrize(("how", "to"), [("kill", "mds"), ("no room", "mds"), ("kill", "datasets")])
+def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how, to):
     """In the first pass, between the two, in the second, and while the first one's files are removed."""
-    lines = (*ONE, "--to", "mds", "--shuffle", "documents", "--val", "0.4")
+    lines = (*ONE, "--to", to, "--shuffle", "documents", "--val", "0.4")
+    if to == "datasets":  # values that are kept, and broken rows, lie between the two as well
+        needs("pyarrow")
+        lines = (*lines, "--keep", "text", "--on-error", "quarantine")
+        with open(folder / "b.jsonl", "a") as file:
+            file.write("broken\n")
     work = ("prepare", "a.jsonl", "b.jsonl", *lines, "-o", "out")
     assert call(*work, cwd=folder).status == 0
     whole = contents(folder / "out")
-    assert {"train/index.json", "val/index.json", "manifest.json"} <= whole.keys()
+    indexes = {"train/index.json", "val/index.json"} if to == "mds" else {"part-00000.quarantine.jsonl"}
+    assert {*indexes, "manifest.json"} <= whole.keys()
     between = 0
-    for at in range(1, MOST_STEPS):
+    for at in range(1, MOST_STEPS) if to == "mds" else range(1, 2 * MOST_STEPS, 3):
         shutil.rmtree(folder / "out")
         status = interrupted(folder, at, how, *work)
         if (folder / "out").exists() and call("prepare", "--check", "out", cwd=folder).status == 0:
@@ -138,7 +144,7 @@ def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how):
         if status == NO_SUCH_STEP:
             break
     else:
-        pytest.fail(f"more than {MOST_STEPS} steps")
+        pytest.fail("more steps than are tried")
     assert between > 3
 
 
@@ -194,6 +200,25 @@ def test_broken_rows_are_told_of(folder):
     assert [(row["line"], row["raw"]) for row in rows] == [
         (11, "broken"), (12, '{"text": 5}'), (13, '{"text": "\\ud800"}'),
     ]  # fmt: skip
+
+
+def test_conversations_take_what_texts_take(folder):
+    needs("pyarrow")
+    talk = {"id": 7, "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
+    (folder / "talks.jsonl").write_text(f"{json.dumps(talk)}\n[5]\n")
+    work = ("prepare", "talks.jsonl", "--jsonl", "--chat", "--mask", "assistant", "-t", "gpt-3.5-turbo", "-j", "1")
+    assert "talks.jsonl:2: messages[0]" in error(call(*work, "-o", "no", cwd=folder)).replace("[0] ", "[0]")
+    more = ("--to", "parquet", "--keep", "id:int64", "--on-error", "quarantine", "--shuffle", "documents", "-o", "out")
+    done = call(*work, *more, cwd=folder)
+    assert (done.status, done.err.splitlines()[1:]) == (
+        0, ["note: 1 broken row left out: 1 conversation; see out/part-*.quarantine.jsonl"],
+    )  # fmt: skip
+    (row,) = bpe_cli.TokenDataset(folder / "out", fields=["id", "loss_mask"])
+    assert (row["id"], row["loss_mask"].tolist()) == (7, [0] * 9 + [1, 1, 0])
+    (line,) = (folder / "out/part-00000.quarantine.jsonl").read_bytes().splitlines()
+    assert (json.loads(line)["line"], json.loads(line)["raw"]) == (2, "[5]")
+    again = call(*work, *more, "--check", "--deep", "all", cwd=folder)
+    assert (again.status, "1 part made again, all the same" in again.err) == (0, True)
 
 
 def test_a_field_that_nothing_has_is_told_of(folder):

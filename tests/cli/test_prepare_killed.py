@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.cli_runner import signals
 from tests.killing import VICTIMS, Job, begin, command, contents, is_there, wait_for, workers_of
 from tests.needs import skip
 
@@ -28,7 +28,7 @@ def test_what_is_killed_goes_on_to_the_same_bytes(job: Job, victim: str, nameles
 @pytest.mark.parametrize("nameless", [True, False])
 @pytest.mark.parametrize(
     ("number", "status", "message"),
-    [(signal.SIGINT, 130, b"interrupted\n"), (signal.SIGTERM, -signal.SIGTERM, b""), (signal.SIGHUP, -1, b"")],
+    [*zip(signals("SIGINT", "SIGTERM", "SIGHUP"), (130, -15, -1), (b"interrupted\n", b"", b""), strict=False)],
 )
 def test_signals_end_all_processes_and_leave_no_draft(
     job: Job, number: int, status: int, message: bytes, nameless: bool, tmp_path: Path

@@ -325,15 +325,16 @@ def test_options_that_the_algorithm_does_not_have(options, message, hint):
 
 
 COMPATS = {
-    "bbpe": "hf, rustbpe, minbpe, subword-nmt",
-    "bpe": "subword-nmt, hf, sentencepiece",
-    "wordpiece": "hf, tensorflow",
-    "unigram": "sentencepiece",
+    "bbpe": "hf, rustbpe, minbpe, subword-nmt, course",
+    "bpe": "subword-nmt, hf, sentencepiece, course, textbook",
+    "wordpiece": "hf, tensorflow, course",
+    "unigram": "sentencepiece, course",
     "char": "sentencepiece",
     "word": "sentencepiece",
     "ngram": "",
     "byte": "",
     "maxmatch": "",
+    "list": "",
 }
 
 

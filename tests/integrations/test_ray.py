@@ -30,7 +30,7 @@ from bpe_cli.jobs.prepare import Prepared, PrepareOptions, prepare
 from bpe_cli.jobs.tally_parts import ByParts
 from bpe_cli.jobs.train import options_for
 from bpe_cli.support.listening import SILENCE, Listener
-from tests.cli_runner import surroundings
+from tests.cli_runner import signals, surroundings
 from tests.killing import wait_for
 from tests.needs import needs_reader
 from tests.parts import Part, work_in
@@ -308,7 +308,9 @@ def bpe(corpus: Source, folder: Path, *more: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(line, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "status"), [*zip(signals("SIGINT", "SIGTERM", "SIGKILL"), (130, -15, -9), strict=False)]
+)
 def test_a_command_that_is_ended_ends_its_tasks(
     nodes: Nodes, corpus: Source, whole: dict[str, bytes], tmp_path: Path, number: int, status: int
 ) -> None:

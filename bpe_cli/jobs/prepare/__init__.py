@@ -289,6 +289,8 @@ def check_deep(
 ) -> Prepared:
     """Verify a data set as ``check`` does, and then make some parts again from the inputs, and compare all of it.
 
+    Where documents or sequences are shuffled, all inputs are encoded again, and what is not of these parts is dropped.
+
     Args:
         source: The texts that it was made of.
         tokenizer: The tokenizer that it was made with.
@@ -306,26 +308,26 @@ def check_deep(
         CheckFailed: if something is missing or damaged, or a part is not what its inputs make; the message names it.
     """
     from bpe_cli.jobs.files import Streams
-    from bpe_cli.jobs.prepare.deep import check_same_plan, differing, drawn
+    from bpe_cli.jobs.prepare.deep import check_same_plan, differing, differing_of_shuffled, drawn
     from bpe_cli.support.ordered_threads import usable_threads
 
     options, folder = options or PrepareOptions(), os.fspath(folder)
     there, records = records_of(folder)
     _check_source(source)
-    if options.shuffle is not None:
-        raise UsageError(
-            "a part of a shuffled data set depends on all inputs: none can be made again by itself",
-            hint="`bpe prepare --check` compares every file with its record",
-        )
     resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
     divided = resolved.parts
     check_same_plan(folder, there, resolved.plan())
     done = check(folder, listener)
     job = resolved.job(folder, there)
-    again = [(part, records[part.number]) for part in drawn(divided, there, parts)]
+    again = drawn(divided, there, parts)
     count = usable_threads() if threads is None else threads
-    with listener.task("encoding again", sum(part.size for part, _ in again)) as advance:
-        wrong = differing(job, resolved.model, again, count, advance)
+    read = again if options.shuffle is None else divided
+    with listener.task("encoding again", sum(part.size for part in read)) as advance:
+        if options.shuffle is None:
+            pairs = [(part, records[part.number]) for part in again]
+            wrong = differing(job, resolved.model, pairs, count, advance)
+        else:
+            wrong = differing_of_shuffled(job, resolved.model, divided, records, again, count, advance)
     if wrong:
         raise damaged_set(folder, wrong)
     return replace(done, made=0, again=len(again))

@@ -1,8 +1,8 @@
 """Count the broken rows of a part, and write them beside it if they are to be kept: ``on_error``.
 
-A line of ``part-00017.quarantine.jsonl`` is an object: ``input``, ``line`` (or ``row``, or ``member``) and
-``offset``, where the row stands; ``kind`` and ``reason``; and its bytes, as ``raw`` if they are UTF-8, else as
-``base64``; neither for what has no bytes of its own.
+A line of ``part-00017.quarantine.jsonl`` is an object: ``input``, ``line`` (or ``row``, or ``member``) and ``offset``,
+where the row stands; ``from``, if lines are counted from another byte than the first; ``kind`` and ``reason``; and its
+bytes, as ``raw`` if they are UTF-8, else as ``base64``; neither for what has no bytes of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.records import remove_file
 from bpe_cli.jobs.prepare.sides import PartFile
+from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -62,6 +63,22 @@ class BrokenRows:
         if self._output is not None:
             self._output.write(_line(row))
 
+    def take_over(self, counts: dict[str, int] | None, path: str | None) -> None:
+        """Take what another pass has counted, and copy the file that it has written, if there is one.
+
+        Raises:
+            InputError: if that cannot be read.
+        """
+        self.counts = counts
+        if path is None or self._output is None:
+            return
+        try:
+            with open(path, "rb") as file:
+                while chunk := file.read(1 << 20):
+                    self._output.write(chunk)
+        except OSError as error:
+            raise cannot_read(path, error) from error
+
     def drafts(self) -> tuple[Draft, ...]:
         """Return what is to be published: the file, if a row is in it."""
         return (self._draft,) if self._draft is not None and self.counts else ()
@@ -86,7 +103,13 @@ def _line(row: BrokenRow) -> bytes:
 
     place = row.place
     described: dict[str, Any] = {"input": place.path}
-    where = {"line": place.line, "row": place.row, "member": place.member, "offset": place.offset}
+    where = {
+        "from": place.counted_from,
+        "line": place.line,
+        "row": place.row,
+        "member": place.member,
+        "offset": place.offset,
+    }
     described |= {key: value for key, value in where.items() if value is not None}
     described |= {"kind": row.kind, "reason": row.reason}
     if row.data is not None:

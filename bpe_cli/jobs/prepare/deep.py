@@ -2,7 +2,8 @@
 
 Which parts is drawn by a fixed hash of the plan and the number of the part, so that nobody can know it by the data, and
 the same parts are drawn again. They are made in a temporary folder, by the code that made them first, and must have the
-same records: the same hashes of inputs and files.
+same records: the same hashes of inputs and files. A part of a shuffled data set has documents of all inputs, so that
+all of them are read for it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.prepare.folder import make_inner
+from bpe_cli.jobs.prepare.folder import SCRATCH, make_inner
 from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.part import PartJob
+from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import listed, show_path
 
@@ -91,15 +93,45 @@ def differing(
     return wrong
 
 
-def _differences(name: str, there: Record, again: Record) -> list[str]:
-    """Return what of a part is not as it was when it was made again."""
+def differing_of_shuffled(
+    job: PartJob, model: Tokenizer, parts: Sequence[Part], there: Sequence[Record], again: Sequence[Part], threads: int,
+    advance: Callable[[int], None],
+) -> list[str]:  # fmt: skip
+    """Make parts of a shuffled data set again in a temporary folder; return what is not as their records say.
+
+    All inputs are encoded, since the documents of a part come from all of them; but no others are written than those.
+
+    Raises:
+        InputError: if an input cannot be read any longer, or cannot be encoded.
+        OutputError: if there is no room for the parts.
+    """
+    only = frozenset(part.number for part in again)
+    wrong: list[str] = []
+    with TemporaryDirectory(prefix="bpe-deep-") as folder:
+        made = replace(job, folder=folder)
+        make_inner(folder, [SCRATCH, *(name for name in job.options.sides if name)])
+        for part, before in zip(parts, there, strict=True):
+            wrong += _changed(part.name, before, scatter_part(first_pass(made), part, model, threads, advance, only))
+        if not wrong:  # else nothing can be compared
+            for part in again:
+                wrong += _differences(part.name, there[part.number], gather_part(made, part, model))
+    return wrong
+
+
+def _changed(name: str, there: Record, again: Record) -> list[str]:
+    """Return which inputs of a part have changed since."""
     changed = [
         str(before.get("path"))
         for before, after in zip(there.inputs, again.inputs, strict=True)
         if before.get("sha256") != after.get("sha256")
     ]
-    if changed:
-        return [f"{name} cannot be compared: {listed(changed)} changed since"]
+    return [f"{name} cannot be compared: {listed(changed)} changed since"] if changed else []
+
+
+def _differences(name: str, there: Record, again: Record) -> list[str]:
+    """Return what of a part is not as it was when it was made again."""
+    if changed := _changed(name, there, again):
+        return changed
     files = {file.name: file for file in again.all_files}
     other = [file.name for file in there.all_files if files.pop(file.name, None) != file] + sorted(files)
     if other:

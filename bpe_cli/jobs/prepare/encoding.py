@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from bpe_cli.corpus.rows import ALL_WHOLE, Place, RowFault
 from bpe_cli.errors import InputError
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from bpe_cli.chat import ChatEncoder, Conversation
     from bpe_cli.chat.learning import Renders
+    from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash
-    from bpe_cli.corpus.rows import Rows
+    from bpe_cli.corpus.rows import KeptField, Rows
     from bpe_cli.jobs.origins import Origins
     from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.conversations import Conversations
@@ -69,7 +70,7 @@ def encode_part(
     if job.conversations is None:
         _encode_texts(job, part, model, taker, threads, advance, hashes, origins, rows)
     else:
-        divided = _encode_conversations(job, part, model, taker, advance, hashes, origins)
+        divided = _encode_conversations(job, part, model, taker, advance, hashes, origins, rows)
     described = zip(part.described(), hashes, strict=True)
     return EncodedPart([each | ({"sha256": sha256} if sha256 else {}) for each, (_, sha256, _) in described], divided)
 
@@ -80,7 +81,6 @@ def _blocks(
 ) -> Iterator[Block]:  # fmt: skip
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
-    from bpe_cli.corpus.rows import ALL_WHOLE
 
     source = replace(job.source, block_bytes=min(job.source.block_bytes, BLOCK_BYTES))
     return read_blocks(
@@ -112,7 +112,7 @@ def _encode_texts(
 
 def _encode_conversations(
     job: PartJob, part: Part, model: Tokenizer, taker: TakesRows,
-    advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins,
+    advance: Callable[[int], None] | None, hashes: list[InputHash], origins: Origins, rows: Rows | None,
 ) -> int:  # fmt: skip
     """Encode conversations; return how often the token that ends documents stands in them, where that is counted."""
     from bpe_cli.chat import ChatEncoder
@@ -123,7 +123,7 @@ def _encode_conversations(
         return 0
     specials = () if options.refuse_specials else options.specials
     encoder = ChatEncoder(model, specials, refuse=options.refuse_specials)
-    way = _Conversations(job, model, chat, chat.template.renderer(model, chat.date), encoder, taker)
+    way = _Conversations(job, model, chat, chat.template.renderer(model, chat.date), encoder, taker, rows or ALL_WHOLE)
     number, blank_is_none = 0, job.source.documents != "whole"
     extent = part.inputs[0].extent if part.inputs else None
 
@@ -135,12 +135,20 @@ def _encode_conversations(
             return f"{name}, line {line:,} from byte {extent[0]:,} on"
         return origins.line_of(number)
 
+    def place_of(number: int) -> Place:
+        begun, line = origins.input_of(number)
+        path = part.inputs[begun].plain_name
+        if not blank_is_none:
+            return Place(path, path)
+        return Place(path, path, line, counted_from=extent[0] if extent is not None and extent[0] else None)
+
     for documents in whole_documents(_blocks(job, part, advance, hashes, origins), MAX_BYTES, _too_long):
         batch = []
         for document in documents:
             number += 1
             if not blank_is_none or document.strip():
-                batch.append(way.read(document, named(number)))
+                made = way.read(document, named(number), partial(place_of, number))
+                batch += [] if made is None else [made]
         way.write(batch)
     return way.divided
 
@@ -149,6 +157,21 @@ def _too_long() -> InputError:
     from bpe_cli.chat.messages import MAX_BYTES
 
     return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """A conversation as its template writes it.
+
+    Attributes:
+        where: What messages call it.
+        text: Its text.
+        spans: What of the text is to be learnt; None if there is no mask.
+    """
+
+    where: str
+    text: Traced
+    spans: Any = None
 
 
 class _Conversations:
@@ -160,7 +183,7 @@ class _Conversations:
 
     def __init__(
         self, job: PartJob, model: Tokenizer, chat: Conversations, renderer: Renders, encoder: ChatEncoder,
-        taker: TakesRows,
+        taker: TakesRows, rows: Rows,
     ) -> None:  # fmt: skip
         self._job = job
         self._model = model
@@ -168,10 +191,34 @@ class _Conversations:
         self._renderer = renderer
         self._encoder = encoder
         self._taker = taker
+        self._rows = rows
         self.divided = 0
 
-    def read(self, document: bytes, where: str) -> Conversation:
-        """Read a conversation."""
+    def read(self, document: bytes, where: str, place: Callable[[], Place]) -> _Rendered | None:
+        """Read and render a conversation, and hand on what is kept of it; None if it is broken, and left out."""
+        kind = "conversation"
+        try:
+            conversation = self._read(document, where)
+            kind = "template"
+            made = self._render(conversation)
+            values = kept_of_conversation(document, self._rows.keep) if self._rows.keep else None
+        except InputError as error:
+            if self._rows.on_broken is None:
+                raise
+            reason = str(error).removeprefix(where).lstrip(": ")
+            fault = RowFault(kind if kind == "template" else fault_of(document), reason)
+            self._rows.meet(fault, place(), document)
+            return None
+        except RowFault as fault:
+            if self._rows.on_broken is None:
+                raise InputError(f"{where}: {fault.reason}", hint=fault.hint) from fault
+            self._rows.meet(fault, place(), document)
+            return None
+        if values is not None and self._rows.on_kept is not None:
+            self._rows.on_kept(values)
+        return made
+
+    def _read(self, document: bytes, where: str) -> Conversation:
         from bpe_cli.chat import read_conversation
 
         conversation = read_conversation(document, where, self._job.source.field)
@@ -181,7 +228,15 @@ class _Conversations:
             conversation = replace(conversation, add_generation_prompt=self._chat.generation_prompt)
         return conversation
 
-    def write(self, batch: list[Conversation]) -> None:
+    def _render(self, conversation: Conversation) -> _Rendered:
+        text = self._renderer.render(conversation, add_generation_prompt=conversation.wants_answer)
+        if self._job.options.mask is None:
+            return _Rendered(conversation.where, text)
+        from bpe_cli.chat.learning import learnt_spans
+
+        return _Rendered(conversation.where, text, learnt_spans(self._renderer, self._encoder, conversation, text))
+
+    def write(self, batch: list[_Rendered]) -> None:
         """Encode some conversations, and hand them on with their text."""
         if not batch:
             return
@@ -190,25 +245,22 @@ class _Conversations:
             return
         from bpe_cli.jobs.documents import with_edges
 
-        texts = [self._renderer.render(each, add_generation_prompt=each.wants_answer) for each in batch]
-        prepared = [self._encoder.prepare(text, each.where) for text, each in zip(texts, batch, strict=True)]
-        shown = Block.of(text.encode() for text in texts)
+        prepared = [self._encoder.prepare(each.text, each.where) for each in batch]
+        shown = Block.of(each.text.encode() for each in batch)
         ids, ends = self._model.encode_block(Block.of(prepared), self._encoder.matcher)
         takes: Any = self._taker
         ids, ends = with_edges(shown, ids, ends, self._job.edges_of_sink(self._model), takes)
         self._taker.write(shown, ids, ends)
 
-    def _write_masked(self, batch: list[Conversation]) -> None:
-        from bpe_cli.chat.learning import learnt_spans
+    def _write_masked(self, batch: list[_Rendered]) -> None:
         from bpe_cli.sinks.beside import Beside
 
         edges = self._job.edges_of_sink(self._model)
-        texts: list[bytes] = []
         ids, mask, ends = array("I"), array("B"), array("Q")
         for each in batch:
-            text = self._renderer.render(each, add_generation_prompt=each.wants_answer)
-            spans = learnt_spans(self._renderer, self._encoder, each, text)
-            mine, marks = self._encoder.learnt(self._model, *self._encoder.prepare_learnt(text, each.where, spans))
+            mine, marks = self._encoder.learnt(
+                self._model, *self._encoder.prepare_learnt(each.text, each.where, each.spans)
+            )
             ids.extend(mine)
             mask.extend(marks)
             ids.extend(edges.after)
@@ -217,5 +269,33 @@ class _Conversations:
             if edges.after:
                 self.divided += sum(id_ == edges.after[-1] for id_ in mine)
             ends.append(len(ids))
-            texts.append(text.encode())
-        self._taker.write(Block.of(texts), memoryview(ids), memoryview(ends), Beside(memoryview(mask)))
+        texts = Block.of(each.text.encode() for each in batch)
+        self._taker.write(texts, memoryview(ids), memoryview(ends), Beside(memoryview(mask)))
+
+
+def kept_of_conversation(document: bytes, keep: Sequence[KeptField]) -> list[Any]:
+    """Return the values of the fields that are kept of the JSON of a conversation; None for those that it lacks.
+
+    Raises:
+        RowFault: if a value is not of the type of its field.
+    """
+    from bpe_cli.corpus.kept import kept_of
+    from bpe_cli.support.safe_orjson import orjson
+
+    data = document.removeprefix(b"\xef\xbb\xbf")
+    return kept_of(orjson.loads(data), keep, data)
+
+
+def fault_of(document: bytes) -> str:
+    """Return what is wrong with what was not read as a conversation: one of ``FAULTS``."""
+    from bpe_cli.support.safe_orjson import orjson
+
+    try:
+        orjson.loads(document.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        try:
+            document.decode()
+        except UnicodeDecodeError:
+            return "utf-8"
+        return "json"
+    return "conversation"

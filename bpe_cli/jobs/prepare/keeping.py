@@ -33,7 +33,7 @@ def settled(names: Sequence[str], source: Source, inputs: Inputs) -> tuple[KeptF
 
     kinds = {each.kind for each in inputs.items if each.kind is not None}
     tables = {kind for kind in kinds if kind.is_table and (kind != TAR or source.ending == "json")}
-    in_rows = source.documents == "jsonl" or tables
+    in_rows = source.documents == "jsonl" or source.json or tables
     if names and not in_rows:
         raise UsageError(
             "`keep` names fields of JSON or columns of tables, and there are none",
@@ -108,6 +108,10 @@ class KeptValues:
     def end_document(self) -> None:
         """Note that this document has ended."""
         self._documents.popleft()
+
+    def next_row(self) -> Sequence[Any] | TableRow:
+        """Return the values of the next row, which is not asked for again."""
+        return self._rows.popleft()
 
     def schema(self, arrow: Any) -> list[tuple[str, Any]]:
         """Return the names of the columns, and their types."""

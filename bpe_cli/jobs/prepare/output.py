@@ -78,12 +78,12 @@ class PartOutput:
     def __enter__(self) -> Self:
         job = self._job
         with ExitStack() as stack:
-            if not self._packed:
-                path = os.path.join(job.folder, self._part.name + ENDING)
-                self.broken = BrokenRows(job.options.on_error, path, stack)
+            path = os.path.join(job.folder, self._part.name + ENDING)
+            self.broken = BrokenRows(job.options.on_error, path, stack)
             for name in job.options.sides:
                 if job.keep:
-                    self.kept[name] = KeptValues(job.keep, in_sequences=job.options.length is not None)
+                    in_sequences = job.options.length is not None and not self._packed
+                    self.kept[name] = KeptValues(job.keep, in_sequences=in_sequences)
                 self.written[name] = self._open(name, stack)
             self._stack = stack.pop_all()
         return self
@@ -124,17 +124,13 @@ class PartOutput:
         self._outputs += outputs
         return Written(name, sink, taker)
 
-    def publish(
-        self, inputs: list[dict[str, Any]], sides: list[Side] | None = None, divided: int = 0,
-        broken: dict[str, int] | None = None,
-    ) -> Record:  # fmt: skip
+    def publish(self, inputs: list[dict[str, Any]], sides: list[Side] | None = None, divided: int = 0) -> Record:
         """Complete the files, write the record, and let all of them appear, the record last.
 
         Args:
             inputs: What the record says of the inputs.
             sides: The numbers of each set, where they are not those of its sink.
             divided: How often the token that ends documents stands in them too, beside what sinks have counted.
-            broken: How many broken rows were left out, where they were read by another pass.
 
         Raises:
             OutputError: if a file cannot be written.
@@ -148,12 +144,8 @@ class PartOutput:
         record = Record.of_sides(self._part.number, self._job.plan, self._job.dtype, inputs, files, sides)
         nulls = [each.nulls for each in self.kept.values()]
         added = {name: sum(each[name] for each in nulls) for name in nulls[0]} if nulls else None
-        counts, quarantine = broken, None
-        if self.broken is not None and broken is None:
-            counts, quarantine = self.broken.counts, self.broken.file()
-        record = replace(
-            record, divided=record.divided + divided, nulls=added, broken=counts, quarantine=quarantine
-        )  # fmt: skip
+        counts, quarantine = (None, None) if self.broken is None else (self.broken.counts, self.broken.file())
+        record = replace(record, divided=record.divided + divided, nulls=added, broken=counts, quarantine=quarantine)
         publish(self._job, self._part, record, self._drafts, self._stack, self.broken)
         return record
 

@@ -86,13 +86,6 @@ class PrepareOptions:
             raise UsageError("spans are the documents in sequences, and there are no sequences", hint="use `length`")
         if "loss_mask" in self.columns:
             raise UsageError("loss_mask is written with `mask`, and not asked for by name", hint="leave it out")
-        if self.keep and (self.shuffle is not None or self.chat is not None):
-            other = "`shuffle`" if self.shuffle is not None else "`chat`"
-            raise UsageError(f"`keep` does not go together with {other}", hint="leave one of them out")
-        if self.on_error == "quarantine" and self.shuffle is not None:
-            raise UsageError("broken rows are not kept in a shuffle", hint='`on_error="skip"` leaves them out')
-        if self.on_error != "fail" and self.chat is not None:
-            raise UsageError("`on_error` is about texts, and a conversation that is broken is an error")
         if self.mask is not None and self.chat is None:
             raise UsageError("`mask` says what of conversations is to be learnt", hint="`chat` reads conversations")
         if self.val is not None and not 0 < self.val < 1:

@@ -29,7 +29,8 @@ RUN_BYTES = 64 << 20
 """How much of a part is in memory before it is written."""
 
 _HEAD = struct.Struct("<QQBBxxII")
-"""Key, number, side, whether there is a mask and whether there are pieces, how many ids and how many pieces."""
+"""Key, number, side, whether there is a mask (1), are pieces (2) and is the number of a document, whose values are kept
+(4), how many ids and how many pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Item:
         side: The number of the set that it is of.
         strip: Its ids, and their mask.
         pieces: Of a sequence, how many ids it has of each document.
+        kept: The number of its document in the part, by which the values that are kept of it are found; or None.
     """
 
     key: int
@@ -51,13 +53,16 @@ class Item:
     side: int
     strip: Strip
     pieces: array[int] | None = None
+    kept: int | None = None
 
     def to_bytes(self) -> bytes:
         """Return it as it lies in a file, but for its part."""
         pieces, mask = self.pieces, self.strip.mask
-        flags = (mask is not None) | (pieces is not None) << 1
+        flags = (mask is not None) | (pieces is not None) << 1 | (self.kept is not None) << 2
         head = _HEAD.pack(self.key, self.number, self.side, flags, len(self.strip), len(pieces or ()))
-        return b"".join((head, _little(pieces or array("Q")), _little(self.strip.ids), b"" if mask is None else mask))
+        kept = b"" if self.kept is None else self.kept.to_bytes(8, "little")
+        ids = _little(self.strip.ids)
+        return b"".join((head, kept, _little(pieces or array("Q")), ids, b"" if mask is None else mask))
 
 
 def _little(numbers: array[int] | memoryview) -> bytes | memoryview:
@@ -184,6 +189,8 @@ def _items(data: memoryview, part: int) -> Iterator[Item]:
     while place < len(data):
         key, number, side, flags, ids, pieces = _HEAD.unpack_from(data, place)
         place += _HEAD.size
+        kept = int.from_bytes(data[place : place + 8], "little") if flags & 4 else None
+        place += 8 if flags & 4 else 0
         lengths = _numbers("Q", data[place : place + 8 * pieces]) if flags & 2 else None
         place += 8 * pieces
         own = data[place : place + 4 * ids]
@@ -191,4 +198,4 @@ def _items(data: memoryview, part: int) -> Iterator[Item]:
         mask = data[place : place + ids] if flags & 1 else None
         place += ids if flags & 1 else 0
         strip = Strip(own.cast("I") if sys.byteorder == "little" else _numbers("I", own), mask)
-        yield Item(key, part, number, side, strip, lengths)
+        yield Item(key, part, number, side, strip, lengths, kept)

@@ -14,19 +14,23 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from bpe_cli.corpus.rows import Rows
 from bpe_cli.errors import InputError
+from bpe_cli.jobs.prepare.broken import ENDING as QUARANTINE
 from bpe_cli.jobs.prepare.broken import BrokenRows
 from bpe_cli.jobs.prepare.documents import Documents, is_validation
 from bpe_cli.jobs.prepare.encoding import encode_part
 from bpe_cli.jobs.prepare.folder import SCRATCH
+from bpe_cli.jobs.prepare.keeping import KeptValues
 from bpe_cli.jobs.prepare.output import PartOutput, publish
 from bpe_cli.jobs.prepare.records import Record, read_record
 from bpe_cli.jobs.prepare.scratch import BucketWriter, Item, read_bucket
+from bpe_cli.jobs.prepare.scratch_kept import ENDING as KEPT
+from bpe_cli.jobs.prepare.scratch_kept import KeptWriter, kept_rows
 from bpe_cli.jobs.prepare.sequences import Sequences, sequences
 from bpe_cli.jobs.prepare.sides import PartFile, Side
 from bpe_cli.sinks.beside import Beside, Pieces, Strip
@@ -34,6 +38,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
+    from bpe_cli.corpus.rows import TableRow
     from bpe_cli.jobs.parts import Part
     from bpe_cli.jobs.prepare.part import PartJob
     from bpe_cli.sinks.base import TakesRows
@@ -68,17 +73,22 @@ class _Scatter:
 
     is_binary = True
 
-    def __init__(self, writer: BucketWriter, job: PartJob, part: Part, side: int) -> None:
+    def __init__(
+        self, writer: BucketWriter, job: PartJob, part: Part, side: int, only: Collection[int] | None = None
+    ) -> None:
         self._writer = writer
-        self._seed = job.options.seed
+        self._job = job
         self._part = part.number
         self._side = side
+        self._only = only
+        self.numbers: KeptValues | None = None  # of the documents of sequences, if values are kept of them
         self.items = 0
         self.tokens = 0
 
-    def add(self, strip: Strip, pieces: array[int] | None = None) -> None:
-        key = key_of(self._seed, self._part, self._side, self.items)
-        self._writer.add(Item(key, self._part, self.items, self._side, strip, pieces))
+    def add(self, strip: Strip, pieces: array[int] | None = None, kept: int | None = None) -> None:
+        key = key_of(self._job.options.seed, self._part, self._side, self.items)
+        if self._only is None or key * self._job.parts >> 64 in self._only:
+            self._writer.add(Item(key, self._part, self.items, self._side, strip, pieces, kept))
         self.items += 1
         self.tokens += len(strip)
 
@@ -87,7 +97,10 @@ class _Scatter:
         whole, start = Strip(ids, None if beside is None else beside.mask), 0
         pieces = None if beside is None or beside.pieces is None else beside.pieces.rows()
         for end in ends:
-            self.add(whole.cut(start, end), None if pieces is None else next(pieces))
+            kept = None
+            if self.numbers is not None:
+                (kept,) = cast("Sequence[int]", self.numbers.next_row())
+            self.add(whole.cut(start, end), None if pieces is None else next(pieces), kept)
             start = end
 
 
@@ -100,17 +113,23 @@ class _WholeDocuments:
         self._documents = Documents(masked=job.options.mask is not None, hashed=job.options.val is not None)
         self._share = job.options.val
         self._sets = sets
+        self._is_kept = bool(job.keep)
+        self._number = 0
 
     def write(self, block: Block, ids: memoryview, ends: memoryview, beside: Beside | None = None) -> None:
         for digest, strip in self._documents.of(block, ids, ends, beside):
             side = self._share is not None and is_validation(digest, self._share)
-            self._sets[side].add(strip)
+            self._sets[side].add(strip, kept=self._number if self._is_kept else None)
+            self._number += 1
 
 
 def scatter_part(
-    job: PartJob, part: Part, model: Tokenizer, threads: int = 1, advance: Callable[[int], None] | None = None
-) -> Record:
+    job: PartJob, part: Part, model: Tokenizer, threads: int = 1, advance: Callable[[int], None] | None = None,
+    only: Collection[int] | None = None,
+) -> Record:  # fmt: skip
     """Encode the inputs of a part and write its items into buckets: see ``run_part``.
+
+    With ``only``, no other items are written than those that come into parts of these numbers.
 
     Raises:
         InputError: if an input cannot be read, or holds what cannot be encoded; the message says which.
@@ -126,22 +145,30 @@ def scatter_part(
         draft = stack.enter_context(Draft(path))
         output = HashedOutput(draft.stream, path, path)
         writer = BucketWriter(output, job.parts * BUCKETS_OF_PART)
-        sets = [_Scatter(writer, job, part, number) for number, _ in enumerate(options.sides)]
+        sets = [_Scatter(writer, job, part, number, only) for number, _ in enumerate(options.sides)]
         asked = options.sequences(model)
         made: list[Sequences] = []
         taker: TakesRows
+        kept = _Kept(job, path.removesuffix(ENDING), stack) if job.keep else None
         if options.shuffle == "sequences" and asked is not None:
             masked = options.mask is not None
-            made = [sequences(each, asked, masked=masked, pieces=True) for each in sets]
+            numbers = {name: KeptValues((), in_sequences=True) for name in options.sides if kept is not None}
+            for name, each in zip(options.sides, sets, strict=True):
+                each.numbers = numbers.get(name)
+                made.append(sequences(each, asked, each.numbers, masked=masked, pieces=True))
             takers = dict(zip(options.sides, made, strict=True))
-            taker, _ = divided_by_hash(takers, options.val, masked=masked, kept={})
+            taker, numbered = divided_by_hash(takers, options.val, masked=masked, kept=numbers)
+            if kept is not None:
+                kept.numbers = numbered
         else:
             taker = _WholeDocuments(job, sets)
-        broken = BrokenRows(options.on_error, path, stack)
-        rows = Rows(None if broken.counts is None else broken.take)
+        broken = BrokenRows(options.on_error, path.removesuffix(ENDING) + QUARANTINE, stack)
+        rows = Rows(
+            None if broken.counts is None else broken.take, job.keep, None if kept is None else kept.take
+        )  # fmt: skip
         done = encode_part(job, part, model, taker, threads, advance, rows)
-        for each in made:
-            each.finish()
+        for one in made:
+            one.finish()
         writer.finish()
         sides = [
             Side(name, each.items, each.tokens)
@@ -149,11 +176,43 @@ def scatter_part(
             else Side(name, made[n].documents, each.tokens, 0, each.items, made[n].left_out, made[n].padding)
             for n, (name, each) in enumerate(zip(options.sides, sets, strict=True))
         ]
-        files = (PartFile(part.name + ENDING, *output.size_and_hash()),)
-        record = Record.of_sides(part.number, job.plan, job.dtype, done.inputs, files, sides)
-        record = replace(record, divided=record.divided + done.divided, broken=broken.counts)
-        publish(job, part, record, [draft], stack)
+        files = [PartFile(part.name + ENDING, *output.size_and_hash())]
+        drafts = [draft]
+        if kept is not None:
+            kept.writer.finish()
+            files.append(PartFile(part.name + KEPT, *kept.output.size_and_hash()))
+            drafts.append(kept.draft)
+        record = Record.of_sides(part.number, job.plan, job.dtype, done.inputs, tuple(files), sides)
+        record = replace(
+            record, divided=record.divided + done.divided, broken=broken.counts, quarantine=broken.file()
+        )  # fmt: skip
+        publish(job, part, record, drafts, stack, broken)
     return record
+
+
+class _Kept:
+    """The file of the values that are kept of the documents of a part.
+
+    Attributes:
+        numbers: Who takes the number of each document, where sequences are to know it.
+    """
+
+    def __init__(self, job: PartJob, stem: str, stack: ExitStack) -> None:
+        from bpe_cli.sinks.atomic import HashedOutput
+        from bpe_cli.sinks.draft import Draft
+
+        self.draft = stack.enter_context(Draft(stem + KEPT))
+        self.output = HashedOutput(self.draft.stream, stem + KEPT, stem + KEPT)
+        self.writer = KeptWriter(self.output, job.keep)
+        self.numbers: KeptValues | None = None
+        self._count = 0
+
+    def take(self, values: Sequence[Any] | TableRow) -> None:
+        """Take the values of the next document."""
+        self.writer.add(values)
+        if self.numbers is not None:
+            self.numbers.add((self._count,))
+        self._count += 1
 
 
 # -- the second pass -----------------------------------------------------------------------------------------
@@ -174,20 +233,29 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
     first = read_record(first_pass(job).record_path(part))
     if first is None:
         raise InputError(f"the first pass of {part.name} is gone", hint="run the same command again")
-    paths = [os.path.join(folder, f"part-{number:05}{ENDING}") for number in range(job.parts)]
+    stems = [os.path.join(folder, f"part-{number:05}") for number in range(job.parts)]
+    paths, kept_paths = ([stem + end for stem in stems] for end in (ENDING, KEPT))
     in_sequences = options.shuffle == "sequences"
     buckets = job.parts * BUCKETS_OF_PART
     with PartOutput(job, part, model, packed=in_sequences) as output:
+        kept = [*output.kept.values()]
         batches = [_Batch(each, pieces=in_sequences and options.needs_pieces) for each in output.takers().values()]
         for bucket in range(part.number * BUCKETS_OF_PART, (part.number + 1) * BUCKETS_OF_PART):
-            for item in read_bucket(paths, bucket, buckets):
+            items = read_bucket(paths, bucket, buckets)
+            values = kept_rows(items, kept_paths) if job.keep else []
+            for number, item in enumerate(items):
+                if values:
+                    kept[item.side].add(values[number])
                 batches[item.side].add(item)
             for batch in batches:
                 batch.flush()  # its ids are those of the bucket, which is gone before the next one is read
         if advance is not None:
             advance(part.size)
+        if output.broken is not None:
+            where = None if first.quarantine is None else os.path.join(folder, first.quarantine.name)
+            output.broken.take_over(first.broken, where)
         if not in_sequences:
-            return output.publish(first.inputs, divided=first.divided, broken=first.broken)
+            return output.publish(first.inputs, divided=first.divided)
         made: dict[str, Side | Record] = {"": first, **{each.name: each for each in first.sides}}
         sides = [
             Side(
@@ -196,7 +264,7 @@ def gather_part(job: PartJob, part: Part, model: Tokenizer, advance: Callable[[i
             )
             for (name, each), batch in zip(output.written.items(), batches, strict=True)
         ]  # fmt: skip
-        return output.publish(first.inputs, sides, divided=first.divided, broken=first.broken)
+        return output.publish(first.inputs, sides, divided=first.divided)
 
 
 class _Batch:

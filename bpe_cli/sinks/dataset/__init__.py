@@ -183,6 +183,7 @@ DATASETS: Mapping[str, DataSetFormat] = {
         ("dataset.litdata", "LitDataSink"),
         "LitData with its TokensLoader, LitGPT",
         indexes=("index.json",),
+        side_files=(_SPANS, SideFiles("loss_mask", (".mask.npy",), ("side_files", "NpyMask"))),
     ),
     "mds": DataSetFormat(
         (".mds",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from array import array
+from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,8 @@ class RowsSink(BinSink):
         super().__init__(output, tokenizer, options)
         self.width = 2 if self.dtype == "u16" else 4
         self._ends = array("Q")  # of the documents that end in the block, in bytes
+        self._ended = 0  # how many of them were written
+        self._place = 0  # how many bytes of the block have come
         self._begun = bytearray()  # the numbers of the document that goes on
         self._rows: Iterator[Row] | None = None  # what runs beside the rows that end in the block
 
@@ -81,13 +84,15 @@ class RowsSink(BinSink):
         eot, width = int(self.options.edges.eot is not None), self.width
         closed = enumerate(ends[: block.ended], 1)
         self._ends = array("Q", ((end + eot * number) * width for number, end in closed))
+        self._ended = self._place = 0
         self._rows = None if self._parallel is None else rows_of(self._parallel, ends)
         super()._write(block, ids, ends)
 
     def _write_numbers(self, data: Buffer) -> None:
         view = memoryview(data).cast("B")
         start = 0
-        for end in self._ends:
+        first, self._ended = self._ended, bisect_right(self._ends, self._place + len(view), self._ended)
+        for end in (end - self._place for end in self._ends[first : self._ended]):
             if self._begun:
                 self._begun += view[start:end]
                 row, self._begun = memoryview(self._begun), bytearray()
@@ -96,6 +101,7 @@ class RowsSink(BinSink):
             self._write_row(row, Row(len(row) // self.width) if self._rows is None else next(self._rows))
             start = end
         self._begun += view[start:]
+        self._place += len(view)
 
     @abstractmethod
     def _write_row(self, numbers: memoryview, row: Row) -> None:

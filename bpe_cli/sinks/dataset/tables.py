@@ -34,16 +34,18 @@ ROWS_OF_BATCH = 1 << 16
 """... or with this row."""
 
 
-class _Stream:
+class OutputStream:
     """An output as pyarrow writes to it."""
 
     closed = False
 
     def __init__(self, output: Output) -> None:
+        """Begin at the start of an output."""
         self._output = output
         self._place = 0
 
     def write(self, data: bytes) -> int:
+        """Write bytes."""
         if self._output.closed:  # the writer of a part that failed ends its file when it is collected
             return len(data)
         self._output.write(data)
@@ -51,13 +53,15 @@ class _Stream:
         return len(data)
 
     def tell(self) -> int:
+        """Return how many bytes were written."""
         return self._place
 
     def flush(self) -> None:
+        """Flush the output."""
         self._output.flush()
 
     def close(self) -> None:
-        pass
+        """Leave the output open, for whoever opened it."""
 
 
 class TableSink(RowsSink):
@@ -81,7 +85,7 @@ class TableSink(RowsSink):
         kept = [] if options.kept is None else options.kept.schema(self._arrow)
         self._schema = self._arrow.schema([*self._lists, *kept])
         try:
-            self._writer = self._open(_Stream(output))
+            self._writer = self._open(OutputStream(output))
         except self._arrow.ArrowNotImplementedError as error:
             reason = str(error).splitlines()[0]
             raise UsageError(
@@ -100,7 +104,7 @@ class TableSink(RowsSink):
         return int32_dtype("a table", tokenizer, options)
 
     @abstractmethod
-    def _open(self, stream: _Stream) -> Any:
+    def _open(self, stream: OutputStream) -> Any:
         """Open a writer of record batches."""
 
     def _write_row(self, numbers: memoryview, row: Row) -> None:
@@ -146,21 +150,21 @@ class TableSink(RowsSink):
 class ArrowSink(TableSink):
     """Write an Arrow IPC file."""
 
-    def _open(self, stream: _Stream) -> Any:
+    def _open(self, stream: OutputStream) -> Any:
         return self._arrow.ipc.new_file(stream, self._schema)
 
 
 class DatasetsSink(TableSink):
     """Write an Arrow stream."""
 
-    def _open(self, stream: _Stream) -> Any:
+    def _open(self, stream: OutputStream) -> Any:
         return self._arrow.ipc.new_stream(stream, self._schema)
 
 
 class ParquetSink(TableSink):
     """Write a Parquet file, compressed with Zstandard; a batch is a row group."""
 
-    def _open(self, stream: _Stream) -> Any:
+    def _open(self, stream: OutputStream) -> Any:
         parquet = optional("pyarrow.parquet")
         if parquet is None:
             raise _no_pyarrow("parquet")

@@ -18,12 +18,8 @@ use super::merging::dropout::Dropout;
 use super::merging::merge_varied;
 use super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::merging::table::MergeTable;
-<<<<<<< HEAD
-use crate::error::{Error, Result, ensure, invalid};
-=======
 use crate::boundaries::runs::Joins;
-use crate::error::{Error, Result};
->>>>>>> w/run
+use crate::error::{Error, Result, ensure, invalid};
 use crate::random::Draw;
 use crate::tables::{
     CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,

@@ -16,11 +16,7 @@ use self::tables::{all_byte_tokens, check, matches_text, symbols};
 use super::merging::characters::{MergeScratch, Symbol};
 use super::merging::dropout::Dropout;
 use super::merging::table::Merges;
-<<<<<<< HEAD
-use super::model::{Found, Model, Tables, Tokens, check_unknown, kind};
-=======
-use super::model::{Counted, Found, Model, Tables, Tokens, check_unknown};
->>>>>>> w/run
+use super::model::{Counted, Found, Model, Tables, Tokens, check_unknown, kind};
 use super::scratch::Scratch;
 use crate::boundaries::seams::{Border, Joints, Seams};
 use crate::error::{Result, invalid};

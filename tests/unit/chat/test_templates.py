@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import resource
 import sys
 from types import SimpleNamespace
 
@@ -18,6 +17,7 @@ from bpe_cli.chat import ChatTemplate, Conversation, provenance, read_conversati
 from bpe_cli.chat.provenance import Meter
 from bpe_cli.errors import FormatError, InputError, UsageError
 from tests.counted import at_least, compared
+from tests.needs import NO_LIMITS
 from tests.work import cost
 
 # Ours, in the ways that published ones go: each exercises other parts of the language.
@@ -258,6 +258,7 @@ def stopped_clock(monkeypatch):
 @pytest.mark.usefixtures("stopped_clock")
 @pytest.mark.parametrize("source", HOSTILE, ids=lambda source: source[:40])
 def test_hostile_template_is_refused_at_once(source):
+    resource = pytest.importorskip("resource", reason=NO_LIMITS)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def refuse():

@@ -20,6 +20,7 @@ from bpe_cli.jobs.train import check_compat
 from bpe_cli.stages import Split
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, bpe, compats_of, unigram
 from bpe_cli.trainers.counts import new_counts
+from bpe_cli.trainers.presets import PRESETS
 from bpe_cli.trainers.unmerged import Byte, Ngram, NgramOptions
 
 
@@ -131,7 +132,7 @@ def test_stages_are_compiled_before_any_text_is_read():
 def test_every_algorithm_and_every_compat_can_be_asked_for():
     choices = {name: declared.settings.get("choices", ()) for name, (_, declared) in parameters_of(run).items()}
     assert tuple(choices["algorithm"]) == ALGORITHMS
-    assert list(choices["compat"]) == ["hf", "rustbpe", "minbpe", "subword-nmt", "sentencepiece", "tensorflow"]
+    assert " ".join(choices["compat"]) == "hf rustbpe minbpe subword-nmt course sentencepiece textbook tensorflow"
     assert set(choices["format_"]) <= FORMATS.keys()
 
 
@@ -140,20 +141,22 @@ def test_whose_rules_the_list_of_algorithms_names_the_trainers_follow(algorithm)
     kind = get_type_hints(TRAINERS[algorithm].Options).get("compat")
     own = [name for each in (kind, *get_args(kind)) for name in get_args(each) if isinstance(name, str)]
     others = [name for name, trainer in TRAINERS.items() if algorithm in trainer.follows]
-    assert list(compats_of(algorithm)) == own + others
+    presets = [name for name, of_algorithms in PRESETS.items() if algorithm in of_algorithms]
+    assert list(compats_of(algorithm)) == own + others + presets
 
 
 def test_compat_is_read_from_the_options():
     assert {name: compats_of(name) for name in ALGORITHMS} == {
-        "bbpe": ("hf", "rustbpe", "minbpe", "subword-nmt"),
-        "bpe": ("subword-nmt", "hf", "sentencepiece"),
-        "wordpiece": ("hf", "tensorflow"),
-        "unigram": ("sentencepiece",),
+        "bbpe": ("hf", "rustbpe", "minbpe", "subword-nmt", "course"),
+        "bpe": ("subword-nmt", "hf", "sentencepiece", "course", "textbook"),
+        "wordpiece": ("hf", "tensorflow", "course"),
+        "unigram": ("sentencepiece", "course"),
         "char": ("sentencepiece",),
         "word": ("sentencepiece",),
         "ngram": (),
         "byte": (),
         "maxmatch": (),
+        "list": (),
     }
     check_compat("byte", None)
     check_compat("char", "sentencepiece")

@@ -13,6 +13,7 @@ import pytest
 
 from bpe_cli.engines.local import Local
 from bpe_cli.errors import BpeError, InputError
+from tests.cli_runner import signals
 from tests.killing import wait_for
 from tests.parts import Part, work_in
 
@@ -105,7 +106,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", signals("SIGKILL", "SIGTERM", "SIGINT"))
 def test_workers_end_with_their_parent(tmp_path: Path, number: int, repository: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

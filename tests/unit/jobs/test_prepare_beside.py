@@ -136,7 +136,7 @@ def test_columns_of_samples(to: str, corpus: Source, tmp_path: Path) -> None:
 # -- spans ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("to", ["bin", "npy", "npy-offsets", "datatrove", "megatron"])
+@pytest.mark.parametrize("to", ["bin", "npy", "npy-offsets", "datatrove", "litdata", "megatron"])
 @pytest.mark.parametrize("way", ["concatenate", "best-fit"])
 def test_spans_are_the_documents_in_sequences(to: str, way: Any, corpus: Source, tmp_path: Path) -> None:
     for each, columns in ((to, ("spans",)), ("parquet", ("seq_lengths",))):

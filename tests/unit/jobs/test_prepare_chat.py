@@ -111,7 +111,7 @@ def test_masks_go_with_their_ids_through_sequences(way: Any, talks: Source, tmp_
         )
 
 
-@pytest.mark.parametrize("to", sorted(name for name in DATASETS if name != "litdata"))
+@pytest.mark.parametrize("to", sorted(DATASETS))
 def test_every_format_has_the_mask(to: str, talks: Source, tmp_path: Path) -> None:
     options = options_of(to=to, eot=100257, part_bytes=400)
     done = prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
@@ -125,7 +125,7 @@ def test_every_format_has_the_mask(to: str, talks: Source, tmp_path: Path) -> No
     if to in ("bin", "datatrove", "megatron"):
         end = {"bin": ".mask.bin", "datatrove": ".ds.loss", "megatron": ".mask.bin"}[to]
         assert b"".join(data for name, data in named.items() if name.endswith(end)) == expected
-    elif to in ("npy", "npy-offsets"):
+    elif to in ("npy", "npy-offsets", "litdata"):
         assert b"".join(data[128:] for name, data in named.items() if name.endswith(".mask.npy")) == expected
     if to == "megatron":
         for name in (name for name in named if name.endswith(".mask.idx")):
@@ -142,7 +142,7 @@ def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path)
         with pytest.raises(BpeError, match=match):
             prepare(source, name, options, folder=tmp_path / "out", processes=1)
 
-    refused("the format litdata has no column loss_mask", options_of(to="litdata"))
+    refused("the format litdata has no column seq_lengths", options_of(to="litdata", columns=("seq_lengths",)))
     refused("comes with no chat template", CHAT, name="gpt2")
     refused("openai says what OpenAI bills", options_of(chat=ChatOptions("openai")))
     (tmp_path / "date.jinja").write_text("{{ strftime_now('%d') }}{{ messages[0].content }}")

@@ -12,7 +12,6 @@ import pytest
 import bpe_cli
 from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.encode_chat import ChatOptions
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
 from bpe_cli.jobs.prepare.documents import is_validation, text_hash
@@ -116,9 +115,6 @@ def test_values_that_are_kept_go_with_their_documents(tmp_path: Path) -> None:
             for row in table(tmp_path / name / side):
                 found.setdefault(row["id"], []).extend(row["input_ids"])  # type: ignore[call-overload]
         assert found == {number: tokenizer.encode(text) for number, text in enumerate(TEXTS)}
-    for changes in ({"shuffle": "documents"}, {"chat": ChatOptions()}):
-        with pytest.raises(UsageError, match="does not go together"):
-            replace(options, val=None, **changes)
 
 
 def test_datasets_reads_both_sets(corpus: Source, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.sinks import SinkOptions
+from bpe_cli.sinks import numbers as binary
 from bpe_cli.sinks.atomic import Output
 from bpe_cli.sinks.dataset import DATASETS, litdata, mds, tables
 from bpe_cli.tokenizer.usage import Edges
@@ -175,11 +176,15 @@ def test_no_documents_are_none(stubs, tmp_path, to) -> None:
     st.sampled_from(sorted(READERS)),
     st.lists(st.lists(st.integers(0, 259), max_size=300), max_size=6),
     st.lists(st.integers(1, 400)),
+    st.sampled_from((1, 7, 100, 1 << 16)),
+    st.sampled_from((None, 5)),
 )
-def test_any_documents_and_cuts(stubs, tmp_path_factory, to, documents, cuts) -> None:
+def test_any_documents_and_cuts(stubs, tmp_path_factory, to, documents, cuts, at_once, eot) -> None:
     folder = tmp_path_factory.mktemp("part")
-    write(stubs, folder, to, documents, sorted(set(cuts)))
-    assert READERS[to](folder, "u16") == documents
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(binary, "_AT_ONCE", at_once)
+        write(stubs, folder, to, documents, sorted(set(cuts)), edges=Edges(eot=eot))
+    assert READERS[to](folder, "u16") == [[*document, *([] if eot is None else [eot])] for document in documents]
 
 
 def test_litdata_is_one_chunk(stubs, tmp_path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks import draft
 from bpe_cli.sinks.atomic import HashedOutput, check_writable, open_output, open_stdout, write_file
+from tests.cli_runner import signals
 
 
 @pytest.fixture(params=["nameless", "part"])
@@ -148,7 +149,7 @@ with open_output(sys.argv[1]) as output:
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", signals("SIGKILL", "SIGTERM", "SIGINT"))
 @pytest.mark.parametrize("part", [False, True])
 def test_a_killed_writer_leaves_the_old_file(tmp_path, repository, number, part):
     path = tmp_path / "out"

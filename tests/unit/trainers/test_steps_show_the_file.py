@@ -13,6 +13,7 @@ from bpe_cli.errors import BpeError
 from bpe_cli.stages import CharacterBpe, MergeBpe
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
+from bpe_cli.trainers.dictionary import read_dictionary
 from bpe_cli.views.training_steps import display, training_lines
 from tests.trainer_options import KINDS, WORDS, Kind, counted
 
@@ -33,7 +34,7 @@ def draw(kind: Kind, random_: random.Random) -> tuple[Any, list[bytes]]:
     options = kind.make({name: random_.choice(kind.values(name)) for name in names})
     letters = random_.choice(["lowern ", "abcé \n", "ab\t\u200b\u3000 ", "你好。 \n"])
     text = "".join(random_.choice(letters) for _ in range(80)).encode()
-    if getattr(options, "dictionary", False):
+    if getattr(options, "dictionary", False) or kind.name == "list":
         return options, [b"low 5\nlower 2\nnewest 6\nwidest 3\n"]
     return options, [*([text] * random_.randint(1, 3)), *([WORDS.encode()] * random_.randint(0, 2))]
 
@@ -73,7 +74,8 @@ def check(kind: Kind, options: Any, counts: Any, told: list[str], saved: Tokeniz
     elif kind.name == "wordpiece" and options.learner == "tensorflow":
         assert told[-1].removeprefix("  tokens  ").split("  ") == tokens
     elif kind.name == "wordpiece":
-        initial = wordpiece.initial_tokens(options, wordpiece.alphabet_of(counts, options))
+        words = read_dictionary(counts) if options.dictionary else counts
+        initial = wordpiece.initial_tokens(options, wordpiece.alphabet_of(words, options))
         products = [match[3] for match in map(_STEP.fullmatch, told) if match]
         assert unique([*map(display, initial), *products]) == tokens
     elif kind.name.startswith("sentencepiece"):

@@ -1,0 +1,102 @@
+"""Values that are kept of documents, between the two passes of a shuffle: an Arrow file for each part.
+
+Its rows are the documents of the part in the order in which they were read. An item says the number of its document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bpe_cli.corpus.rows import TableRow
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.prepare.keeping import KeptValues
+from bpe_cli.support.lazy_modules import optional
+from bpe_cli.support.messages import cannot_read, show_path
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus.rows import KeptField
+    from bpe_cli.jobs.prepare.scratch import Item
+    from bpe_cli.sinks.atomic import Output
+
+ENDING = ".kept"
+
+_AT_ONCE = 1 << 12
+"""How many documents have their values in memory."""
+
+
+def _pyarrow() -> Any:
+    module = optional("pyarrow")
+    if module is None:
+        raise UsageError("cannot keep values in a shuffle: pyarrow is not installed", hint="pip install pyarrow")
+    return module
+
+
+class KeptWriter:
+    """Write the values of the documents of a part.
+
+    Raises:
+        UsageError: if pyarrow is not installed.
+    """
+
+    def __init__(self, output: Output, fields: Sequence[KeptField]) -> None:
+        """Begin without documents."""
+        from bpe_cli.sinks.dataset.tables import OutputStream
+
+        self._arrow = _pyarrow()
+        self._held = KeptValues(fields, in_sequences=False)
+        self._schema = self._arrow.schema(self._held.schema(self._arrow))
+        self._writer = self._arrow.ipc.new_file(OutputStream(output), self._schema)
+        self._output = output
+        self._count = 0
+
+    def add(self, values: Sequence[Any] | TableRow) -> None:
+        """Add the values of the next document."""
+        self._held.add(values)
+        self._count += 1
+        if self._count == _AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        columns = self._held.columns(self._count, self._arrow) if self._count else []
+        if columns:
+            self._writer.write_batch(self._arrow.record_batch(columns, schema=self._schema))
+        self._count = 0
+
+    def finish(self) -> None:
+        """Write what is left and the end of the file, and flush."""
+        self._write()
+        self._writer.close()
+        self._output.flush()
+
+
+def kept_rows(items: Sequence[Item], paths: Sequence[str]) -> list[TableRow]:
+    """Return the values of the documents of items, by the files of all parts.
+
+    Raises:
+        InputError: if a file cannot be read, or is damaged.
+    """
+    arrow = _pyarrow()
+    of_part: dict[int, list[int]] = {}
+    for place, item in enumerate(items):
+        of_part.setdefault(item.part, []).append(place)
+    tables, order = [], list[int]()
+    for part, places in of_part.items():
+        path = paths[part]
+        try:
+            with arrow.memory_map(path) as file:
+                numbers = arrow.array([items[place].kept for place in places], arrow.int64())
+                tables.append(arrow.ipc.open_file(file).read_all().take(numbers))
+        except OSError as error:
+            raise cannot_read(path, error) from error
+        except arrow.ArrowException as error:
+            raise InputError(
+                f"{show_path(path)} is damaged", hint="remove it, and run the same command again"
+            ) from error
+        order += places
+    if not order:
+        return []
+    whole = arrow.concat_tables(tables)
+    columns = [arrow.concat_arrays(whole.column(at).chunks) for at in range(whole.num_columns)]
+    found: dict[int, TableRow] = {place: TableRow(columns, row) for row, place in enumerate(order)}
+    return [found[place] for place in range(len(items))]

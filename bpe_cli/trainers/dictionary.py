@@ -1,0 +1,131 @@
+"""Read words or tokens with their counts where a corpus would be: lines of text, or JSON, as tutorials print them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from bpe_cli import _core
+from bpe_cli.errors import InputError
+from bpe_cli.trainers.counts import counts_of, items_of
+
+_HINT = 'lines as `low 5`, or JSON as {"low": 5}'
+_LINE = re.compile(rb"([^ \t]+)(?:[ \t]([0-9]{1,15}))?")
+_HALF = re.compile("[\ud800-\udfff]")
+_ENTRY = re.compile(r"""\s*(?:("(?:[^"\\]|\\.)*")|'([^'\\]*)')\s*(?::\s*([0-9]{1,15})\s*)?(?:,|$)""")
+
+
+def read_dictionary(counts: _core.Counts, suffix: str = "") -> _core.Counts:
+    r"""Return counts of words from counts of the lines of a dictionary.
+
+    >>> from bpe_cli.trainers.counts import pieces_of
+    >>> lines = counts_of([(b"low 5", 1), (b"lower 2", 3)])
+    >>> pieces_of(read_dictionary(lines))
+    {b'low': 5, b'lower': 6}
+    >>> pieces_of(read_dictionary(counts_of([(b'{"low": 5, "n e w </w>": 2}', 1)]), "</w>"))
+    {b'low': 5, b'new': 2}
+
+    Args:
+        counts: How often each line occurs, in the order of the corpus; see ``read_entries``.
+        suffix: What may end a word of JSON that is written symbol by symbol, ``n e w </w>``.
+
+    Raises:
+        InputError: if a line is not a word and its count.
+    """
+    hint = f"{_HINT}; running text needs `dictionary=no`"
+
+    def counted() -> Iterator[tuple[bytes, int]]:
+        for word, number in read_entries(counts, "dictionary", hint):
+            if number is None:
+                raise InputError(
+                    f"a line of the dictionary is not a word, a blank and a count: {word[:60]!r}", hint=hint
+                )
+            yield _joined(word, suffix), number
+
+    return counts_of(counted())
+
+
+def read_entries(counts: _core.Counts, what: str = "list", hint: str = _HINT) -> Iterator[tuple[bytes, int | None]]:
+    """Yield the words of a list with their counts, None for one without.
+
+    >>> list(read_entries(counts_of([(b"ou 3936", 1), (b"ta", 2)])))
+    [(b'ou', 3936), (b'ta', None)]
+    >>> list(read_entries(counts_of([(b"['ou', 'ta']", 1)])))
+    [(b'ou', None), (b'ta', None)]
+
+    Args:
+        counts: How often each line occurs, in the order of the corpus. It is text, a word a line, or JSON if it begins
+            with a brace or bracket and a quotation mark: an object of word and count, or an array of words, on one
+            line or on many, in either kind of quotation marks.
+        what: What it is called in messages.
+        hint: The way out.
+
+    Raises:
+        InputError: if a line holds anything else.
+    """
+    begin = b"\n".join(line for line, _ in islice(items_of(counts), 2))
+    is_json = re.match(rb"\s*(?:[{\[]\s*[\"']|\{\}|\[\])", begin) is not None
+    for line, number in items_of(counts):
+        try:
+            yield from _read_json(line, number) if is_json else _read_line(line, number)
+        except ValueError as error:
+            raise InputError(f"a line of the {what} is not {error}", hint=hint) from error
+
+
+def _read_line(line: bytes, number: int) -> Iterator[tuple[bytes, int | None]]:
+    """Yield the word of a line.
+
+    Raises:
+        ValueError: if it holds anything else; the rest of a sentence says what.
+    """
+    line = line.strip(b"\r\n ")
+    match = _LINE.fullmatch(line)
+    if match is None and line:
+        raise ValueError(f"a word, a blank and a count: {line[:60]!r}")
+    if match is not None:
+        yield match[1], None if match[2] is None else number * int(match[2])
+
+
+def _read_json(line: bytes, number: int) -> Iterator[tuple[bytes, int | None]]:
+    """Yield the words of a line of JSON: the part of an object or array that it holds.
+
+    Raises:
+        ValueError: if it holds anything else; the rest of a sentence says what.
+    """
+    text = line.decode("utf-8", "surrogateescape").strip()
+    text = re.sub(r"^[{\[]|[}\]]$", "", text).strip()
+    place = 0
+    while place < len(text):
+        match = _ENTRY.match(text, place)
+        word = None if match is None else match[2] if match[1] is None else _string_of(match[1])
+        if match is None or not word:
+            raise ValueError(f"words and counts as in JSON: {text[place : place + 60].strip()!r}")
+        yield word.encode("utf-8", "surrogateescape"), None if match[3] is None else number * int(match[3])
+        place = match.end()
+
+
+def _string_of(literal: str) -> str | None:
+    """Return the text of a string of JSON; None if it is not one, or escapes half of a character."""
+    try:
+        text: str = json.loads(literal)
+    except ValueError:
+        return None
+    return None if "\\u" in literal and _HALF.search(text) else text
+
+
+def _joined(word: bytes, suffix: str) -> bytes:
+    """Return a word that may be written symbol by symbol."""
+    text = word.decode("utf-8", "surrogateescape")
+    if not re.search(r"\s", text):
+        return word
+    symbols = text.split()
+    if suffix and symbols[-1:] == [suffix]:
+        symbols.pop()
+    if not symbols or any(len(symbol) > 1 for symbol in symbols):
+        raise InputError(
+            f"a word of the dictionary has blanks, and is not written character by character: {text[:60]!r}",
+            hint=f"as in 'l o w {suffix}'" if suffix else "as in 'l o w'",
+        )
+    return "".join(symbols).encode("utf-8", "surrogateescape")

@@ -1,0 +1,210 @@
+"""Defaults in [tool.bpe_cli] of pyproject.toml: what counts first, what is refused, what is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.cli import config
+from bpe_cli.cli.app import NAMES, load
+from bpe_cli.cli.options import Option, parameters_of
+from tests.cli_runner import call, error, run
+
+HI = ("encode", "-T", "hi")
+GPT2, O200K = b"5303\n", b"3686\n"
+NOTE = 'note: tokenizer = "gpt2", from pyproject.toml\n'
+
+
+EACH_TIME = "what a run reads and writes, and what it overwrites, is said on the command line"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Return a function that writes the file, and gives its folder."""
+
+    def write(text: str, name: str = "tool.bpe_cli") -> Path:
+        (tmp_path / "pyproject.toml").write_text(f"[project]\nname = 'x'\n\n[{name}]\n{text}\n", encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+def test_a_tokenizer_for_the_project(project):
+    folder = project('tokenizer = "gpt2"')
+    assert call(*HI, cwd=folder) == (0, GPT2, NOTE)
+    assert call(*HI, "-q", cwd=folder) == (0, GPT2, "")
+    assert call("decode", "-", input=b"5303", cwd=folder) == (0, b"hi", NOTE)
+    assert run(*HI, cwd=folder) == (0, GPT2, NOTE)
+
+
+def test_the_command_line_comes_first_then_the_environment_then_the_file(project):
+    folder = project('tokenizer = "gpt2"')
+    variable = {"BPE_TOKENIZER": "o200k_base"}
+    assert call(*HI, "-t", "o200k_base", cwd=folder) == (0, O200K, "")
+    assert call(*HI, cwd=folder, env=variable) == (0, O200K, "")
+    assert call(*HI, "-t", "gpt2", cwd=folder, env=variable) == (0, GPT2, "")
+    assert call(*HI, "--no-config", cwd=folder) == (0, O200K, "")
+    assert call("--no-config", *HI, cwd=folder) == (0, O200K, "")
+    assert call(*HI, cwd=folder, env={"BPE_NO_CONFIG": "1"}) == (0, O200K, "")
+
+
+def test_threads_too(project, monkeypatch):
+    folder = project("threads = 2")
+    seen = []
+    monkeypatch.setattr("bpe_cli.cli.encode.run", taker(seen))
+    for env, more in (({}, ()), ({"BPE_THREADS": "3"}, ()), ({"BPE_THREADS": "3"}, ("-j", "4"))):
+        assert call("encode", *more, cwd=folder, env=env) == (0, b"", "")
+    assert seen == [2, 3, 4]
+
+
+def taker(seen: list[object]):
+    """Return a stand-in for a command, which notes the threads that it gets."""
+    from bpe_cli.cli import options
+
+    def run(running: options.Running) -> None:
+        seen.append(running.threads)
+
+    run.__annotations__ = {"running": options.Running, "return": None}
+    return run
+
+
+def test_for_one_command(project):
+    folder = project('to = "tokens"\n[tool.bpe_cli.decode]\nerrors = "replace"', "tool.bpe_cli.encode")
+    assert call(*HI, "-t", "gpt2", cwd=folder) == (0, b"hi\n", 'note: to = "tokens", from pyproject.toml\n')
+    assert call(*HI, "-t", "gpt2", "--to", "ids", cwd=folder) == (0, GPT2, "")
+    assert call("decode", "-t", "gpt2", "-", input=b"158", cwd=folder).out == "\N{REPLACEMENT CHARACTER}".encode()
+
+
+def test_a_commands_own_table_counts_more(project):
+    folder = project('tokenizer = "gpt2"\n[tool.bpe_cli.encode]\ntokenizer = "o200k_base"')
+    assert call(*HI, "-q", cwd=folder).out == O200K
+    assert call("decode", "-", "-q", input=b"5303", cwd=folder).out == b"hi"
+
+
+def test_what_changes_no_result_is_not_noted(project):
+    assert call(*HI, cwd=project("threads = 1\nquiet = true\nblock-size = 4096")) == (0, O200K, "")
+
+
+def test_compare_has_tokenizers_of_its_own(project):
+    folder = project('tokenizer = "gpt2"\n[tool.bpe_cli.compare]\ntokenizer = ["p50k_base", "o200k_base"]')
+    result = call("compare", "-T", "hello", cwd=folder)
+    assert result.status == 0
+    assert "p50k_base" in result.text
+    assert "cl100k_base" not in result.text
+    assert result.err == 'note: tokenizer = ["p50k_base", "o200k_base"], from pyproject.toml\n'
+
+
+def test_a_report_on_a_tokenizer_asks_for_no_other(project):
+    folder = project('tokenizer = "gpt2"')
+    assert call("inspect", "r50k_base", cwd=folder).err == ""
+    assert call("inspect", "-T", "hi", cwd=folder).err == NOTE
+
+
+@pytest.mark.parametrize("value", ["tok/gpt2.tiktoken", "./tok/gpt2.tiktoken"])
+def test_a_path_is_from_the_files_folder(project, value):
+    folder = project(f'tokenizer = "{value}"')
+    (folder / "tok").mkdir()
+    (folder / "deep" / "er").mkdir(parents=True)
+    assert call("convert", "gpt2", "-o", "tok/gpt2.tiktoken", "-q", cwd=folder).status == 0
+    for cwd, path in ((folder, value), (folder / "deep" / "er", f"../../{value}")):
+        result = call(*HI, "--pattern", "gpt2", cwd=cwd)
+        place = path.removesuffix(value) + "pyproject.toml"
+        assert result == (0, GPT2, f'note: tokenizer = "{path}", from {place}\n')
+
+
+def test_the_nearest_file_alone_counts(project):
+    folder = project('tokenizer = "gpt2"')
+    (folder / "inner" / "src").mkdir(parents=True)
+    (folder / "inner" / "pyproject.toml").write_text("[project]\nname = 'inner'\n")
+    assert call(*HI, cwd=folder / "inner" / "src") == (0, O200K, "")
+
+
+def test_the_library_never_reads_it(project, monkeypatch):
+    import bpe_cli
+
+    monkeypatch.chdir(project('to = "tokens"'))
+    (Path.cwd() / "in.txt").write_text("hi")
+    bpe_cli.encode_files(bpe_cli.load("o200k_base"), ["in.txt"], "out.txt")
+    assert (Path.cwd() / "out.txt").read_bytes() == O200K
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ('tokeniser = "gpt2"', "[tool.bpe_cli] tokeniser: there is no such option", "did you mean tokenizer or"),
+        ("max_tokens = 3", "[tool.bpe_cli] max_tokens: there is no such option", None),
+        ("threads = 'two'", "[tool.bpe_cli] threads: \"two\" is not an integer", None),
+        ("threads = true", "[tool.bpe_cli] threads: true is not an integer", None),
+        ("threads = 0", "[tool.bpe_cli] threads: 0 is not at least 1", None),
+        ("lines = 1", "[tool.bpe_cli] lines: 1 is not true or false", None),
+        ("to = 'idz'", '[tool.bpe_cli] to: there is no "idz"', "did you mean ids?"),
+        ("special = 'all'", '[tool.bpe_cli] special: "all" is not a list', "as in special = [...]"),
+        ("text = 'hi'", "[tool.bpe_cli] text: this cannot be set in a file", EACH_TIME),
+        ("output = 'x'", "[tool.bpe_cli] output: this cannot be set in a file", EACH_TIME),
+        ("encode = 1", None, None),
+        ("[tool.bpe_cli.encod]\nto = 'ids'", "[tool.bpe_cli.encod]: there is no such command",
+         "did you mean encode or"),
+        ("[tool.bpe_cli.encode]\nerrors = 'replace'", "[tool.bpe_cli.encode] errors: bpe encode has no such option",
+         None),
+    ],
+)  # fmt: skip
+def test_a_mistake_names_the_key_and_the_file(project, text, message, hint):
+    result = call(*HI, cwd=project(text))
+    assert (result.status, result.out) == (2, b"")
+    assert result.err.startswith("error: pyproject.toml: ")
+    if message is not None:
+        assert result.err.partition("\n")[0] == f"error: pyproject.toml: {message}"
+    if hint is not None:
+        assert f"\n\nhint: {hint}" in result.err
+    assert call("--version", cwd=project(text)).status == 0
+    assert call(*HI, "--help", cwd=project(text)).status == 0
+    assert call(*HI, "--no-config", cwd=project(text)) == (0, O200K, "")
+
+
+def test_a_file_that_is_not_toml(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.bpe_cli]\ntokenizer = \n")
+    result = call(*HI, cwd=tmp_path)
+    assert result.status == 2
+    assert result.err.startswith("error: pyproject.toml is not TOML: ")
+    assert result.err.endswith("\nhint: --no-config runs without it\n")
+
+
+def test_an_option_of_another_command_is_passed_over(project):
+    assert call(*HI, "-t", "gpt2", cwd=project('errors = "replace"')) == (0, GPT2, "")
+
+
+def test_wrong_words_are_still_explained(project):
+    assert call("encode", "--nonsense", cwd=project('tokenizer = "gpt2"')) == (
+        2, b"", error("no such option: --nonsense", "did you mean --seed?"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_each_key_is_the_long_name_of_its_option(command):
+    parameters = parameters_of(load(command).run)
+    for key, name in config._keys_of(parameters).items():
+        assert any(f"--{key}" in names.split("/") for names in parameters[name][1].names), key
+    assert len(config._keys_of(parameters)) == sum(isinstance(each, Option) for _, each in parameters.values())
+
+
+KEYS = st.sampled_from(["tool", "bpe_cli", '"bpe_cli"', "x", "tool.bpe_cli", "tool . 'bpe_cli'", '"bpe\\u005fcli"'])
+VALUES = st.sampled_from(
+    ["1", '"bpe_cli"', '["bpe_cli"]', "{ bpe_cli = 1 }", "{ bpe_cli.x = 1 }", '{"bpe\\u005fcli" = 1}']
+)
+LINES = st.lists(st.tuples(KEYS, VALUES).map(" = ".join) | KEYS.map("[{}]".format) | st.just("# bpe_cli"), max_size=5)
+
+
+@given(LINES)
+def test_no_table_is_overlooked(lines):
+    import tomllib
+
+    text = "\n".join(lines)
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    tool = found.get("tool")
+    assert config._may_hold(text.encode()) or not (isinstance(tool, dict) and "bpe_cli" in tool)
