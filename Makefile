@@ -46,9 +46,10 @@ test-integrations: $(INTEGRATIONS)/.made $(VENV)/.built ## Read data sets back w
 wheel-test: $(VENV)/.dev $(VENV)/.built ## Build the wheel, install it elsewhere and run it from there
 	$(BIN)/python -m pytest tests/test_wheel.py
 
-dist: $(VENV)/.release ## Make the source distribution and the wheel in dist/, and try them without cargo
+dist: $(VENV)/.release $(VENV)/.dev ## Make the source distribution and the wheel in dist/, and try them without cargo
 	@$(NEED_CARGO)
 	$(BIN)/python tools/dist.py
+	WHEEL=$$(echo dist/*.whl) $(BIN)/python -m pytest -q -p no:cacheprovider tests/test_wheel.py
 
 lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub, docs/cli.md and docs/api.md
 

@@ -262,7 +262,7 @@ def crates_in_the_module() -> set[str]:
     waiting: set[str] = set()
     manifest = tomllib.loads((core / "Cargo.toml").read_text(encoding="utf-8"))
     for part in (manifest, *manifest["target"].values()):
-        waiting |= part["dependencies"].keys()
+        waiting |= part.get("dependencies", {}).keys()
     while waiting := waiting - found - NOT_IN_THE_MODULE.keys() - own:
         found |= waiting
         waiting = set().union(*(needs_of[name] for name in waiting))

@@ -27,6 +27,8 @@ def run(*command: str | Path, cwd: Path, **more: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
+    if os.environ.get("WHEEL"):  # one that was made elsewhere
+        return Path(os.environ["WHEEL"]).resolve()
     folder = tmp_path_factory.mktemp("wheel")
     stale = ROOT / "bpe_cli" / "_core.stale.so"
     stale.write_bytes(b"an old module that must not get into the wheel")
@@ -62,7 +64,9 @@ def test_wheel_holds_what_it_must_and_nothing_stale(wheel):
     assert {"bpe_cli/__init__.py", "bpe_cli/_core.pyi", "bpe_cli/py.typed"} <= set(names)
     assert {"bpe_cli/views/page/page.css", "bpe_cli/views/page/page.js"} <= set(names)
     assert {name.rsplit("/", 1)[-1] for name in names if "/licenses/" in name} == {"LICENSE", "THIRD_PARTY.md"}
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"bpe_cli"}
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name and ".data" not in name} == {"bpe_cli"}
+    pages = {name.rsplit("/", 1)[-1] for name in names if ".data/data/share/man/man1/" in name}
+    assert pages == {path.name for path in (ROOT / "docs" / "man").rglob("*.1")} != set()
 
 
 def test_installed_wheel_works_from_another_folder(installed, tmp_path):

@@ -45,7 +45,7 @@ def show_version() -> None:
 def root(
     version: Annotated[bool, Option("--version", "-V", answer=show_version, help="Print versions and stop.")] = False,
     debug: Annotated[bool, Option("--debug", help="Show the traceback of an error.")] = False,
-    no_config: Annotated[bool, Option("--no-config", help="Ignore [tool.bpe_cli] of pyproject.toml.")] = False,
+    no_config: Annotated[bool, Option("--no-config", help="Ignore the table tool.bpe_cli of pyproject.toml.")] = False,
 ) -> None:
     """Train, run, inspect, compare and convert tokenizers.
 

@@ -58,7 +58,8 @@ _ARGUMENTS = {
             "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask", "max_memory", "member", "merge",
             "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",
             "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "size", "split_special",
-            "steps", "tallies_dir", "text", "to", "truncate", "val", "vocab_size", "vocabulary", "write_vocabulary",
+            "steps", "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size", "vocabulary",
+            "write_vocabulary",
         )
     },
 }  # fmt: skip

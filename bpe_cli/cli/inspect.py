@@ -22,12 +22,13 @@ from bpe_cli.cli.console import (
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import FIELD, check_outputs
+from bpe_cli.jobs.tokenizers import Inference
 from bpe_cli.results import TextReport, TokenizerReport
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.ordered_threads import usable_threads
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.inspect import Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.jobs.inspect import Cutting, Document, InspectedTexts, Inspection, TextInspection, TokenCards
     from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
@@ -54,6 +55,17 @@ class Shown:
             "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
         ),
     ] = None
+    normalizer: Annotated[
+        str | None,
+        Option("--normalizer", metavar="NAME,...", help="Show what this makes of the text: no tokenizer is used."),
+    ] = None
+    pre_tokenizer: Annotated[
+        str | None,
+        Option(
+            "--pre-tokenizer", metavar="NAME,...",
+            help="Show into which pieces this cuts the text, and where they lie: no tokenizer is used.",
+        ),
+    ] = None  # fmt: skip
     steps: Annotated[
         bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
     ] = False
@@ -117,6 +129,32 @@ class Shown:
             if view in given and (other := next((name for name in given if name != view and name not in others), None)):
                 raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
 
+    @property
+    def cuts(self) -> bool:
+        """Whether stages are shown by themselves."""
+        return self.normalizer is not None or self.pre_tokenizer is not None
+
+    def cutting(self, tokenizer: str | None) -> "Cutting | None":
+        """Return the stages that are shown by themselves; None if there are none.
+
+        Raises:
+            UsageError: if there is no stage of a name, or there is a tokenizer too.
+        """
+        from bpe_cli.jobs.inspect import Cutting
+        from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
+
+        if not self.cuts:
+            return None
+        if tokenizer is not None:
+            raise UsageError(
+                "--normalizer and --pre-tokenizer show stages by themselves, and a tokenizer has its own",
+                hint="leave -t out; --stages shows those of a tokenizer",
+            )
+        return Cutting(
+            () if self.normalizer is None else normalizers_named(self.normalizer),
+            () if self.pre_tokenizer is None else pre_tokenizers_named(self.pre_tokenizer),
+        )
+
     def given(self) -> list[str]:
         """The options that were given and are about a text."""
         values = {
@@ -126,6 +164,8 @@ class Shown:
             "--table": self.table,
             "--stages": self.stages,
             "--nbest": self.nbest is not None,
+            "--normalizer": self.normalizer is not None,
+            "--pre-tokenizer": self.pre_tokenizer is not None,
             "--steps": self.steps,
             "--html": self.html is not None,
             "--svg": self.svg is not None,
@@ -139,6 +179,8 @@ _BESIDE = {
     "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
     "--svg": {"--html", "--ids"},
     "--stages": {"--ids", "--spans", "--scores"},
+    "--normalizer": {"--pre-tokenizer"},
+    "--pre-tokenizer": {"--normalizer"},
 }
 """Views that show only one thing, and the options that can stand beside them."""
 
@@ -151,6 +193,12 @@ def run(
     special: options.SpecialInText = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
+    inference: Annotated[
+        Inference | None,
+        options.tokenizer_option(
+            "--inference", show_default="merges", help="How a BPE vocabulary is applied, as encode has it."
+        ),
+    ] = None,
     threads: Annotated[
         int | None,
         Option(
@@ -183,6 +231,8 @@ def run(
         bpe inspect train.bin --documents 17:20
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
+
+        bpe inspect -T "Hello, world's" --normalizer lowercase --pre-tokenizer bert
 
         bpe inspect -T "hello world" -t gpt2 --steps
 
@@ -218,12 +268,19 @@ def run(
         )  # fmt: skip
         raise UsageError(f"--special error is for encode: {meant}")
     choice = options.choice_of(tokenizer, pattern, add_special)
+    if inference is not None:
+        choice = replace(choice, inference=inference)
+    cutting = shown.cutting(tokenizer or inference)
+    if cutting is not None and alone:
+        raise UsageError(
+            "--normalizer and --pre-tokenizer are about a text, and there is none", hint="give one with -T"
+        )
     done = inspect(
         replace(choice, way_out="to see it as text, name a tokenizer with -t") if named else choice,
         None if alone else replace(documents, inputs=inputs).source(),
         InspectOptions(
             specials=specials,
-            stages=shown.stages,
+            stages=shown.stages or cutting is not None,
             scores=shown.scores and not shown.is_page,
             details=shown.details,
             best=shown.nbest,
@@ -231,6 +288,7 @@ def run(
             full=shown.full,
             tokens=tuple(shown.token or ()),
             threads=usable_threads(threads),
+            cutting=cutting,
         ),
         corpus=replace(documents, inputs=corpus).source() if corpus else None,
         outputs=shown.outputs,
@@ -340,6 +398,11 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
             print(TokenizerReport(done).to_json(full=display.full), end="")
         else:
             stdout_console(screen.color).print(OnConsole(health_view(done, full=display.full)))
+    elif display.cuts and display.json:
+        from bpe_cli.views.as_json import all_pieces_json
+
+        cut = [(document.origin, inspection.stages) for document, inspection in done.documents]
+        print_json(all_pieces_json([stages for _, stages in cut if stages], [origin for origin, _ in cut]))
     elif display.is_page:
         _write_pages(done, display, screen.quiet)
     elif display.json:
@@ -359,7 +422,10 @@ def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesVi
         if inspection.stages is not None:
             from bpe_cli.views.stages import StagesView
 
-            return StagesView(inspection.stages, notes=notes, limit=shown, warnings=inspection.warnings, marked=marked)
+            return StagesView(
+                inspection.stages, notes=notes, limit=shown, warnings=inspection.warnings, marked=marked,
+                pieces_only=display.cuts,
+            )  # fmt: skip
         return TokenView(
             inspection.segmentation,
             notes=notes,

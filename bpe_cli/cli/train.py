@@ -9,7 +9,8 @@ from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.jobs.targets import TARGETS
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import plural as count
 from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 
@@ -31,12 +32,12 @@ class Model:
     """The options about what is trained."""
 
     algorithm: Annotated[
-        str,
+        str | None,
         _model_option(
-            "--algorithm", "-a", choices=ALGORITHMS,
+            "--algorithm", "-a", choices=ALGORITHMS, show_default="bbpe",
             help=" ".join(f"{name}: {summary}." for name, summary in SUMMARIES.items()),
         ),
-    ] = "bbpe"  # fmt: skip
+    ] = None  # fmt: skip
     vocab_size: Annotated[
         int | None,
         _model_option(
@@ -99,8 +100,28 @@ class Model:
     @property
     def name(self) -> str:
         """What is trained, as it is asked for: the algorithm, and whose rules it follows if they have a trainer."""
-        follows = trainer_of(self.algorithm, self.compat).follows
-        return f"{self.algorithm} --compat {self.compat}" if follows else self.algorithm
+        follows = trainer_of(self.kind, self.compat).follows
+        return f"{self.kind} --compat {self.compat}" if follows else self.kind
+
+    @property
+    def kind(self) -> str:
+        """The algorithm."""
+        return self.algorithm or "bbpe"
+
+    def for_target(self, target: str | None, stages: "Stages") -> "tuple[Model, Stages]":
+        """Return the options with what a reader asks for, where nothing is said of it.
+
+        Raises:
+            UsageError: if the reader reads nothing that the algorithm trains.
+        """
+        if target is None:
+            return self, stages
+        from bpe_cli.jobs.targets import chosen_for
+
+        algorithm, chosen = chosen_for(target, self.algorithm)
+        if stages.pattern is None and stages.pre_tokenizer is None:
+            stages = replace(stages, pattern=chosen.get("pattern"))
+        return replace(self, algorithm=algorithm, compat=self.compat or chosen.get("compat")), stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +130,14 @@ class Written:
 
     output: options.Output = None
     steps: Annotated[bool, Option("--steps", help="Print every step as a textbook does (small corpora).")] = False
+    target: Annotated[
+        str | None,
+        options.output_option(
+            "--target", choices=tuple(TARGETS),
+            help="Train what this reader holds exactly: chooses --pattern, --compat and -a where they are not given. "
+            "Writes its format if OUT's name says so.",
+        ),
+    ] = None  # fmt: skip
     format_: Annotated[
         str | None,
         options.output_option(
@@ -275,6 +304,8 @@ def run(
 
         bpe train --from-counts 1.counts --from-counts 2.counts -s 32000 -o tokenizer.json
 
+        bpe train corpus.txt -s 32000 --target llama.cpp -o model.gguf
+
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.cli.train_options import help_of, options_of
@@ -286,8 +317,9 @@ def run(
     from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
     from bpe_cli.trainers.presets import preset_of
 
-    check_compat(model.algorithm, model.compat)
-    trainer = trainer_of(model.algorithm, model.compat)
+    model, stages = model.for_target(written.target, stages)
+    check_compat(model.kind, model.compat)
+    trainer = trainer_of(model.kind, model.compat)
     if model.help_algorithm:
         print(help_of(model.name, trainer))
         return
@@ -295,10 +327,10 @@ def run(
     folder = counts.folder()
     keeps = counts.counts_out is not None or folder is not None
     counting_only = model.vocab_size is None and keeps and not written.steps and output is None
-    any_size = counting_only and model.algorithm != "byte"  # whose size is no choice
+    any_size = counting_only and model.kind != "byte"  # whose size is no choice
     settings = options_of(
         model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or (),
-        preset_of(model.algorithm, model.compat),
+        preset_of(model.kind, model.compat),
     )  # fmt: skip
     if output is None and not counting_only and not written.steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
@@ -320,6 +352,7 @@ def run(
         DEFAULT_MAX_MEMORY if counts.max_memory is None else counts.max_memory << 20,
         usable_threads(running.threads),
         None if folder is None else engine_named(counts.engine, counts.processes or running.threads),
+        written.target,
     )
     done = train_file(
         job,
@@ -339,8 +372,8 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
     from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
     from bpe_cli.trainers.presets import preset_of
 
-    trainer = trainer_of(model.algorithm, model.compat)
-    is_preset = preset_of(model.algorithm, model.compat) is not None
+    trainer = trainer_of(model.kind, model.compat)
+    is_preset = preset_of(model.kind, model.compat) is not None
     return {
         "vocab_size": _ANY_SIZE if any_size else model.vocab_size,
         "special_tokens": tuple(model.special) if model.special else None,
@@ -352,7 +385,7 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
         "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
         "prefix_space": stages.prefix_space or None,
-        **({} if is_preset else trainer.chosen_by(model.algorithm, model.compat)),
+        **({} if is_preset else trainer.chosen_by(model.kind, model.compat)),
     }
 
 
@@ -360,9 +393,10 @@ def _file_format(model: Model, written: Written) -> str:
     """Return the format of the file: as it is asked for, or as its name says."""
     from bpe_cli.jobs.files import check_tokenizer_name, format_asked_for
 
-    codes = model.algorithm == "bpe" and model.compat == "subword-nmt"
+    codes = model.kind == "bpe" and model.compat == "subword-nmt"
     usual = "subword-nmt" if codes else "bpe.json"
-    file_format = written.format_ or format_asked_for(written.output, TRAINED, usual)
+    formats = TRAINED if written.target is None else (TARGETS[written.target].format, *TRAINED)
+    file_format = written.format_ or format_asked_for(written.output, formats, usual)
     check_tokenizer_name(written.output, file_format)
     return file_format
 

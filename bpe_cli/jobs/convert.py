@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.files import Streams, check_kept, streams_of
 from bpe_cli.jobs.tokenizers import load
 from bpe_cli.stages import SpecialToken
@@ -253,7 +253,13 @@ def convert(
             written += [("`output`", place) for place in places.values()]
         operation = change.apply(model, written, listener, streams)
         model = operation.tokenizer
-    files = dump(model, chosen, losses)
+    try:
+        files = dump(model, chosen, losses)
+    except FormatError as error:
+        from bpe_cli.jobs.targets import nearest_way
+
+        way = nearest_way(model, chosen)
+        raise error if way is None else FormatError(error.message, hint=f"{way}; or {error.hint}") from error
     paths = _places(files, path, map_path, stdout)
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None and operation is not None:

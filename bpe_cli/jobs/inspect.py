@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import Frequencies
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
+    from bpe_cli.stages import Normalizer, PreTokenizer
     from bpe_cli.support.messages import Failures
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -109,6 +110,28 @@ class ExplainedTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class Cutting:
+    """The stages before the model, by themselves.
+
+    Attributes:
+        normalizer: How text is rewritten.
+        pre_tokenizer: How it is cut into pieces.
+    """
+
+    normalizer: tuple[Normalizer, ...] = ()
+    pre_tokenizer: tuple[PreTokenizer, ...] = ()
+
+    def tokenizer(self) -> Tokenizer:
+        """Return a tokenizer of these stages, whose model is the 256 bytes: it takes whatever they make."""
+        from bpe_cli.stages import RankBpe
+        from bpe_cli.stages.vocabulary import Vocabulary
+        from bpe_cli.tokenizer import Tokenizer
+
+        every_byte = Vocabulary.from_tokens([bytes([byte]) for byte in range(256)])
+        return Tokenizer(RankBpe(every_byte), self.pre_tokenizer, normalizer=self.normalizer)
+
+
+@dataclass(frozen=True, slots=True)
 class InspectOptions:
     """What is reported on texts, or on a tokenizer by itself.
 
@@ -122,6 +145,7 @@ class InspectOptions:
         full: Whether steps are told to their end, however many there are.
         tokens: The ids or texts of tokens to look up (see ``naming.find_tokens``), in place of the report on all.
         threads: How many threads encode a corpus; they change no result.
+        cutting: Stages that show what they make of texts, without a model; then the tokenizer counts for nothing.
     """
 
     specials: Specials = ()
@@ -133,6 +157,7 @@ class InspectOptions:
     full: bool = False
     tokens: tuple[str, ...] = ()
     threads: int = 1
+    cutting: Cutting | None = None
 
 
 if TYPE_CHECKING:
@@ -176,6 +201,8 @@ def inspect(
         InputError: if a file cannot be read, a text is too long, or a byte of it has no token.
     """
     options, streams = options or InspectOptions(), streams or Streams()
+    if options.cutting is not None:
+        tokenizer = options.cutting.tokenizer()
     check_kept(outputs, files_of(tokenizer), streams)
     model = load_tokenizer(tokenizer)
     note_slow_patterns(model, listener)

@@ -51,6 +51,7 @@ class TrainJob:
             counted again. Without a corpus all its parts are added up. None to count in one run.
         counts_out: Where to save the counts; None for nowhere.
         file_format: The format of the tokenizer; None to count only.
+        target: The reader whose file must hold it exactly: one of ``targets.TARGETS``; None for any.
         steps: Whether to write the textbook's training down.
         pattern: The split pattern that was asked for: it must match something in the corpus; None if none was.
         max_memory: Bytes that counts may take.
@@ -69,6 +70,17 @@ class TrainJob:
     max_memory: int = DEFAULT_MAX_MEMORY
     threads: int = 1
     engine: Engine | None = None
+    target: str | None = None
+
+    @property
+    def losses(self) -> list[str]:
+        """What its file need not hold: ids, which nobody knows yet, and what a program gives the reader."""
+        if self.target is None:
+            return ["ids"]
+        from bpe_cli.jobs.targets import target_named
+
+        target = target_named(self.target)
+        return sorted({"ids", *(target.given if self.file_format == target.format else ())})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +157,12 @@ def train_file(
     if job.file_format is not None:
         from bpe_cli.formats import rehearse
 
-        rehearse(trainer.untrained(options), job.file_format, ["ids"])
+        untrained = trainer.untrained(options)
+        if job.target is not None:
+            from bpe_cli.jobs.targets import check_target
+
+            check_target(untrained, job.target, finished=False)
+        rehearse(untrained, job.file_format, job.losses)
     if job.counts_folder is not None:
         from bpe_cli.engines.local import Local
 
@@ -219,9 +236,13 @@ def _train(
     steps = trainer.steps(counts, options) if job.steps else None
     with listener.task("training", options.vocab_size or 0, "token") as advance:
         trained = trainer.train(counts, options, by_totals(advance), job.threads)
+    if job.target is not None:
+        from bpe_cli.jobs.targets import check_target
+
+        check_target(trained.tokenizer, job.target, finished=True)
     if target is not None:
         signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
-        content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
+        content = dump(signed, job.file_format or "bpe.json", job.losses)[""]  # ids: nobody knows them yet
         with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
@@ -245,6 +266,7 @@ def train(
     processes: int | None = None,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
+    target: str | None = None,
     listener: Listener = SILENCE,
     **options: Any,
 ) -> Tokenizer: ...
@@ -262,6 +284,7 @@ def train(
     processes: int | None = None,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
+    target: str | None = None,
     listener: Listener = SILENCE,
     **options: Any,
 ) -> None: ...
@@ -278,6 +301,7 @@ def train(
     processes: int | None = None,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
+    target: str | None = None,
     listener: Listener = SILENCE,
     **options: Any,
 ) -> Tokenizer | None:
@@ -307,6 +331,8 @@ def train(
             cluster has room for.
         max_memory: Bytes that counts may take.
         threads: How many to use; the result is the same for any number.
+        target: The reader whose file must hold the tokenizer exactly: ``llama.cpp``, ``transformers``, ``tiktoken`` or
+            ``sentencepiece``. It chooses options that are not given.
         listener: Who hears how it goes on.
         options: The algorithm's own: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and patterns
             may be given by their names, as on the command line.
@@ -328,6 +354,11 @@ def train(
         one_of("documents", documents, ("whole", "lines", "jsonl"))
     threads = usable_threads(whole_number("threads", threads, 1))
     max_memory, listener = whole_number("max_memory", max_memory, 1), heard(listener)
+    if target is not None:
+        from bpe_cli.jobs.targets import chosen_for
+
+        algorithm, chosen = chosen_for(target, algorithm)
+        options = chosen | options
     made = options_for(algorithm, options)
     trainer, runner = trainer_for(made), _engine(engine, processes, threads)
     if counts_dir is None and (share is not None or engine != "local" or processes is not None):
@@ -355,7 +386,12 @@ def train(
     else:
         counts = new_counts(max_memory)
         trainer.count(_blocks(items, trainer.takes_lines(made)), made, counts, threads)
-    return trainer.train(counts, made, threads=threads).tokenizer
+    tokenizer = trainer.train(counts, made, threads=threads).tokenizer
+    if target is not None:
+        from bpe_cli.jobs.targets import check_target
+
+        check_target(tokenizer, target, finished=True)
+    return tokenizer
 
 
 def _engine(name: str, processes: int | None, threads: int) -> Engine:

@@ -309,3 +309,14 @@ def reachability_json(reachability: Reachability, *, full: bool = False) -> dict
 def cards_json(name: str | None, cards: Sequence[TokenCard]) -> dict[str, Any]:
     """Return the reports on single tokens."""
     return {"schema": "bpe.inspect.tokens/1", "tokenizer": json_value(name), "tokens": json_value(cards)}
+
+
+def all_pieces_json(reports: Sequence[StagesReport], origins: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """Return what the stages before the model make of texts: schema ``bpe.inspect.pieces/1``, or ``all-pieces/1``."""
+    names = ("normalizer", "pre_tokenizer")
+    values = []
+    for report in reports:
+        value = json_value(report)
+        pieces = [{"text": piece["text"], "bytes": piece["bytes"]} for piece in value["pieces"]]
+        values.append({"schema": "bpe.inspect.pieces/1", **{name: value[name] for name in names}, "pieces": pieces})
+    return one_or_several(values, origins, "bpe.inspect.all-pieces/1")

@@ -33,6 +33,7 @@ class StagesView:
         limit: Show only so many pieces and tokens, and characters of texts; None for all.
         warnings: What to warn of.
         marked: Whether to keep in its place what reads from the right; see ``visible``.
+        pieces_only: Whether to end with the pieces: there is no model.
     """
 
     report: StagesReport
@@ -40,6 +41,7 @@ class StagesView:
     limit: int | None = TOKEN_LIMIT
     warnings: Sequence[TextWarning] = ()
     marked: bool = False
+    pieces_only: bool = False
 
     def blocks(self, screen: Screen) -> Iterator[Block]:
         """Yield the blocks for a screen."""
@@ -54,6 +56,8 @@ class StagesView:
             yield Gap()
         yield _heading("pre-tokenizer", report.pre_tokenizers, count(len(report.pieces), "piece"))
         yield from self._columns(self._piece_columns(palette), len(report.pieces), palette, width)
+        if self.pieces_only:
+            return
         yield Gap()
         yield _heading("model", [report.model], count(report.segmentation.token_count, "token"))
         yield from self._columns(self._token_columns(palette), report.segmentation.token_count, palette, width)

@@ -1,0 +1,125 @@
+"""Train for a reader: options by which what is trained is held exactly by the files that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import did_you_mean, nearest
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A reader of tokenizers.
+
+    Attributes:
+        format: The format of the file that it reads.
+        algorithm: What is trained for it unless something else is asked for.
+        chosen: The options that it asks for, by algorithm; what is asked for besides goes first.
+        given: What a program gives the reader beside the file, by the names of ``features.LOSSES``.
+    """
+
+    format: str
+    algorithm: str
+    chosen: Mapping[str, Mapping[str, Any]]
+    given: frozenset[str] = frozenset()
+
+
+_SENTENCEPIECE = {algorithm: {"compat": "sentencepiece"} for algorithm in ("bpe", "unigram")}
+
+TARGETS: Mapping[str, Target] = {
+    "llama.cpp": Target("gguf", "bbpe", {"bbpe": {"pattern": "qwen2"}, **_SENTENCEPIECE}),
+    "transformers": Target("tokenizer.json", "bbpe", {}),
+    "tiktoken": Target("tiktoken", "bbpe", {"bbpe": {}}, frozenset({"pattern", "special-tokens", "token-flags"})),
+    "sentencepiece": Target(
+        "sentencepiece", "unigram", {algorithm: {"compat": "sentencepiece"} for algorithm in
+                                     ("bpe", "unigram", "word", "char")},
+    ),
+}  # fmt: skip
+"""The readers, by name. llama.cpp splits by names of its own, of which qwen2 is one of our patterns exactly."""
+
+
+def target_named(name: str) -> Target:
+    """Return a reader by its name.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    if name not in TARGETS:
+        hint = did_you_mean(nearest(name, TARGETS), f"there are {', '.join(TARGETS)}")
+        raise UsageError(f"there is no target {name!r}", hint=hint)
+    return TARGETS[name]
+
+
+def chosen_for(name: str, algorithm: str | None) -> tuple[str, dict[str, Any]]:
+    """Return what is trained for a reader, and the options that it asks for.
+
+    >>> chosen_for("llama.cpp", None), chosen_for("sentencepiece", "bpe")
+    (('bbpe', {'pattern': 'qwen2'}), ('bpe', {'compat': 'sentencepiece'}))
+
+    Raises:
+        UsageError: if there is no such reader, or it reads nothing that the algorithm trains.
+    """
+    target = target_named(name)
+    algorithm = algorithm or target.algorithm
+    if target.chosen and algorithm not in target.chosen:
+        raise UsageError(
+            f"{name} reads nothing that {algorithm} trains", hint=f"it reads what {', '.join(target.chosen)} train"
+        )
+    return algorithm, dict(target.chosen.get(algorithm, {}))
+
+
+def check_target(tokenizer: Tokenizer, name: str, *, finished: bool) -> None:
+    """Check that the file of a reader holds a tokenizer exactly; one that is finished is read back as a proof.
+
+    Raises:
+        FormatError: if it does not.
+    """
+    from bpe_cli.formats import dump, rehearse
+
+    target = target_named(name)
+    allowed = sorted({"ids", *target.given})
+    try:
+        (dump if finished else rehearse)(tokenizer, target.format, allowed)
+    except FormatError as error:
+        chosen = [f"{option}={value}" for each in target.chosen.values() for option, value in each.items()]
+        hint = "leave out what was asked for besides: `target` chooses what it holds"
+        raise FormatError(
+            f"{name} cannot hold this exactly: {error.message}",
+            hint=f"{hint} ({', '.join(dict.fromkeys(chosen))})" if chosen else hint,
+        ) from error
+
+
+def nearest_way(tokenizer: Tokenizer, format_name: str) -> str | None:
+    """Return the hint at what works in place of a refused conversion; None if there is nothing near.
+
+    >>> from bpe_cli import load
+    >>> nearest_way(load("cl100k_base"), "sentencepiece")
+    '`format="tiktoken"` keeps its ranks, as Llama 3 has them'
+    """
+    if format_name == "sentencepiece" and tokenizer.has_bytes and _holds(tokenizer, "tiktoken", _TIKTOKEN):
+        lost = ",".join(sorted(name for name in _TIKTOKEN if not _holds(tokenizer, "tiktoken", _TIKTOKEN - {name})))
+        way = f'`format="tiktoken"` with `allow_loss="{lost}"`' if lost else '`format="tiktoken"`'
+        return f"{way} keeps its ranks, as Llama 3 has them"
+    if format_name == "gguf" and _holds(tokenizer, "gguf", {"pattern"}):
+        return 'a tokenizer that is trained with `target="llama.cpp"` fits exactly'
+    return None
+
+
+_TIKTOKEN = frozenset({"pattern", "special-tokens"})
+
+
+def _holds(tokenizer: Tokenizer, format_name: str, allowed: Collection[str]) -> bool:
+    """Return whether a format holds a tokenizer but for what may be lost."""
+    from bpe_cli.formats import rehearse
+
+    try:
+        rehearse(tokenizer, format_name, allowed)
+    except FormatError:
+        return False
+    return True
