@@ -140,6 +140,12 @@ class ComparisonReport:
 
         return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks)
 
+    def to_latex(self, metrics: Sequence[Metric] | None = None) -> str:
+        """Return the table of tokenizers that ``bpe compare --latex`` prints, of some metrics or the usual ones."""
+        from bpe_cli.views.comparison.files import comparison_latex
+
+        return comparison_latex(self.value, metrics=metrics)
+
     def _repr_html_(self) -> str:
         """Return the page of ``bpe compare --html`` as a part of a notebook."""
         from bpe_cli.views.page.comparison import comparison_page

@@ -176,6 +176,10 @@ MAY_SAY_OPTIONS = {
     "bpe_cli/corpus/source.py --text": NAME,
     "bpe_cli/formats/find.py --include": "an option of hf",
     "bpe_cli/formats/find.py --revision": "an option of hf",
+    **{
+        f"bpe_cli/jobs/libraries.py --{option}": "an option of llama-tokenize"
+        for option in ("stdin", "ids", "no-bos", "no-parse-special", "log-disable")
+    },
     "bpe_cli/reports/comparison/changes.py --json": "said of a report of bpe compare, which the message names",
     "bpe_cli/reports/comparison/checks.py --fail-if": "what a report of a frozen schema calls a check",
     "bpe_cli/reports/comparison/checks.py --max-regression": "likewise",

@@ -1,5 +1,6 @@
 """``bpe compare``: compare tokenizers on the same texts; ``compare_output`` has the options of the output."""
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,7 +38,7 @@ class Compared:
         list[str] | None,
         options.tokenizer_option(
             "--tokenizer", "-t", metavar="TOKENIZER", show_default=", ".join(DEFAULT_TOKENIZERS),
-            help="A file or folder, an encoding or a model; repeat it for each.",
+            help="A file or folder, an encoding or a model; repeat it for each. LABEL=TOKENIZER names it.",
         ),
     ] = None  # fmt: skip
     baseline: Annotated[
@@ -50,7 +51,25 @@ class Compared:
 
     def choices(self, pattern: str | None) -> "tuple[TokenizerChoice, ...]":
         """Return the tokenizers, without loading them."""
-        return tuple(options.choice_of(name, pattern) for name in self.tokenizer or DEFAULT_TOKENIZERS)
+        return tuple(_labelled(name, pattern) for name in self.tokenizer or DEFAULT_TOKENIZERS)
+
+    def baseline_choice(self, pattern: str | None) -> "TokenizerChoice | None":
+        """Return what the others are compared with: one of them by its label or its name, or one more; None: the first.
+
+        A label is what the name of a tokenizer is not: it goes first.
+        """
+        if self.baseline is None:
+            return None
+        named = (each for each in self.choices(pattern) if self.baseline in (each.label, each.name))
+        return next(named, None) or _labelled(self.baseline, pattern)
+
+
+def _labelled(name: str, pattern: str | None) -> "TokenizerChoice":
+    """Return the choice of a tokenizer, with a label in front of its name if it has one: ``LABEL=TOKENIZER``."""
+    label, equals, rest = name.partition("=")
+    if not (equals and label and rest) or "/" in label or os.path.lexists(name):
+        return options.choice_of(name, pattern)
+    return replace(options.choice_of(rest, pattern), label=label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +307,7 @@ def run(
         specials, usable_threads(threads), timed, names, tuple(probes.parallel or ()), probes.pivot,
         probes.pairs, probes.overlap, (probes.diff_limit or SHOWN) if probes.diff else None, documents.plain,
     )  # fmt: skip
-    baseline = options.choice_of(compared.baseline, pattern) if compared.baseline is not None else None
+    baseline = compared.baseline_choice(pattern)
     job = CompareJob(
         compared.choices(pattern), source, how, baseline, output.outputs, conditions, limits, checks.against,
         measured.judged(), by_parts,
@@ -325,7 +344,7 @@ def _compare_ids(
         raise UsageError(f"--ids and {idle} are different comparisons", hint="ask for one at a time")
     tokenizers, texts = tokenizers_among(compared.tokenizer or (), documents.inputs or (), checks.against)
     show_ids(
-        tuple(options.choice_of(name, pattern) for name in tokenizers), replace(documents, inputs=texts), special,
+        tuple(_labelled(name, pattern) for name in tokenizers), replace(documents, inputs=texts), special,
         checks.against, threads, json=written.json, screen=screen,
     )  # fmt: skip
 

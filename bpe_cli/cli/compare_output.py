@@ -25,17 +25,20 @@ if TYPE_CHECKING:
 # What declares an option, by the panel of the help that it stands in.
 _check_option = partial(Option, rich_help_panel="Checks (status 1)")
 
-Form = Literal["tables", "json", "markdown", "csv"]
+Form = Literal["tables", "json", "markdown", "latex", "csv"]
 
 _ENDINGS: dict[Form, tuple[str, ...]] = {
     "json": (".json",),
     "csv": (".csv",),
     "markdown": (".md",),
+    "latex": (".tex",),
     "tables": TEXT,
 }
 """How files of each form are called; a name that says one asks for it."""
 
-_CALLED: dict[Form, str] = {"json": "JSON", "csv": "CSV", "markdown": "Markdown", "tables": "tables as text"}
+_CALLED: dict[Form, str] = {
+    "json": "JSON", "csv": "CSV", "markdown": "Markdown", "latex": "LaTeX", "tables": "tables as text",
+}  # fmt: skip
 
 SEGMENTED_INPUTS = 4
 """Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
@@ -77,6 +80,10 @@ class Written:
 
     json: Annotated[bool, options.output_option("--json", help="Print one JSON object with a schema field.")] = False
     markdown: Annotated[bool, options.output_option("--markdown", help="Print Markdown, for a pull request.")] = False
+    latex: Annotated[
+        bool,
+        options.output_option("--latex", help="Print the table of tokenizers as LaTeX (booktabs), for a paper."),
+    ] = False
     csv: Annotated[
         bool,
         options.output_option(
@@ -96,8 +103,8 @@ class Written:
     def asked(self) -> str | None:
         """An option that asks for a report; None if there is none."""
         values = {
-            "--json": self.json, "--markdown": self.markdown, "--csv": self.csv, "--html": self.html,
-            "--output": self.output,
+            "--json": self.json, "--markdown": self.markdown, "--latex": self.latex, "--csv": self.csv,
+            "--html": self.html, "--output": self.output,
         }  # fmt: skip
         return next((option for option, value in values.items() if value), None)
 
@@ -188,7 +195,9 @@ class CompareOutput:
         from bpe_cli.reports.comparison.comparison import ALL, METRICS, USUAL, metrics_named
 
         output, html, metric = written.output, written.html, measured.metric or ()
-        forms: dict[Form, bool] = {"json": written.json, "markdown": written.markdown, "csv": written.csv}
+        forms: dict[Form, bool] = {
+            "json": written.json, "markdown": written.markdown, "latex": written.latex, "csv": written.csv,
+        }  # fmt: skip
         chosen = [form for form, is_given in forms.items() if is_given]
         if len(chosen) > 1:
             raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
@@ -279,6 +288,8 @@ def _text(output: CompareOutput, done: "CheckedComparison", color: options.Color
         return comparison_csv(done.comparison)
     if output.form == "markdown":
         return report.to_markdown(_metrics(output, done.comparison))
+    if output.form == "latex":
+        return report.to_latex(_metrics(output, done.comparison))
     from rich.console import Console
 
     file = io.StringIO()

@@ -1,4 +1,7 @@
-"""``bpe train``: train a tokenizer on text; its options, in groups."""
+"""``bpe train``: train a tokenizer on text; its options, in groups.
+
+Length: a list of options, of which each entry is short.
+"""
 
 import sys
 from functools import partial

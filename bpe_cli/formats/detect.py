@@ -54,9 +54,11 @@ def locate(path: Path) -> tuple[Path, str]:
         raise cannot_read(path, error) from error
     fitting = next((name for name, module in FORMATS.items() if module.sniff(head)), None)
     if fitting is None:
+        looks = describe(head)
+        of_lines = '; of a list of tokens, `algorithm="list"` trains one' if looks.startswith(_TEXT) else ""
         raise FormatError(
-            f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
-            hint=_HINTS.get(describe(head)) or f"formats are {', '.join(FORMATS)}",
+            f"{path} is {looks}, not a tokenizer in a format that can be read",
+            hint=_HINTS.get(looks) or f"formats are {', '.join(FORMATS)}{of_lines}",
         )
     for name in OF_SEVERAL:
         module = FORMATS[name]
@@ -134,6 +136,8 @@ _MAGICS = {
 }
 _MEANT = {_MAGICS[b"GGUF"], _POINTER, _CUT_TOKENIZER}
 _VERSION = re.compile(rb'\s*\{\s*"version"\s*:\s*"1\.0"')
+_TEXT = "text that begins"
+
 _HINTS = {
     _POINTER: "`git lfs pull` fetches the file itself",
     _MAGICS[b"GGUF"]: "fetch the file again",
@@ -159,7 +163,7 @@ def describe(head: bytes) -> str:
     except UnicodeDecodeError:
         return "binary"
     first = head.decode("utf-8", "replace").split("\n", 1)[0]
-    return f"text that begins {first[:40]!r}"
+    return f"{_TEXT} {first[:40]!r}"
 
 
 def _describe_json(head: bytes) -> str:

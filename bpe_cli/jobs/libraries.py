@@ -76,7 +76,7 @@ def reader_of(library: str, tokenizer: AnyTokenizer, model: Tokenizer, name: str
 
 def _path_of(tokenizer: AnyTokenizer) -> str | None:
     """Return the file or folder of a tokenizer; None if it has none."""
-    name = tokenizer.name if isinstance(tokenizer, TokenizerChoice) else name_of(tokenizer)
+    name = tokenizer.name if isinstance(tokenizer, TokenizerChoice) else name_of(tokenizer)  # no label
     return name if name and os.path.exists(name) else None
 
 

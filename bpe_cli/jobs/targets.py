@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import did_you_mean, nearest
 
@@ -49,7 +50,10 @@ def target_named(name: str) -> Target:
 
     Raises:
         UsageError: if there is none.
+        TypeError: if the name is not a str.
     """
+    if not isinstance(name, str):
+        raise wrong_type("target", "a str", name)
     if name not in TARGETS:
         hint = did_you_mean(nearest(name, TARGETS), f"there are {', '.join(TARGETS)}")
         raise UsageError(f"there is no target {name!r}", hint=hint)

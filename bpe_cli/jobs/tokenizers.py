@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.files import read_counts
 from bpe_cli.support.core_arguments import bytes_of, wrong_type
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import Listener
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
@@ -86,6 +86,7 @@ class TokenizerChoice:
         inference: How a BPE vocabulary is applied.
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
         way_out: What else the hint says if its file is broken; None for nothing.
+        label: What reports call it; None for its name.
 
     Raises:
         UsageError: if there are frequencies, and it is not the longest token that goes first.
@@ -97,6 +98,7 @@ class TokenizerChoice:
     inference: Inference = "merges"
     frequencies: str | None = None
     way_out: str | None = None
+    label: str | None = None
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and self.inference != "longest":
@@ -120,6 +122,8 @@ class TokenizerChoice:
             raise FormatError(error.message, hint=hint) from error
         if self.added:
             tokenizer = tokenizer.with_special_tokens(self.added)
+        if self.label is not None:
+            tokenizer = replace(tokenizer, name=self.label)
         if self.inference == "merges":
             return tokenizer
         counts = None
@@ -149,7 +153,9 @@ def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenize
 
 
 def name_of(tokenizer: AnyTokenizer) -> str:
-    """Return the caller's name for a tokenizer, which may be the name of a model."""
+    """Return the caller's name for a tokenizer, which may be the name of a model, or a label."""
+    if isinstance(tokenizer, TokenizerChoice) and tokenizer.label is not None:
+        return tokenizer.label
     return os.fsdecode(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer.name or ""
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.text.segmentation import Contents, PlacedToken, Segmentation, TextReader
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.tokenizer.encoded import CharacterOffsets, Placed
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Tokenizer
 
 
@@ -185,8 +187,6 @@ class Meter:
         elif self._first_open is None:
             self._first_open = self._rows
         if self._rows in self._wanted:
-            from bpe_cli.reports.text.segmentation import of_ids
-
             self._shown.append(ShownRow(self._rows, self._length, of_ids(self._tokenizer, self._kept)))
             self._kept = array("I")
         self._length, self._last = 0, -1
@@ -243,3 +243,39 @@ def measure(
     for row in rows:
         meter.add(row)
     return meter.report(facts)
+
+
+def of_ids(tokenizer: Tokenizer, ids: array[int]) -> Segmentation:
+    """Describe ids that were written: each token where it lies in what they read as, special tokens as what they are.
+
+    An id without a token stands as such, like a special token; there are no pieces.
+
+    >>> from bpe_cli import load
+    >>> found = of_ids(load("gpt2"), array("I", [31373, 50256, 60000]))
+    >>> [(token.content, token.start, token.special) for token in found.tokens]
+    [(b'hello', 0, False), (b'<|endoftext|>', 5, True), (b'no token 60000', 18, True)]
+    """
+    reader = TextReader(tokenizer)
+    marked = {each.token_id for each in tokenizer.special_tokens}
+    known = tokenizer.model.vocabulary.among(set(ids)) | marked
+    contents = Contents(tokenizer)
+    special = bytearray()
+    readings = []
+    for token_id in ids:
+        if token_id not in known:
+            contents[token_id] = f"no token {token_id}".encode()
+        special.append(token_id in marked or token_id not in known)
+        readings.append(contents[token_id] if special[-1] else reader.read(contents[token_id]))
+    ends = array("Q", accumulate(map(len, readings)))
+    starts = array("Q", [0, *ends[:-1]]) if ends else array("Q")
+    placed = Placed(memoryview(ids), starts, ends, bytes(special))
+    splits, _ = reader.shared(placed, len(placed), contents)
+    text = b"".join(readings)
+    characters = CharacterOffsets(text)
+    tokens = tuple(
+        PlacedToken(
+            token_id, contents[token_id], start, end, *characters.span(start, end), bool(mark), None, reading,
+        )
+        for token_id, start, end, mark, reading in zip(ids, starts, ends, special, readings, strict=True)
+    )  # fmt: skip
+    return Segmentation(tokenizer.name, placed, tokens, tuple(splits), len(text), characters.total(), None)

@@ -55,16 +55,30 @@ def plural(count: int, noun: str) -> str:
 
 
 def display(symbol: str | bytes) -> str:
-    r"""Show a symbol on one line, without blanks: bytes in GPT-2's alphabet, characters as they are.
+    r"""Show a symbol on one line, without blanks: characters as they are, also those that bytes are.
 
-    What cannot be printed, or has blanks, is written as Python writes it.
+    Bytes of ASCII are written in GPT-2's alphabet, where a blank is ``Ġ``; those that are no whole characters by their
+    numbers. A text that cannot be printed, or has blanks, is written as Python writes it.
 
     >>> display("</w>"), display(b" t"), display("a\n"), display(" ")
     ('</w>', 'Ġt', "'a\\n'", "' '")
+    >>> display(" 你是".encode()), display("你".encode()[:2])
+    ('Ġ你是', '⟨e4bd⟩')
     """
     if not isinstance(symbol, str):
-        return to_visible(symbol)
+        return _display_bytes(symbol)
     return symbol if symbol and symbol.isprintable() and " " not in symbol else repr(symbol)
+
+
+def _display_bytes(symbol: bytes) -> str:
+    if symbol.isascii():
+        return to_visible(symbol)
+    try:
+        text = symbol.decode()
+    except UnicodeDecodeError:
+        return f"⟨{symbol.hex()}⟩"
+    shown = "".join(to_visible(each.encode()) if each.isascii() else each for each in text)
+    return shown if shown.isprintable() else f"⟨{symbol.hex()}⟩"
 
 
 def merge_lines(training: bpe.Training[Symbol]) -> Iterator[str]:

@@ -372,4 +372,4 @@ fn slice<'a>(arena: &'a [u8], entry: &Entry) -> &'a [u8] {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

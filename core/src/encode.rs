@@ -4,7 +4,7 @@ mod driver;
 pub(crate) mod encoded;
 mod plain;
 mod staged;
-pub(crate) mod workers;
+mod workers;
 
 pub use driver::Encoder;
 pub(crate) use driver::{Encode, Job};

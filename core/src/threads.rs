@@ -2,7 +2,7 @@
 //! lets threads share a piece of work that says itself who takes which part of it.
 
 #[cfg(shuttle)]
-mod schedules;
+pub(crate) mod schedules;
 
 use std::convert::Infallible;
 use std::panic::resume_unwind;

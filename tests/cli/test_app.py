@@ -71,7 +71,7 @@ def test_the_help_lists_every_command():
         (("verify", "a", "b"), "there is no command 'verify'", "`bpe compare a b --ids` does it"),
         (("play",), "there is no command 'play'", "`bpe inspect --html tokens.html` does it"),
         (("--nosuch",), "no such option: --nosuch", "bpe --help explains it"),
-        (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --plain or --seed?"),
+        (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --plain or --size?"),
         (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),
         (("train", "x", "-s"), "option '-s' requires an argument", "bpe train --help explains it"),
         (("train", "-s", "0"), "input should be greater than or equal to 1", "bpe train --help explains it"),
@@ -80,7 +80,7 @@ def test_the_help_lists_every_command():
             ("encode", "--to", "xml"),
             (
                 "invalid value for '--to': 'xml' is not one of "
-                "'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count', 'segmented', 'text'"
+                "'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count', 'segmented', 'chunks', 'text'"
             ),
             "bpe encode --help explains it",
         ),

@@ -211,3 +211,17 @@ def test_one_call_does_the_same():
         bpe_cli.compare(["gpt2"])
     assert IdsOptions().threads == 1
     assert error("x") == "error: x\n"
+
+
+def test_labels_say_what_tokenizers_are_called(tmp_path):
+    small(tmp_path)
+    text = ("compare", "-T", "low lower", "-t", "mine=a.json", "-t", "old=gpt2", "--json")
+    assert json.loads(call(*text, cwd=tmp_path).out)["tokenizers"][0]["name"] == "mine"
+    names = [each["name"] for each in json.loads(call(*text, "--baseline", "old", cwd=tmp_path).out)["tokenizers"]]
+    assert names == ["old", "mine"]
+    names = [each["name"] for each in json.loads(call(*text, "--baseline", "gpt2", cwd=tmp_path).out)["tokenizers"]]
+    assert names == ["old", "mine"]
+    assert ids_json("-t", "a=a.json", "-t", "b=a.json", cwd=tmp_path)["tokenizers"] == ["a", "b"]
+    (tmp_path / "x=y.json").write_bytes((tmp_path / "a.json").read_bytes())  # a file of that name is the file
+    done = call("compare", "-T", "low", "-t", "x=y.json", "--json", cwd=tmp_path)
+    assert json.loads(done.out)["tokenizers"][0]["name"] == "x=y.json"

@@ -6,18 +6,17 @@ that is not part of well-formed UTF-8 is a character of its own.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.text.characters import SplitGrapheme, reading_of, split_words, text_of
 from bpe_cli.reports.text.scores import scores_of
-from bpe_cli.tokenizer.encoded import CharacterOffsets, Placed
+from bpe_cli.tokenizer.encoded import CharacterOffsets
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer.encoded import Placed
 
 _OVERLAPPING = ("n-gram",)
 """Kinds of models whose tokens have characters in common, so that those joined are not the text."""
@@ -208,7 +207,7 @@ class TextReader:
         """
         tokenizer, score_of = self._tokenizer, self._score_of
         placed = tokenizer.place(text, self._specials)
-        content_of = _Contents(tokenizer)
+        content_of = Contents(tokenizer)
         detailed = len(placed) if details is None else min(details, len(placed))
         splits, count = self.shared(placed, detailed, content_of)
         characters = CharacterOffsets(text)
@@ -250,7 +249,7 @@ class TextReader:
             first_difference(text, tokenizer.decode_bytes(placed.ids)),
         )
 
-    def shared(self, placed: Placed, detailed: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
+    def shared(self, placed: Placed, detailed: int, content_of: Contents) -> tuple[list[SplitGrapheme], int]:
         """Return the clusters that the first tokens share, and how many tokens the last one's group ends after."""
         if not self._joined:
             return [], detailed
@@ -277,43 +276,7 @@ class TextReader:
             ahead *= 2
 
 
-def of_ids(tokenizer: Tokenizer, ids: array[int]) -> Segmentation:
-    """Describe ids that were written: each token where it lies in what they read as, special tokens as what they are.
-
-    An id without a token stands as such, like a special token; there are no pieces.
-
-    >>> from bpe_cli import load
-    >>> found = of_ids(load("gpt2"), array("I", [31373, 50256, 60000]))
-    >>> [(token.content, token.start, token.special) for token in found.tokens]
-    [(b'hello', 0, False), (b'<|endoftext|>', 5, True), (b'no token 60000', 18, True)]
-    """
-    reader = TextReader(tokenizer)
-    marked = {each.token_id for each in tokenizer.special_tokens}
-    known = tokenizer.model.vocabulary.among(set(ids)) | marked
-    contents = _Contents(tokenizer)
-    special = bytearray()
-    readings = []
-    for token_id in ids:
-        if token_id not in known:
-            contents[token_id] = f"no token {token_id}".encode()
-        special.append(token_id in marked or token_id not in known)
-        readings.append(contents[token_id] if special[-1] else reader.read(contents[token_id]))
-    ends = array("Q", accumulate(map(len, readings)))
-    starts = array("Q", [0, *ends[:-1]]) if ends else array("Q")
-    placed = Placed(memoryview(ids), starts, ends, bytes(special))
-    splits, _ = reader.shared(placed, len(placed), contents)
-    text = b"".join(readings)
-    characters = CharacterOffsets(text)
-    tokens = tuple(
-        PlacedToken(
-            token_id, contents[token_id], start, end, *characters.span(start, end), bool(mark), None, reading,
-        )
-        for token_id, start, end, mark, reading in zip(ids, starts, ends, special, readings, strict=True)
-    )  # fmt: skip
-    return Segmentation(tokenizer.name, placed, tokens, tuple(splits), len(text), characters.total(), None)
-
-
-class _Contents(dict[int, bytes]):
+class Contents(dict[int, bytes]):
     """The bytes of tokens by their ids, each looked up once."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:

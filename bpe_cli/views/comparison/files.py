@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.changes import SCHEMA, finite
 from bpe_cli.reports.comparison.comparison import METRICS, USUAL, Settings, differences_of, metrics_named
 from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS
@@ -35,6 +36,7 @@ from bpe_cli.views.comparison.values import (
 )
 from bpe_cli.views.labels import count, short_names
 from bpe_cli.views.markdown import code, escaped, folded, table, written
+from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,6 +211,21 @@ MOST_LINES = 100
 
 OPEN_CHANGES = 10
 """Changes that are shown without unfolding them."""
+
+
+def comparison_latex(report: Comparison, *, metrics: Sequence[Metric] | None = None) -> str:
+    """Return the table of tokenizers as LaTeX, with a comment that says of what it is.
+
+    Raises:
+        UsageError: if no text was compared: then there is no such table.
+    """
+    from bpe_cli.views import latex
+
+    if not report.rows:
+        raise UsageError("a LaTeX table is of what is measured of inputs, and there are none", hint="name files")
+    source = harmless(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
+    comment = f"% {source}: {sums(report)}".replace("\n", " ")
+    return f"{comment}\n{latex.table(summary_sheet(report, metrics or metrics_named(USUAL)))}\n"
 
 
 def comparison_markdown(

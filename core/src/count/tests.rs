@@ -176,7 +176,7 @@ fn a_length_that_lies_is_named() {
 
 /// However threads take tasks: pieces, counts and their order are those of one thread.
 #[cfg(shuttle)]
-pub fn shared_counts_are_those_of_one_thread() {
+fn shared_counts_are_those_of_one_thread() {
     let scanner = Scanner::from_json(LLAMA3).unwrap();
     let text = b"one two three two four one five three six two one seven";
     let ends = [8, 13, 21, 30, 41, 45, text.len() as u64];
@@ -210,4 +210,13 @@ pub fn shared_counts_are_those_of_one_thread() {
         items(&counts)
     };
     assert_eq!(counted(3), counted(1));
+}
+
+#[cfg(shuttle)]
+#[test]
+fn schedules_of_shared_counts() {
+    shuttle::check_random(
+        shared_counts_are_those_of_one_thread,
+        threads::schedules::SCHEDULES,
+    );
 }

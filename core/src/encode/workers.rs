@@ -183,7 +183,7 @@ pub(crate) mod tests {
 
     /// However calls of several threads lie: no worker is lost, and as many are counted as there are.
     #[cfg(shuttle)]
-    pub(crate) fn workers_are_counted() {
+    fn workers_are_counted() {
         let workers = Workers::<Told>::default();
         crate::threads::scope(|scope| {
             for _ in 0..2 {
@@ -198,5 +198,11 @@ pub(crate) mod tests {
         let idle = workers.idle().len();
         assert!(idle <= cores());
         assert_eq!(workers.all.load(Ordering::Relaxed), idle);
+    }
+
+    #[cfg(shuttle)]
+    #[test]
+    fn schedules_of_workers_that_are_lent_and_dropped() {
+        shuttle::check_random(workers_are_counted, crate::threads::schedules::SCHEDULES);
     }
 }

@@ -9,6 +9,9 @@ pub use shuttle::thread::scope;
 
 use shuttle::thread::{Scope, ScopedJoinHandle};
 
+/// How many of them a test tries, where chance chooses.
+pub const SCHEDULES: usize = 5_000;
+
 /// What makes a thread.
 #[derive(Debug)]
 pub struct Builder;
@@ -38,12 +41,8 @@ mod tests {
     use shuttle::scheduler::DfsScheduler;
     use shuttle::{Config, Runner, check_random};
 
-    use crate::count::tests::shared_counts_are_those_of_one_thread;
-    use crate::encode::workers::tests::workers_are_counted;
+    use super::SCHEDULES;
     use crate::threads::map_with;
-
-    /// Schedules of each test that chance chooses.
-    const SCHEDULES: usize = 5_000;
 
     /// Results by item, ends by thread; the items of a thread ascend; the first error in order wins.
     fn items_are_handed_out(items: usize, threads: usize, wrong: &[usize]) {
@@ -77,7 +76,6 @@ mod tests {
         for wrong in [&[][..], &[1, 2]] {
             let every = Runner::new(DfsScheduler::new(None, false), Config::new());
             let schedules = every.run(move || items_are_handed_out(3, 2, wrong));
-            println!("{schedules} schedules");
             assert!(schedules > 100);
         }
     }
@@ -86,15 +84,5 @@ mod tests {
     fn schedules_of_four_threads_and_ten_items() {
         check_random(|| items_are_handed_out(10, 4, &[]), SCHEDULES);
         check_random(|| items_are_handed_out(10, 4, &[7, 4]), SCHEDULES);
-    }
-
-    #[test]
-    fn schedules_of_workers_that_are_lent_and_dropped() {
-        check_random(workers_are_counted, SCHEDULES);
-    }
-
-    #[test]
-    fn schedules_of_shared_counts() {
-        check_random(shared_counts_are_those_of_one_thread, SCHEDULES);
     }
 }

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_cli
-from bpe_cli.reports.data import Facts, Row, measure
-from bpe_cli.reports.text.segmentation import of_ids, segment
+from bpe_cli.reports.data import Facts, Row, measure, of_ids
+from bpe_cli.reports.text.segmentation import segment
 from tests.counted import at_least, compared
 from tests.every_format import trained
 

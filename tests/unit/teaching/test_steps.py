@@ -42,16 +42,21 @@ def test_bytes_are_visible() -> None:
     lines = list(merge_lines(train(byte_words({" 你 a".encode(): 1, b" a": 1}), num_merges=1)))
     assert lines == [
         "start: 5 tokens in use",
-        "       1  Ġ ä ½ ł Ġ a",
+        "       1  Ġ ⟨e4⟩ ⟨bd⟩ ⟨a0⟩ Ġ a",
         "       1  Ġ a",
-        "  tokens  Ġ:3  ä:1  ½:1  ł:1  a:2",
+        "  tokens  Ġ:3  ⟨e4⟩:1  ⟨bd⟩:1  ⟨a0⟩:1  a:2",
         "",
         "step 1: Ġ + a -> Ġa, 2 times",
-        "       1  Ġ ä ½ ł Ġa",
+        "       1  Ġ ⟨e4⟩ ⟨bd⟩ ⟨a0⟩ Ġa",
         "       1  Ġa",
-        "  tokens  Ġ:1  ä:1  ½:1  ł:1  Ġa:2",
+        "  tokens  Ġ:1  ⟨e4⟩:1  ⟨bd⟩:1  ⟨a0⟩:1  Ġa:2",
         "  in use  5 (+0): a is gone",
     ]
+
+
+def test_bytes_that_are_characters_are_shown_as_these() -> None:
+    lines = list(merge_lines(train(byte_words({"你你".encode(): 2}), num_merges=2)))
+    assert lines[-3:] == ["       2  你 你", "  tokens  你:4", "  in use  1 (-1): ⟨e4bd⟩, ⟨a0⟩ are gone"]
 
 
 def test_nothing() -> None:
