@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from array import array
 
 import pytest
@@ -65,5 +64,8 @@ def test_whatever_is_damaged_is_an_error_or_other_tallies(inputs: list[StoredInp
     stored = bytearray(dump(inputs))
     for _ in range(data.draw(st.integers(1, 4))):
         stored[data.draw(st.integers(0, len(stored) - 1))] = data.draw(st.integers(0, 255))
-    with contextlib.suppress(FormatError):  # and no other error
-        assert all(isinstance(each, StoredInput) for each in load(bytes(stored), "x"))
+    try:
+        loaded = load(bytes(stored), "x")
+    except FormatError:  # and no other error
+        loaded = []
+    assert all(isinstance(each, StoredInput) for each in loaded)
