@@ -31,9 +31,12 @@ README_ROWS: tuple[tuple[str, str, int], ...] = (
     ("start", "", 1),
     ("load", "cold", 1),
 )
-"""Operation, phase and threads of the README's rows; the page has the rest."""
+"""Operation, phase and threads of the rows that the README speaks of; the page has the rest."""
 
-MORE = " With bytes, tokens, CPU time, memory, every library and encoding: [docs/benchmarks.md](docs/benchmarks.md)."
+NOT_SHOWN = (("whole", "", 1), ("count", "cold", 1))
+"""Those of which the README shows no row, unless one is lost."""
+
+MORE = " The first row of each kind and every lost one is here. With bytes, tokens, CPU time, memory, every library and encoding: [docs/benchmarks.md](docs/benchmarks.md)."
 OTHER_ENCODINGS = ("o200k_base", "gpt2", "llama3")
 """Encodings whose rows of encoding are on the page alone."""
 
@@ -49,7 +52,7 @@ def readme_block(round_: dict[str, Any]) -> str:
         and not (item["operation"] == "encode" and item["tokenizer"] in OTHER_ENCODINGS)
     ]
     rows = []
-    for item in chosen:
+    for item in shown_of(chosen):
         cells = forms.beside(round_, item)
         ours = forms.best_of([cell for cell in cells if forms.name_of(cell) == item["ours"]])
         rival = next((cell for cell in cells if forms.name_of(cell) == item["best_rival"]), None)
@@ -69,13 +72,22 @@ def readme_block(round_: dict[str, Any]) -> str:
             "",
             forms.table(["", "bpe", "fastest other", "which", "bpe against it"], rows),
             "",
-            "![Speed of encoding by text](docs/benchmarks-speed.svg)",
-            "",
-            "![Time and memory against the size of the input](docs/benchmarks-growth.svg)",
-            "",
             forms.standing(chosen) + MORE,
         ]
     )
+
+
+def shown_of(chosen: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the README's rows: the first of each kind, and every one that is lost."""
+    seen = set(NOT_SHOWN)
+    rows = []
+    for item in chosen:
+        kind = (item["operation"], item["phase"], item["threads"])
+        is_lost = item["ratio"] is None or (item["ratio"] < 1 and not forms.is_level(item["ratio"]))
+        if kind not in seen or is_lost:
+            rows.append(item)
+        seen.add(kind)
+    return rows
 
 
 def with_block(text: str, block: str) -> str | None:

@@ -20,9 +20,9 @@ SCRIPTS = sysconfig.get_path("scripts")
 
 
 def first_screen() -> list[tuple[str, str]]:
-    """Return the commands of README.md up to the end of its section on installing, each with what it prints."""
+    """Return the commands of README.md up to the end of the section after that on installing, and what each prints."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    begin = text.index("\n## Install")
+    begin = text.index("\n## ", text.index("\n## Install") + 1)
     screen = text[: text.find("\n## ", begin + 1)]
     found = []
     for block in re.findall(r"^```console\n(.*?)^```", screen, re.DOTALL | re.MULTILINE):
@@ -68,7 +68,7 @@ def main() -> int:
             raise SystemExit(f"the core of the repository is loaded, not that of the wheel: {where}")
         screen = first_screen() if bash else []
         for line, expected in screen:
-            printed = run([bash, "-c", f"set -o pipefail; {line}"], folder).decode()
+            printed = run([bash, "-c", f"exec 2>&1; {line}"], folder).decode()
             if not fits(expected, printed):
                 raise SystemExit(f"README.md is wrong about {line}:\n{printed}")
         if bash and not screen:
