@@ -310,16 +310,29 @@ def counts_are_of_the_ids(done: Run) -> Iterator[str]:
     ):
         return
     yield LOOKED
-    ids = done if line.value("to") != "count" else done.again(line.with_option("to", "ids"))
+    ids = done if line.value("to") != "count" else done.again(line.with_option("to", "ids").with_option("json", None))
     counts = done if line.value("to") == "count" else done.again(line.with_option("to", "count"))
     lengths = [len(each.split()) for each in ids.result.out.decode().split("\n")[:-1]]
     try:
-        said = [int(each) for each in counts.result.out.split()]
+        said, total = _said_of_counts(counts.result.out.decode())
     except ValueError:
         yield f"--to count says {counts.result.out[:100]!r}"
         return
     if said != lengths:
         yield f"--to count says {said}, and there are {lengths} ids"
+    if total not in (None, sum(lengths)):
+        yield f"--to count says {total} in all, and there are {sum(lengths)} ids"
+
+
+def _said_of_counts(out: str) -> tuple[list[int], int | None]:
+    """Return the counts of documents, and the total if there is one: bare numbers, numbers with names, or JSON."""
+    if out.startswith("{"):
+        read = json.loads(out)
+        return [each["tokens"] for each in read["documents"]], read["total"]["tokens"]
+    rows = out.split("\n")[:-1]
+    named = bool(rows) and rows[-1].endswith(" total")
+    numbers = [int(row.split(maxsplit=1)[0] if named else row) for row in rows]
+    return (numbers[:-1], numbers[-1]) if named else (numbers, None)
 
 
 def what_is_noted_is_written(done: Run) -> Iterator[str]:

@@ -79,6 +79,8 @@ POOLS: dict[str, tuple[str, ...]] = {
         "bytes_per_token < 4", "any: tokens > 0", "plain.txt: tokens == 1", "nosuch < 1", "tokens", "unknown_share>10%",
     ),
     "REPORT": ("report.json", "bbpe.json", "missing.json"),
+    "REPORT|LIBRARY": ("report.json", "bbpe.json", "missing.json", "tokenizers", "tiktoken", "nosuch"),
+    "A:B": ("1:2", "1", "2:1", "0", "x", "99999:100000"),
     "PERCENT": ("1%", "total: 0%", "-1%", "x"),
 }  # fmt: skip
 """Values by what the help calls them; ``FILE`` is told apart by the option's name below."""
@@ -124,6 +126,7 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     **{("encode", name): CHAT for name in ("chat", "chat_template", "generation_prompt", "tools", "date")},
     ("encode", "frequencies"): (("inference", "longest"), ("tokenizer", "bpe.json")),
     ("encode", "with_"): (("to", "jsonl"),),
+    ("encode", "json"): (("to", "count"),),
     ("encode", "eot"): (("to", "bin"), ("output", "new.bin"), ("tokenizer", "gpt2")),
     ("encode", "dropout"): (("tokenizer", "bbpe.json"),),
     ("encode", "dropout_mode"): (("dropout", "0.1"), ("tokenizer", "bpe.json")),
@@ -131,6 +134,9 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("encode", "nbest"): (("sample", "0.5"), ("tokenizer", "unigram_textbook.json")),
     ("inspect", "nbest"): (("tokenizer", "unigram.json"), ("text", "low lower")),
     ("inspect", "corpus"): (("tokenizer", "bbpe.json"),),
+    ("inspect", "documents"): (("tokenizer", "bbpe.json"),),
+    ("inspect", "json"): (("tokenizer", "bbpe.json"), ("text", "low lower")),
+    ("compare", "json"): (("tokenizer", "gpt2"),),
     ("inspect", "token"): (("tokenizer", "bbpe.json"),),
     **{("train", name): (("counts_dir", "missing"),) for name in ("part", "part_size", "overwrite")},
     ("compare", "pivot"): (("parallel", "en=plain.txt"), ("parallel", "xx=tricky.txt")),
