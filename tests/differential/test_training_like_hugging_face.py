@@ -59,7 +59,7 @@ def hugging_face(texts: Iterable[str], options: bbpe.BbpeOptions, max_token_leng
         vocab_size=options.vocab_size,
         min_frequency=options.min_frequency,
         special_tokens=list(options.special_tokens),
-        initial_alphabet=list(BYTE_TO_CHAR) if options.initial_alphabet == "all" else [],
+        initial_alphabet=list(BYTE_TO_CHAR) if options.alphabet == "all" else [],
         max_token_length=max_token_length,
         show_progress=False,
     )

@@ -71,9 +71,12 @@ def test_one_from_a_file(name, tmp_path):
 
 
 def test_every_algorithm_is_among_them():
-    assert {KINDS[kind][KINDS[kind].index("-a") + 1] for kind in KINDS if "-a" in KINDS[kind]} | {"bbpe"} >= {
-        *ALGORITHMS
-    }
+    kinds = {KINDS[kind][KINDS[kind].index("-a") + 1] for kind in KINDS if "-a" in KINDS[kind]}
+    assert kinds | {"bbpe", "list"} >= {*ALGORITHMS}
+
+
+def test_one_of_a_list_of_tokens():
+    check(bpe_cli.train(["low\ner\nnew\nest\nl\no\nw\n"], algorithm="list"))
 
 
 def test_into_another_process():
