@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ELSEWHERE = os.environ | {"ELSEWHERE": "1", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+ELSEWHERE = os.environ | {"ELSEWHERE": "1", "PYTEST_ADDOPTS": "", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
 BPE = "import sys, tests.elsewhere; from bpe_cli.__main__ import main; sys.exit(main())"
 
 
