@@ -36,7 +36,10 @@ README_ROWS: tuple[tuple[str, str, int], ...] = (
 NOT_SHOWN = (("whole", "", 1), ("count", "cold", 1))
 """Those of which the README shows no row, unless one is lost."""
 
-MORE = " The first row of each kind and every lost one is here. With bytes, tokens, CPU time, memory, every library and encoding: [docs/benchmarks.md](docs/benchmarks.md)."
+MORE = (
+    " The first row of each kind and every lost one is here. With bytes, tokens, CPU time, memory, every library and "
+    "encoding: [docs/benchmarks.md](docs/benchmarks.md)."
+)
 OTHER_ENCODINGS = ("o200k_base", "gpt2", "llama3")
 """Encodings whose rows of encoding are on the page alone."""
 

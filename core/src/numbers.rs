@@ -31,7 +31,7 @@ pub struct Open {
 /// Writes rows of numbers in decimal, and tells whether the last row, if it goes on, has a number.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the rows' ends descend or do not close with the numbers.
+/// [`Error::Invalid`](crate::Error::Invalid) when the rows' ends descend or do not close with the numbers.
 pub fn write_rows(
     numbers: &[u32],
     ends: &[u64],
@@ -161,7 +161,7 @@ pub fn write_counts(
 /// `out`, which has just the room.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the ends descend or run beyond the ids, when `out` is of another size, or an id
+/// [`Error::Invalid`](crate::Error::Invalid) when the ends descend or run beyond the ids, when `out` is of another size, or an id
 /// is too large for 2 bytes.
 pub fn pack<'a>(
     ids: &[u32],

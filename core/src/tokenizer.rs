@@ -40,7 +40,7 @@ impl Tokenizer {
     /// an id that is not used.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if two tokens are the same, one is longer than a kibibyte, or there are too many.
+    /// [`Error::Invalid`](crate::Error::Invalid) if two tokens are the same, one is longer than a kibibyte, or there are too many.
     pub fn from_ranks(
         tokens: impl IntoIterator<Item = impl AsRef<[u8]>>,
         scanner: Scanner,
@@ -56,7 +56,7 @@ impl Tokenizer {
     /// priority.
     ///
     /// # Errors
-    /// [`Error::Invalid`] as for [`Tokenizer::from_ranks`], and if a product is not its two parts joined.
+    /// [`Error::Invalid`](crate::Error::Invalid) as for [`Tokenizer::from_ranks`], and if a product is not its two parts joined.
     pub fn from_merges(
         tokens: impl IntoIterator<Item = impl AsRef<[u8]>>,
         merges: &[[u32; 3]],
@@ -70,7 +70,7 @@ impl Tokenizer {
     /// as. There are some with the feature `embedded` only.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are no such ranks.
+    /// [`Error::Invalid`](crate::Error::Invalid) if there are no such ranks.
     pub fn embedded(sha256: &str, scanner: Scanner) -> Result<Self> {
         let table = embedded::find(sha256).ok_or_else(|| {
             let hint = if embedded::tables().next().is_none() {
@@ -87,7 +87,7 @@ impl Tokenizer {
     /// no pair occurs twice.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `vocab_size` is below 256, or counts are too large.
+    /// [`Error::Invalid`](crate::Error::Invalid) if `vocab_size` is below 256, or counts are too large.
     pub fn train(
         texts: impl IntoIterator<Item = impl AsRef<[u8]>>,
         vocab_size: usize,
@@ -126,7 +126,7 @@ impl Tokenizer {
     /// [`Tokenizer::decode`] writes them; only [`Tokenizer::encode_with_special_tokens`] reads them.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a content is empty, or an id is another token's.
+    /// [`Error::Invalid`](crate::Error::Invalid) if a content is empty, or an id is another token's.
     pub fn with_special_tokens<T: AsRef<[u8]>>(
         self,
         tokens: impl IntoIterator<Item = (T, u32)>,
@@ -156,7 +156,7 @@ impl Tokenizer {
     /// Returns the ids of a text; what reads like a special token is text.
     ///
     /// # Errors
-    /// [`Error::MissingByte`] if the vocabulary lacks a byte of it.
+    /// [`Error::MissingByte`](crate::Error::MissingByte) if the vocabulary lacks a byte of it.
     pub fn encode(&self, text: impl AsRef<[u8]>) -> Result<Vec<u32>> {
         self.encode_by(text.as_ref(), None)
     }
@@ -228,7 +228,7 @@ impl Tokenizer {
     /// Returns the bytes of ids: those that were encoded, or of special tokens.
     ///
     /// # Errors
-    /// [`Error::MissingId`] if no token has one of them.
+    /// [`Error::MissingId`](crate::Error::MissingId) if no token has one of them.
     pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
         let special = SpecialTable {
             ids: &self.special.ids,

@@ -27,7 +27,7 @@ const BATCH: usize = 64;
 /// after them. None if there are no units, or a resample has none of the second's tokens.
 ///
 /// # Errors
-/// [`Error::Invalid`] when there are not as many units on both sides, too many, or too few resamples
+/// [`Error::Invalid`](crate::Error::Invalid) when there are not as many units on both sides, too many, or too few resamples
 /// for such an interval (39).
 pub fn bootstrap_interval(
     first: &[u64],
@@ -87,7 +87,7 @@ fn sums_of_drawn(units: &[[u64; 2]], draw: &mut Draw) -> [u64; 2] {
 /// compared exactly.
 ///
 /// # Errors
-/// [`Error::Invalid`] when there are not as many units on both sides, or too many.
+/// [`Error::Invalid`](crate::Error::Invalid) when there are not as many units on both sides, or too many.
 pub fn sign_flip(
     first: &[u64],
     second: &[u64],

@@ -113,7 +113,7 @@ impl Chain<'_> {
 /// all does not come back.
 ///
 /// # Errors
-/// [`Error::Invalid`] for ends that contradict the text or the ids.
+/// [`Error::Invalid`](crate::Error::Invalid) for ends that contradict the text or the ids.
 pub fn failures(
     reader: &impl Reader,
     (ids, ends): (&[u32], &[u64]),

@@ -32,7 +32,7 @@ impl Tables {
     /// ordinary token of the same id count.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when special ids do not ascend.
+    /// [`Error::Invalid`](crate::Error::Invalid) when special ids do not ascend.
     pub fn new(
         tokens: TokenTable<'static>,
         special: impl IntoIterator<Item = (u32, Vec<u8>)>,

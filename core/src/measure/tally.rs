@@ -149,7 +149,7 @@ impl Tally {
     /// Counts a block that is encoded already, by tokens that are plain bytes, or by spans in its text.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for ends that contradict the text or the tokens.
+    /// [`Error::Invalid`](crate::Error::Invalid) for ends that contradict the text or the tokens.
     pub fn add(&mut self, block: Block<'_>, tokens: Tokens<'_>, ends: &[u64]) -> Result<()> {
         let Block {
             documents,

@@ -163,7 +163,7 @@ impl Lines {
     /// Takes texts of one line or several, of which equal ones count once.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a line of 2 GiB or more.
+    /// [`Error::Invalid`](crate::Error::Invalid) for a line of 2 GiB or more.
     pub fn new<'a>(texts: impl Iterator<Item = &'a [u8]>, options: &Options) -> Result<Self> {
         let (mut text, mut ranges) = (Vec::new(), Vec::new());
         for line in texts.flat_map(|text| text.split(|&byte| byte == BREAK)) {
@@ -194,7 +194,7 @@ impl Lines {
     /// Learns dictionaries; `progress` is called after each round with how many there were.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for options out of range; what `progress` says.
+    /// [`Error::Invalid`](crate::Error::Invalid) for options out of range; what `progress` says.
     pub fn learn(
         self,
         options: &Options,

@@ -81,7 +81,7 @@ pub struct Training {
 /// Trains on pieces with their counts; `progress` is called with (rounds done, rounds in all).
 ///
 /// # Errors
-/// [`Error::Invalid`] when the options contradict the text or each other; what `progress` gives.
+/// [`Error::Invalid`](crate::Error::Invalid) when the options contradict the text or each other; what `progress` gives.
 pub fn train<'a>(
     pieces: impl Iterator<Item = (&'a [u8], u64)> + Clone,
     options: &Options,

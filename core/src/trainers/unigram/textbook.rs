@@ -45,7 +45,7 @@ struct Model<'a> {
 /// Trains on words in order of their first occurrence.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the vocabulary is smaller than the characters or there is no text; what
+/// [`Error::Invalid`](crate::Error::Invalid) when the vocabulary is smaller than the characters or there is no text; what
 /// `progress` gives, which is called with (tokens, tokens wanted).
 pub fn train<'a>(
     words: impl Iterator<Item = (&'a [u8], u64)>,
