@@ -12,6 +12,7 @@ from typing import Protocol
 
 from bpe_cli import _core
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.texts import is_utf8
 from bpe_cli.tokenizer import Tokenizer
 
 
@@ -69,8 +70,8 @@ def unstable(
 
     completions: set[tuple[int, ...]] = {(encoding._mergeable_ranks[token],) for token in beginning_with(tail)}
     tried = {tail[:cut] + token for cut in range(1, len(tail)) for token in beginning_with(tail[cut:])}
-    texts = [each for each in tried if _is_text(each)]
-    others = [each for each in tried if not _is_text(each)]
+    texts = [each for each in tried if is_utf8(each)]
+    others = [each for each in tried if not is_utf8(each)]
     for documents, way in ((texts, tokenizer), (others, encoding._unsplit)):
         ids, ends = way.encode_block(Block.of(documents))
         start = 0
@@ -101,11 +102,3 @@ def _tokens_of_last_piece(encoding: Encoding, data: bytes, matcher: _core.Specia
     for match in regex.finditer(encoding._pat_str, text):
         piece = match.group() or piece
     return len(encoding._encode_single_piece(piece)) if piece else 0
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

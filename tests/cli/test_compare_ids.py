@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.compare_ids import IdsOptions, compare_ids_of, differences_besides
-from bpe_cli.reports.comparison.ids import compare_ids, shortened
+from bpe_cli.reports.comparison.ids import compare_ids
 from bpe_cli.stages import NFC, Lowercase, Split
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.texts import shortened
 from tests.cli_runner import call, error
 from tests.counted import at_least, compared
 from tests.every_format import trained

@@ -14,13 +14,11 @@ from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
+from bpe_cli.support.texts import shortened
 from bpe_cli.tokenizer import Specials, Tokenizer
 
 SHOWN = 8
 """How many tokens of a cut a message has."""
-
-ATTEMPTS = 100
-"""How often a text is made shorter."""
 
 THREADS = min(4, os.cpu_count() or 1)
 
@@ -61,7 +59,9 @@ def difference(
     index = _first(both[0], both[1], law)
     if index is None:
         return None
-    text = some[index] if law.renumbered or law.most else _shortened(ours, theirs, some[index], specials, law)
+    text = some[index]
+    if not (law.renumbered or law.most):
+        text = shortened(text, lambda part: _differs(ours, theirs, part, specials, law))
     cuts = [shown(each, encode(each, [text], specials)[0]) for each in (ours, theirs)]
     asked = ", with special tokens asked for," if specials else ""
     return f"{quote(text)}{asked} becomes {cuts[0]}, and read back {cuts[1]}"
@@ -130,36 +130,9 @@ def _renamed(mine: array[int], other: array[int], to: dict[int, int], back: dict
     return all(to.setdefault(one, two) == two and back.setdefault(two, one) == one for one, two in pairs)
 
 
-def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bytes:
-    """Return a part of a text that has the difference too: without what can go, larger parts first.
-
-    Complexity: ``ATTEMPTS`` encodings of the text at most.
-    """
-    cut, at, left = (len(text) + 1) // 2, 0, ATTEMPTS
-    while cut and left:
-        part = text[:at] + text[at + cut :]
-        left -= 1
-        cleanly = part and (_is_text(part) or not _is_text(text))
-        if cleanly and _differs(ours, theirs, part, specials, law):
-            text = part
-        else:
-            at += cut
-        if at >= len(text):
-            cut, at = min(cut, len(text)) // 2, 0
-    return text
-
-
 def _differs(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bool:
     mine, other = (encode(each, [text], specials) for each in (ours, theirs))
     return mine != other and _first(mine, other, law) is not None
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def numbers_of(ids: Ids) -> array[int]:

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from bpe_cli.support.texts import is_utf8, shortened
+
 Ids = tuple[int, ...] | None
 """The ids of a text; None if it cannot be encoded."""
-
-ATTEMPTS = 100
-"""How often a text is made shorter."""
 
 
 class Reader(Protocol):
@@ -140,7 +139,7 @@ def compare_ids(
     for name, batches in groups:
         count = different = left_out = 0
         for batch in batches:
-            taken = batch if takes_bytes else [each for each in batch if _is_text(each[1])]
+            taken = batch if takes_bytes else [each for each in batch if is_utf8(each[1])]
             left_out += len(batch) - len(taken)
             count += len(taken)
             texts = [text for _, text in taken]
@@ -166,30 +165,3 @@ def _difference(readers: tuple[Reader, Reader], where: str, text: bytes, explain
         tuple(reader.token(each) for each in some or ()) for reader, some in zip(readers, ids, strict=True)
     )
     return Difference(where, part, ids, (first, second), *explain(part))
-
-
-def shortened(text: bytes, differs: Callable[[bytes], bool]) -> bytes:
-    """Return a part of a text that differs too: without what can go, larger parts first.
-
-    Complexity: ``ATTEMPTS`` calls at most.
-    """
-    cut, at, left = (len(text) + 1) // 2, 0, ATTEMPTS
-    is_text = _is_text(text)
-    while cut and left:
-        part = text[:at] + text[at + cut :]
-        left -= 1
-        if part and (not is_text or _is_text(part)) and differs(part):
-            text = part
-        else:
-            at += cut
-        if at >= len(text):
-            cut, at = min(cut, len(text)) // 2, 0
-    return text
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -40,11 +40,11 @@ from bpe_cli.reports.tokenizer.reachability.pieces import (
     Pieces,
     completions,
     cuts_between_characters,
-    is_text,
 )
 from bpe_cli.stages import CharacterBpe, Prepend
 from bpe_cli.stages.models import between_tags, codebook_words
 from bpe_cli.support.messages import plural, quote
+from bpe_cli.support.texts import is_utf8
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability import Candidate
@@ -180,7 +180,7 @@ class _Examination:
         for token_id, ids in zip(own, self.search.encoded(self.texts[each] for each in own), strict=True):
             if ids is None or token_id not in ids or token_id == unk_id:  # a text becomes that one as anything does
                 suspects.append(token_id)
-            elif is_text(self.texts[token_id]):
+            elif is_utf8(self.texts[token_id]):
                 plain.append(token_id)
             else:
                 self.ill_formed[token_id] = self.texts[token_id]
@@ -199,7 +199,7 @@ class _Examination:
         )
         for token_id, text in self.search.witnesses(bare).items():
             self.texts[token_id] = text
-            if is_text(text):
+            if is_utf8(text):
                 self.verdicts[token_id] = Verdict(token_id, True, "plain", text)
             else:
                 self.ill_formed[token_id] = text
@@ -230,12 +230,12 @@ class _Examination:
         return self._still(suspects)
 
     def _reached(self, token_id: int, text: bytes, layer: Layer) -> None:
-        well_formed = is_text(text)
+        well_formed = is_utf8(text)
         self.verdicts[token_id] = Verdict(token_id, True, layer if well_formed else "ill-formed", text)
 
     def _completed(self, suspects: list[int]) -> list[int]:
         """Complete tokens with parts of characters; settle those that only ill-formed text becomes."""
-        partial = [token_id for token_id in suspects if not is_text(self.texts[token_id])]
+        partial = [token_id for token_id in suspects if not is_utf8(self.texts[token_id])]
         if not partial:
             return suspects
         # What merging does not come to is a whole piece or nothing.
@@ -346,7 +346,7 @@ class _Examination:
             if len(symbols) > LONGEST or self.alone.holds_name(symbols):
                 continue
             text = normalized_text(self.tokenizer, symbols)
-            if self.leaves_out and is_text(text) and len(text.decode()) > 1:
+            if self.leaves_out and is_utf8(text) and len(text.decode()) > 1:
                 # What has no token is left out, so the token's text need not stand in one part.
                 reasons = (self.normal.why_none(character.encode()) for character in text.decode())
                 if reason := next(filter(None, reasons), None):

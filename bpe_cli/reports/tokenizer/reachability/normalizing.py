@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.reports.tokenizer.reachability import Verdict
-from bpe_cli.reports.tokenizer.reachability.pieces import is_text
 from bpe_cli.stages import (
     NFC,
     NFD,
@@ -45,6 +44,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.spelling import BYTE_TEXT, NORMAL, USER_DEFINED, from_visible, to_visible
 from bpe_cli.support.messages import quote
+from bpe_cli.support.texts import is_utf8
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Normalizer
@@ -84,7 +84,7 @@ class Normal:
 
     def why_none(self, text: bytes) -> str | None:
         """Explain why no normalized text holds a text; None where that is not proven."""
-        if not self._stages or not is_text(text):
+        if not self._stages or not is_utf8(text):
             return None
         decoded = text.decode()
         for number, stage in enumerate(self._stages):
@@ -132,7 +132,7 @@ class Normal:
     def leaves_no_stray_bytes(self) -> bool:
         """Return whether bytes that no UTF-8 has are rewritten."""
         tables = [number for number, stage in enumerate(self._stages) if isinstance(stage, (Charsmap, Precompiled))]
-        return any(is_text(self._run(number, b"\xff")) for number in tables)
+        return any(is_utf8(self._run(number, b"\xff")) for number in tables)
 
 
 def _points(text: bytes) -> str:
@@ -278,6 +278,6 @@ def normalized_text(tokenizer: Tokenizer, token: bytes) -> bytes:
     for stage in tokenizer.pre_tokenizer:
         if isinstance(stage, Metaspace):
             return text.replace(stage.replacement.encode(), b"")
-        if isinstance(stage, ByteLevel) and is_text(text):
+        if isinstance(stage, ByteLevel) and is_utf8(text):
             return from_visible(text.decode()) or text
     return text

@@ -31,6 +31,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.support.messages import plural, quote
+from bpe_cli.support.texts import is_utf8
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -46,15 +47,6 @@ FIRST = 64
 """How many of them in the first round."""
 
 _CONTINUING = range(0x80, 0xC0)
-
-
-def is_text(content: bytes) -> bool:
-    """Return whether bytes are well-formed UTF-8."""
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def completions(token: bytes) -> list[bytes]:
@@ -83,9 +75,9 @@ def completions(token: bytes) -> list[bytes]:
     if end < start:
         end = start
     middle, tail = token[start:end], token[end:]
-    if not is_text(middle):
+    if not is_utf8(middle):
         return []
-    if is_text(tail):
+    if is_utf8(tail):
         middle, tail = middle + tail, b""
     if not middle and not tail:
         return []
@@ -139,7 +131,7 @@ def _tails(beginning: bytes) -> tuple[bytes, ...]:
     if missing <= 0 or beginning[0] > 0xF4:
         return ()
     if missing == 1:
-        return tuple(tail for code in _CONTINUING if is_text(beginning + (tail := bytes([code]))))
+        return tuple(tail for code in _CONTINUING if is_utf8(beginning + (tail := bytes([code]))))
     tails = (each[len(beginning) :] for each in _characters(beginning[0]) if each.startswith(beginning))
     return tuple(islice(tails, MOST * 16))
 
@@ -159,7 +151,7 @@ def _heads(ending: bytes) -> tuple[bytes, ...]:
             candidates = [bytes([lead, code]) for lead in leads for code in _CONTINUING]
         else:
             candidates = [bytes([lead, code, 0x80 + (code * 5) % 64]) for lead in leads for code in _CONTINUING]
-        heads += [head for head in candidates if is_text(head + ending)]
+        heads += [head for head in candidates if is_utf8(head + ending)]
     return tuple(heads)
 
 
@@ -177,7 +169,7 @@ def _around(inside: bytes) -> Iterator[tuple[bytes, bytes]]:
                 for code in _CONTINUING[:: 4 * after]:
                     head = bytes([lead]) + bytes([0x80 + (code * 7) % 64] * before)
                     tail = bytes([code] * after)
-                    if is_text(head + inside + tail):
+                    if is_utf8(head + inside + tail):
                         yield head, tail
 
 
@@ -241,12 +233,12 @@ class Pieces:
         model = self._tokenizer.model
         prefix = model.continuing_subword_prefix if isinstance(model, WordPiece) else ""
         inside = bool(prefix) and symbols.startswith(prefix.encode())
-        if self._mark and is_text(symbols) and symbols.decode().find(self._mark, 1) > 0:
+        if self._mark and is_utf8(symbols) and symbols.decode().find(self._mark, 1) > 0:
             if self._cuts_at_marks:
                 return f"pieces are cut before each {self._mark}, and it holds one behind its beginning"
             return None
         suffix = model.end_of_word_suffix.encode()
-        not_last = bool(suffix) and not symbols.endswith(suffix) and is_text(text)
+        not_last = bool(suffix) and not symbols.endswith(suffix) and is_utf8(text)
         inner = _inner(text)
         for part in inner:
             if not part:
@@ -262,14 +254,14 @@ class Pieces:
                     return f"no match of the split pattern holds {quote(part)}"
             if inner and not_last and is_settled(inner[-1]) and not factors.may_go_on(inner[-1]):
                 return f"it is no end of a piece, and no match of the split pattern goes on behind {quote(inner[-1])}"
-            if whole and is_text(text) and is_settled(text.decode()) and not factors.matches_somehow(text.decode()):
+            if whole and is_utf8(text) and is_settled(text.decode()) and not factors.matches_somehow(text.decode()):
                 return f"merging does not come to it, and no match of the split pattern is {quote(text)} as a whole"
         return None
 
     def holding(self, text: bytes) -> list[bytes]:
         """Return all pieces that can hold a text, if they are few and known; else none."""
         stages = [stage for stage in self._tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace)]
-        if len(self._splits) != 1 or len(stages) != 1 or not is_text(text) or not is_settled(text.decode()):
+        if len(self._splits) != 1 or len(stages) != 1 or not is_utf8(text) or not is_settled(text.decode()):
             return []
         factors, invert = self._splits[0]
         if not self._covered(factors, [text.decode()], invert):
@@ -325,7 +317,7 @@ def cuts_between_characters(tokenizer: Tokenizer) -> bool:
     spelt = any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer) or any(
         isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer[:-1]
     )
-    return not spelt and all(is_text(token.content) for token in tokenizer.special_tokens)
+    return not spelt and all(is_utf8(token.content) for token in tokenizer.special_tokens)
 
 
 def _inner(text: bytes) -> list[str]:
@@ -334,7 +326,7 @@ def _inner(text: bytes) -> list[str]:
     >>> _inner(b"\x80ab\xe4c"), _inner(b"ab")
     (['ab', 'c'], ['ab'])
     """
-    return list(_stretches(text)) if not is_text(text) else [text.decode()]
+    return list(_stretches(text)) if not is_utf8(text) else [text.decode()]
 
 
 def _stretches(text: bytes) -> Iterator[str]:
