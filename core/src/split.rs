@@ -223,8 +223,8 @@ impl Scanner {
         }
     }
 
-    /// Give an offset in the run of blanks with which a text ends, which must begin where a piece does: if the text is cut
-    /// there, the piece that holds the offset is in two parts, each of them a piece. 0 when nothing is known of one.
+    /// Returns where the run of blanks at the end of a text may be cut: a cut there divides a piece into two parts, and
+    /// each part is a piece. 0 if no such place is known. The text must begin where a piece does.
     ///
     /// Invariant: for `c = cut_in_run(t)` and any bytes `y`, `split(t + y)` is `split(t[..c])` followed by `split(t[c..] + y)`
     /// but for the end `c`; two blanks at least stand behind it. Complexity: the length of the run.

@@ -54,7 +54,7 @@ def compare(
             tokenizers and texts from others, so that it can be stored and held against another one later.
 
     Raises:
-        ValueError: if there is no tokenizer, or none with the number ``baseline``, or ``resamples`` are too few.
+        ValueError: if there is no tokenizer, or no tokenizer number ``baseline``, or ``resamples`` is too small.
         UsageError: if a name in ``specials`` is unknown to a tokenizer.
         InputError: if a byte has no token; the message says of which tokenizer and input.
 
@@ -95,7 +95,7 @@ def put_together(
         settings: As for ``compare``.
 
     Raises:
-        ValueError: if there is no tokenizer with the number ``baseline``, or ``resamples`` are too few.
+        ValueError: if there is no tokenizer number ``baseline``, or ``resamples`` is too small.
     """
     if not 0 <= baseline < len(tallies):
         raise ValueError(f"there is no tokenizer number {baseline} to compare the others with")

@@ -23,7 +23,7 @@ def ids_view(report: IdsReport) -> Blocks:
 
 
 def verdict(report: IdsReport) -> str:
-    """Say in a sentence whether the ids are the same."""
+    """Return a sentence that says whether the ids are the same."""
     both = " and ".join(harmless(name) for name in report.names)
     texts = count(report.count, "text")
     if not report.same:

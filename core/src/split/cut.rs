@@ -37,8 +37,8 @@ pub(super) fn safe_cut(words: WordRule, rules: Rules, text: &[u8]) -> usize {
 /// So many blanks stand behind a cut in a run of them: one may go along with what follows, and one is left of the run.
 const BEHIND: usize = 2;
 
-/// Give an offset in the run of blanks with which a text ends, or 0: if the text is cut there, the piece that holds the
-/// offset is in two parts, and each is a piece.
+/// Returns where the run of blanks at the end of a text may be cut, or 0 if nowhere: a cut there divides a piece into two
+/// parts, and each part is a piece.
 ///
 /// The text must begin where a piece does. `newlines` is [`Rules::newlines`].
 ///

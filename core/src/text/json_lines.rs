@@ -1,8 +1,8 @@
 //! A field of each line of JSON as a document.
 //!
-//! What is plainly right is read here; at any line that is not, whoever asked looks at it himself, with a reader that
-//! knows what to say. So a line is left alone that is no JSON or no UTF-8, that lacks the field or has it twice, whose
-//! field is no string, and also one that is only unusual: deep, or with a number of a hundred digits.
+//! Lines that are plainly right are read here. At any other line reading stops, and the caller reads that line with a
+//! slower reader that has good messages. Reading stops at a line that is not JSON or not UTF-8, lacks the field or has it
+//! twice, or has a field that is not a string. It also stops at unusual lines: deep nesting, or a number with a hundred digits.
 
 use memchr::memchr;
 use simdutf8::basic::from_utf8;

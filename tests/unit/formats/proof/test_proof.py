@@ -17,6 +17,7 @@ from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.proof import comparing
 from bpe_cli.stages import CharacterBpe, MergeBpe, ScoredBpe, SpaceMarks, SpecialToken, Split, Unigram, WordLevel
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.texts import ATTEMPTS
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe, train
 from tests.cli_runner import call
@@ -324,7 +325,7 @@ def test_a_difference_in_a_long_text_is_cut_short_in_few_calls(monkeypatch):
         lambda self, block, *rest, _way=Tokenizer.encode_block: calls.append(1) or _way(self, block, *rest),
     )
     assert comparing.difference(one, other, [b"x" * 100_000]) is not None
-    assert len(calls) < 2 * 2 * comparing.ATTEMPTS + 10
+    assert len(calls) < 2 * 2 * ATTEMPTS + 10
 
 
 # -- every route -------------------------------------------------------------------------------
