@@ -8,6 +8,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import plural as count
@@ -213,25 +214,12 @@ class Parts:
         Raises:
             UsageError: if something is said of parts, and there is no folder; or there is no such engine.
         """
-        if self.tallies_dir is None:
-            given = {
-                "--part": self.part,
-                "--part-size": self.part_size,
-                "--engine": None if self.engine == "local" else self.engine,
-                "--processes": self.processes,
-                "--overwrite": self.overwrite or None,
-            }
-            for name, value in given.items():
-                if value is not None:
-                    raise UsageError(f"{name} is for --tallies-dir, which is missing")
+        place = parts_folder("--tallies-dir", self.tallies_dir, self)
+        if place is None:
             return None
         from bpe_cli.engines import engine_named
-        from bpe_cli.jobs.parts import PART_BYTES
-        from bpe_cli.jobs.parts.doing import PartsFolder
         from bpe_cli.jobs.tally_parts import ByParts
 
-        size = PART_BYTES if self.part_size is None else self.part_size << 20
-        place = PartsFolder(self.tallies_dir, options.share_of(self.part), size, self.overwrite)
         return ByParts(place, engine_named(self.engine, self.processes or threads))
 
 

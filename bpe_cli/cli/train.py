@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
 from bpe_cli.jobs.targets import TARGETS
@@ -263,23 +264,7 @@ class Counts:
         Raises:
             UsageError: if something is said of parts, and there is no folder.
         """
-        from bpe_cli.jobs.parts import PART_BYTES
-        from bpe_cli.jobs.parts.doing import PartsFolder
-
-        if self.counts_dir is None:
-            given = {
-                "--part": self.part,
-                "--part-size": self.part_size,
-                "--engine": None if self.engine == "local" else self.engine,
-                "--processes": self.processes,
-                "--overwrite": self.overwrite or None,
-            }
-            for name, value in given.items():
-                if value is not None:
-                    raise UsageError(f"{name} is for --counts-dir, which is missing")
-            return None
-        size = PART_BYTES if self.part_size is None else self.part_size << 20
-        return PartsFolder(self.counts_dir, options.share_of(self.part), size, self.overwrite)
+        return parts_folder("--counts-dir", self.counts_dir, self)
 
 
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
