@@ -319,7 +319,7 @@ class TextMethods:
             return usage.padding.pad_id, usage.padding.pad_type_id, usage.padding.pad_token
         role = usage.role("pad")
         if role is None:
-            raise UsageError("nothing in this tokenizer says which token fills up texts", hint="give pad_id=...")
+            raise UsageError("this tokenizer names no padding token", hint="give pad_id=...")
         return role, 0, self.id_to_token(role) or ""
 
     # -- counts --------------------------------------------------------------------------------
