@@ -51,7 +51,7 @@ dist: $(VENV)/.release $(VENV)/.dev ## Make the source distribution and the whee
 	$(BIN)/python tools/dist.py
 	WHEEL=$$(echo dist/*.whl) $(BIN)/python -m pytest -q -p no:cacheprovider tests/test_wheel.py
 
-lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub, docs/cli.md and docs/api.md
+lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub, and that the reference pages are up to date
 
 lint-style: $(VENV)/.dev
 	$(BIN)/ruff check --quiet
@@ -118,7 +118,7 @@ sanitize-python: $(VENV)/.dev
 	  $(BIN)/python -m pytest -p tests.sanitized_core -p no:cacheprovider \
 	    $(wildcard tests/unit/core/test_lent_memory.py tests/unit/core/test_buffers.py)
 
-docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help, docs/api.md from the docstrings
+docs: $(VENV)/.built ## Write the generated pages of docs/reference and the man pages
 	$(BIN)/python docs/generate.py
 
 clean: ## Remove .venv and everything that was built
