@@ -68,10 +68,10 @@ def readme_block(round_: dict[str, Any]) -> str:
     return "\n".join(
         [
             forms.MADE,
-            "MB/s of UTF-8 text and M tokens/s: more is better; s and ms: less is better. Beside us stands the fastest "
-            "other library whose result is right, in its best way; no other counts without making ids. With one "
-            "thread, what takes more CPU time than wall time is ranked by CPU time: fastokens and tokie "
-            "use all processors. " + forms.circumstances(round_),
+            "MB/s of UTF-8 text and M tokens/s: more is better; s and ms: less is better. bpe is compared with the "
+            "fastest other library whose results are correct, used in its fastest way; no other library can count "
+            "without making ids. With one thread, libraries that take more CPU time than wall time (fastokens and tokie "
+            "use all processors) are ranked by CPU time. " + forms.circumstances(round_),
             "",
             forms.table(["", "bpe", "fastest other", "which", "bpe against it"], rows),
             "",
