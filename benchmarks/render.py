@@ -70,8 +70,8 @@ def readme_block(round_: dict[str, Any]) -> str:
             forms.MADE,
             "MB/s of UTF-8 text and M tokens/s: more is better; s and ms: less is better. bpe is compared with the "
             "fastest other library whose results are correct, used in its fastest way; no other library can count "
-            "without making ids. With one thread, libraries that take more CPU time than wall time (fastokens and tokie "
-            "use all processors) are ranked by CPU time. " + forms.circumstances(round_),
+            "without making ids. With one thread, libraries that take more CPU time than wall time (fastokens and "
+            "tokie use all processors) are ranked by CPU time. " + forms.circumstances(round_),
             "",
             forms.table(["", "bpe", "fastest other", "which", "bpe against it"], rows),
             "",

@@ -24,8 +24,8 @@ ROOT = HERE.parent.parent
 GUIDE = "docs/index.md"
 LANGUAGES = {"docs/learn/zh/": "zh", "docs/learn/ru/": "ru"}
 """Folder -> the language of its pages, where it is not English."""
-SAMPLES = re.compile(r"corpora/(?!README\.md$)")
-"""Texts to try things on: they are no pages, and what links to one keeps its words alone."""
+LEFT_OUT = re.compile(r"corpora/(?!README\.md$)|\.github/")
+"""Sample texts, and what is for the git host: they are not pages, and a link to one keeps only its words."""
 
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?![a-z]+:)([^()\s#]*)(#[^()\s]*)?\)")
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -57,7 +57,7 @@ def files() -> list[str]:
             raise SiteError(f"a page links to {path}, which is not a file of the repository")
         found.add(path)
         if path.endswith(".md"):
-            waiting += [target for _, target in links_of(path) if not SAMPLES.match(target)]
+            waiting += [target for _, target in links_of(path) if not LEFT_OUT.match(target)]
     return sorted(found)
 
 
@@ -101,7 +101,7 @@ def build(folder: Path) -> Path:
         target = pages / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith(".md"):
-            target.write_text(without_samples(name), encoding="utf-8")
+            target.write_text(without_links_out(name), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / name, target)
     assets = pages / "assets"
@@ -124,12 +124,12 @@ def build(folder: Path) -> Path:
     return made
 
 
-def without_samples(page: str) -> str:
+def without_links_out(page: str) -> str:
     """Return a page of the repository without its links to texts that the site does not have."""
 
     def written(found: re.Match[str]) -> str:
         target = os.path.normpath(os.path.join(os.path.dirname(page), found[2]))
-        return found[1] if found[2] and SAMPLES.match(target) else found[0]
+        return found[1] if found[2] and LEFT_OUT.match(target) else found[0]
 
     return _LINK.sub(written, (ROOT / page).read_text("utf-8"))
 
