@@ -3,7 +3,7 @@
 ``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
 tokenizers, into what jobs take.
 
-Length: ten calls, whose docstrings are a part of docs/api.md.
+Length: ten calls, whose docstrings are a part of docs/reference/api.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A class of its own, so that ``tokenizer.py`` holds the value and its engine, and this file what people call.
 
-Length: twenty-four methods, whose docstrings are docs/api.md; what they do stands in the modules beside.
+Length: twenty-four methods, whose docstrings are docs/reference/api.md; what they do stands in the modules beside.
 """
 
 from __future__ import annotations
