@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.files import Streams
 
 PLAIN_WIDTH = 100
-"""Columns of output that goes to no terminal, so that it does not depend on one."""
+"""Columns of output that no terminal shows: a file, or a pipe of a program."""
 
 _ARGUMENTS = {
     "added": "--add-special",
@@ -64,6 +65,9 @@ _ARGUMENTS = {
     },
 }  # fmt: skip
 """What the command line calls the arguments that the library's messages name in backquotes, alone or with a value."""
+
+_STEPS_BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+"""The bar of steps that take different times: neither their number nor their speed says anything."""
 
 _TERMINAL = "/dev/tty"
 _bar: Any = None
@@ -161,8 +165,7 @@ def stdout_console(color: Color) -> Console:
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    columns = os.environ.get("COLUMNS", "")
-    width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else PLAIN_WIDTH
+    width = _width()
     file: Any = None if terminal else Unpadded(sys.stdout)
     if color == "never":
         return Console(file=file, width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
@@ -173,6 +176,23 @@ def stdout_console(color: Color) -> Console:
             color_system=system,  # type: ignore[arg-type]
         )  # fmt: skip
     return Console(file=file, width=width, highlight=False)
+
+
+def _width() -> int | None:
+    """Return the columns of stdout: COLUMNS first, then the terminal; None for what rich finds.
+
+    What goes into a pipe is mostly seen on the terminal that stderr is, below ``less`` or ``head``: it has that width.
+    """
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    if sys.stdout.isatty():
+        return None
+    try:
+        piped = stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+        return (os.get_terminal_size(sys.stderr.fileno()).columns if piped else 0) or PLAIN_WIDTH
+    except (OSError, ValueError):  # stderr is no terminal, or no descriptor is behind a stream
+        return PLAIN_WIDTH
 
 
 class Unpadded:
@@ -226,7 +246,7 @@ def progress(
     bytes_counted = unit == "B"
     with tqdm(
         total=total, desc=what, unit=unit, unit_scale=bytes_counted, unit_divisor=1000, leave=False, delay=0.3,
-        file=sys.stderr, dynamic_ncols=True,
+        file=sys.stderr, dynamic_ncols=True, bar_format=_STEPS_BAR if unit == "step" else None,
     ) as bar:  # fmt: skip
 
         def advance(amount: int) -> None:

@@ -97,7 +97,7 @@ def test_nobody_waits_for_a_keyboard_unasked(arguments, message, hint):
 def test_inspect_without_a_text_is_about_the_tokenizer():
     status, shown = run_in_terminal("inspect", *GPT2, env={"NO_COLOR": "1"})
     assert status == 0
-    assert "\nname                 gpt2 " in shown.replace("\r", "")
+    assert "\nname           gpt2 " in shown.replace("\r", "")
 
 
 # -- progress --------------------------------------------------------------------------------------
