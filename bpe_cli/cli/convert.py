@@ -18,6 +18,25 @@ if TYPE_CHECKING:
 
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
 
+COMMON = {
+    "source": "A tokenizer file or folder, an encoding or a model.",
+    "output": "The file or folder to write.",
+    "format": "The format to write. [by OUT's name]",
+    "allow_loss": "Leave out what the format cannot hold.",
+    "pattern": "The split pattern of a file that holds none.",
+    "add_special": "Add a special token.",
+    "add_tokens": "Add the tokens that this file lists.",
+    "extend": "Train on these texts until there are -s tokens.",
+    "vocab_size": "With --extend: the size of the vocabulary.",
+    "prune_to": "Keep the N most used tokens.",
+    "counts_from": "With --prune-to: the texts that count.",
+    "merge": "Add the tokens of another BPE tokenizer.",
+    "id_map": "Where to write which ids became which.",
+    "threads": "Threads to use. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 # What declares an option, by the panel of the help that it stands in.
 _change_option = partial(Option, rich_help_panel="Changes (one at a time)")
 

@@ -13,6 +13,19 @@ from bpe_cli.support.messages import plural as count
 
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
 
+COMMON = {
+    "inputs": "Files that bpe encode wrote; - is stdin.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "from_": "ids, tokens, jsonl, npy, bin. [by the file]",
+    "output": "The file to write. [stdout]",
+    "errors": "What to do with bytes that are not UTF-8.",
+    "lines": "End each document with a newline.",
+    "bos": "Leave this token out at the start of a document.",
+    "eot": "Leave this token out at the end of a document.",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:

@@ -26,6 +26,29 @@ if TYPE_CHECKING:
 
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
 
+COMMON = {
+    "inputs": "Files, folders, patterns or URLs; - is stdin.",
+    "text": "Encode this text.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "to": "What to write: ids, tokens, count, jsonl, npy, bin, chunks, text, segmented. [ids]",
+    "output": "The file to write; its name can say --to.",
+    "lines": "",
+    "jsonl": "",
+    "field": "",
+    "special": "Find special tokens in the text: all, or TEXT.",
+    "bos": "Begin each document with this token.",
+    "eot": "End each document with this token.",
+    "max_tokens": "Fail if a document has more tokens than N.",
+    "json": "With --to count: print one JSON object.",
+    "size": "With --to chunks: the most tokens of a chunk.",
+    "overlap": "How many tokens of a chunk the next one repeats.",
+    "truncate": "With --to text: keep N tokens of each text.",
+    "chat": "Inputs are conversations: JSON with messages.",
+    "threads": "Threads to use. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 # What declares an option, by the panel of the help that it stands in.
 _sampling_option = partial(Option, rich_help_panel="Sampling")
 _segmented_option = partial(Option, rich_help_panel="Segmented text")

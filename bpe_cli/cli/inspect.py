@@ -39,6 +39,29 @@ Report = TypeVar("Report")
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 
+COMMON = {
+    "inputs": "A text, a tokenizer, or a file of ids.",
+    "text": "Show this text.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "ids": "Set each token's id under it.",
+    "table": "List the tokens in a table.",
+    "stages": "Show what each stage makes of the text.",
+    "steps": "Show how the text is tokenized, step by step.",
+    "lines": "",
+    "special": "Find special tokens in the text: all, or TEXT.",
+    "section": "Show a section of the report on a tokenizer.",
+    "corpus": "Report which tokens these files use.",
+    "token": "Look up a token of the tokenizer.",
+    "documents": "Show documents A to B of a file of ids.",
+    "full": "Show everything, however long.",
+    "json": "Print one JSON object.",
+    "html": "Write an HTML page.",
+    "svg": "Write a picture.",
+    "threads": "Threads to use for --corpus. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:

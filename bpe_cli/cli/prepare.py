@@ -27,6 +27,30 @@ if TYPE_CHECKING:
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
 
+COMMON = {
+    "inputs": "Files, folders, patterns or URLs.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "to": "bin, npy, megatron, mds, arrow, parquet, ... [bin]",
+    "output": "The folder to write into.",
+    "lines": "",
+    "jsonl": "",
+    "field": "",
+    "eot": "End each document with this token.",
+    "pack": "Put documents into sequences of N ids.",
+    "max_length": "Cut documents off after N ids.",
+    "shuffle": "Write documents or sequences in random order.",
+    "val": "Put this share of the documents into val/.",
+    "chat": "Inputs are conversations: JSON with messages.",
+    "mask": "With --chat: mark the ids of the assistant.",
+    "part": "Make each N-th part from the K-th on.",
+    "finish": "Write the manifest when all parts are there.",
+    "check": "Verify the data set in INPUT.",
+    "dry_run": "Print the parts, and make none.",
+    "processes": "How many processes. [all that may be used]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 _FORMATS = tuple(DATASETS)
 _parts_option = partial(Option, rich_help_panel="Parts")
 _sequences_option = partial(Option, rich_help_panel="Sequences")

@@ -25,6 +25,30 @@ if TYPE_CHECKING:
 
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
 
+COMMON = {
+    "inputs": "Files, folders, patterns or URLs; - is stdin.",
+    "algorithm": "bbpe, bpe, wordpiece, unigram, char, ... [bbpe]",
+    "vocab_size": "The size of the vocabulary, all tokens counted.",
+    "output": "The file to write: tokenizer.json, .model, ...",
+    "target": "llama.cpp, transformers, tiktoken, sentencepiece: train what it can read exactly.",
+    "format_": "The format to write. [by OUT's name]",
+    "special": "Add a special token. Can be repeated.",
+    "pattern": "How text is split: gpt2, o200k, or a regex.",
+    "normalizer": "Rewrite text first: nfkc, lowercase, bert, ...",
+    "pre_tokenizer": "Split text by: bert, whitespace, metaspace, ...",
+    "min_frequency": "Learn no token that occurs less often.",
+    "set_": "Set another option of the algorithm.",
+    "help_algorithm": "List those of the algorithm that -a names.",
+    "steps": "Print each step of a small training.",
+    "text": "Train on this text.",
+    "lines": "",
+    "jsonl": "",
+    "field": "",
+    "threads": "Threads to use. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 # What declares an option, by the panel of the help that it stands in.
 _model_option = partial(Option, rich_help_panel="Model")
 _stage_option = partial(Option, rich_help_panel="Normalizer and pre-tokenizer")

@@ -202,7 +202,7 @@ def test_notes_that_there_are_not():
 
 @pytest.mark.parametrize("command", ["inspect", "compare"])
 def test_the_help_offers_no_special_that_is_refused(command):
-    assert "all|error|TEXT" not in call(command, "--help").text
+    assert "all|error|TEXT" not in call(command, "--help", "--all").text
     assert "all|error|TEXT" in call("encode", "--help").text
     assert call(command, "-t", "gpt2", "-T", "a", "--special", "error").status == 2
 
