@@ -169,7 +169,8 @@ def test_several_losses_at_once(tmp_path):
     names = "pattern,prefix-space,special-tokens"
     assert call("convert", "t.json", "-o", "x.tiktoken", cwd=tmp_path) == (2, b"", error(lost, LOSS_HINT + names))
     some = call("convert", "t.json", "-o", "x.tiktoken", "--allow-loss", "pattern, special-tokens", cwd=tmp_path)
-    assert some.err == error("a .tiktoken file cannot hold the space before the text", f"{LOSS_HINT}{names}; what is trained with --target tiktoken fits exactly")
+    hint = f"{LOSS_HINT}{names}; what is trained with --target tiktoken fits exactly"
+    assert some.err == error("a .tiktoken file cannot hold the space before the text", hint)
     assert call("convert", "t.json", "-o", "x.tiktoken", "-q", "--allow-loss", names, cwd=tmp_path).status == 0
 
 
