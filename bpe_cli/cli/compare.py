@@ -326,8 +326,9 @@ def run(
         measured.judged(), by_parts,
     )  # fmt: skip
     if is_share:
-        done_parts = tally(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
-        note(_tallied(done_parts), quiet=screen.quiet)
+        listener = ConsoleListener(quiet=screen.quiet)
+        done_parts = tally(job, listener=listener, streams=process_streams())
+        note(f"{_tallied(done_parts)}{listener.took()}", quiet=screen.quiet)
         return
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
     show(output, done, screen)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -65,6 +66,9 @@ _ARGUMENTS = {
     },
 }  # fmt: skip
 """What the command line calls the arguments that the library's messages name in backquotes, alone or with a value."""
+
+LONG = 30.0
+"""The seconds after which a summary says how long it took wherever it goes."""
 
 _STEPS_BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 """The bar of steps that take different times: neither their number nor their speed says anything."""
@@ -276,16 +280,79 @@ class ConsoleListener:
         """Show it, or nothing."""
         self.quiet = quiet
         self.printing = printing
+        self._began = time.monotonic()
+        self._read = 0
+        self._seconds_of_reading = 0.0
 
-    def task(
-        self, what: str, total: int | None, unit: str = "B"
-    ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+    @contextmanager
+    def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
         """Show a bar; see ``Listener.task``."""
-        return progress(total, what, quiet=self.quiet, printing=self.printing, unit=unit)
+        with (
+            self.timed(unit) as count,
+            progress(total, what, quiet=self.quiet, printing=self.printing, unit=unit) as advance,
+        ):
+            yield lambda amount: (count(amount), advance(amount))[1]
+
+    @contextmanager
+    def timed(self, unit: str) -> Iterator[Callable[[int], None]]:
+        """Measure a task, if it is one of reading: what is yielded is called with each further amount."""
+        if unit != "B":
+            yield lambda _: None
+            return
+        began = time.monotonic()
+
+        def count(amount: int) -> None:
+            self._read += amount
+
+        try:
+            yield count
+        finally:
+            self._seconds_of_reading += time.monotonic() - began
+
+    def took(self) -> str:
+        """Return what a summary says of the time: on a terminal, and elsewhere if it was long; else nothing."""
+        seconds = time.monotonic() - self._began
+        if not (sys.stderr.isatty() or seconds >= LONG):
+            return ""
+        said = f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
+        if not (self._read and self._seconds_of_reading):
+            return f" ({said})"
+        return f" ({size_of(self._read)} at {self._read / self._seconds_of_reading / 1e6:,.1f} MB/s, {said})"
 
     def note(self, message: str) -> None:
         """Write a note."""
         note(f"note: {message}", quiet=self.quiet)
+
+
+def size_of(number: int) -> str:
+    """Write a number of bytes with a prefix.
+
+    >>> [size_of(number) for number in (999, 25_300, 4_000_000_000)]
+    ['999 B', '25.3 kB', '4.0 GB']
+    """
+    if number < 1000:
+        return f"{number} B"
+    size = number / 1000
+    for prefix in "kMGT":
+        if size < 1000:
+            return f"{size:.1f} {prefix}B"
+        size /= 1000
+    return f"{size:,.1f} PB"
+
+
+def duration(seconds: float) -> str:
+    """Write a time as somebody would say it.
+
+    >>> [duration(seconds) for seconds in (0.2, 59, 119, 7000, 500_000)]
+    ['1 s', '59 s', '2 min', '1 h 57 min', '5 d 18 h']
+    """
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
 def on_terminal(output: str | None) -> bool:

@@ -198,6 +198,7 @@ def run(
     chosen = held.format
     if chosen and output != "-" and not output.endswith(os.sep) and not os.path.isdir(output):
         check_tokenizer_name(output, chosen)
+    listener = ConsoleListener(quiet=running.quiet)
     done = convert(
         source,
         output,
@@ -207,19 +208,20 @@ def run(
         allow_loss=held.losses,
         change=changes.change(running),
         stdout=sys.stdout.buffer,
-        listener=ConsoleListener(quiet=running.quiet),
+        listener=listener,
         streams=process_streams(),
     )
-    _show(source, done, running.quiet)
+    _show(source, done, listener)
 
 
-def _show(source: str, done: "Converted", quiet: bool) -> None:
+def _show(source: str, done: "Converted", listener: ConsoleListener) -> None:
     """Note what was changed and written, and what the user might not expect."""
+    quiet = listener.quiet
     if done.operation is not None:
         note(f"{', '.join(done.operation.summary)}; ids: {done.id_map}", quiet=quiet)
         for sentence in done.operation.notes:
             note(f"note: {sentence}", quiet=quiet)
-    note(f"{source} -> {', '.join(done.files)} ({done.format})", quiet=quiet)
+    note(f"{source} -> {', '.join(done.files)} ({done.format}){listener.took()}", quiet=quiet)
     if done.left_behind:
         note(f"note: this format does not hold {', '.join(done.left_behind)}: ids are the same without", quiet=quiet)
     if layout := done.built_in_layout:

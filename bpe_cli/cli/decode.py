@@ -99,6 +99,7 @@ def run(
     if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
         raise UsageError("there are no ids: stdin is a terminal", hint="name files, or pipe ids in")
     output = written.output
+    listener = ConsoleListener(quiet=quiet, printing=on_terminal(output))
     done = decode(
         inputs or (),
         tokenizer.choice(),
@@ -111,8 +112,11 @@ def run(
             dtype=numbers.dtype,
         ),
         output=sys.stdout.buffer if output is None else output,
-        listener=ConsoleListener(quiet=quiet, printing=on_terminal(output)),
+        listener=listener,
         streams=process_streams(),
     )
     if output is not None:
-        note(f"{count(done.documents, 'document')}, {count(done.tokens, 'token')} -> {output}", quiet=quiet)
+        note(
+            f"{count(done.documents, 'document')}, {count(done.tokens, 'token')} -> {output}{listener.took()}",
+            quiet=quiet,
+        )

@@ -256,6 +256,7 @@ def run(
     if conversations.chat:
         parts.check_idle()
     divided = not conversations.chat and (written.to in ("chunks", "text") or parts != Parts())
+    listener = ConsoleListener(quiet=running.quiet, printing=on_terminal(output))
     done = encode(
         documents.source(running.block_size, lines=segmented),
         inferred.choice(applied.choice()),
@@ -264,11 +265,11 @@ def run(
         words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
         parts=_parts(parts, applied, written, drawing, running.threads) if divided else None,
         output=sys.stdout.buffer if output is None else output,
-        listener=ConsoleListener(quiet=running.quiet, printing=on_terminal(output)),
+        listener=listener,
         streams=process_streams(),
     )
     what = "line" if segmented else "conversation" if conversations.chat else "document"
-    _show(done, what, output, subwords.write_vocabulary, running.quiet)
+    _show(done, what, output, subwords.write_vocabulary, listener, applied.counted_too)
 
 
 def _parts(
@@ -347,13 +348,16 @@ def _check_no_ids(applied: options.Applied, written: Written) -> None:
         raise UsageError(f"{what} no ids, which {useless[0]} is about", hint="leave it out")
 
 
-def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:
+def _show(
+    done: "Encoded", what: str, output: str | None, vocabulary: str | None, listener: ConsoleListener, around: str
+) -> None:
     """Note what was written, and what its readers may not expect."""
+    quiet = listener.quiet
     counted = [count(done.documents, what), *([] if done.chunks is None else [count(done.chunks, "chunk")])]
     if done.tokens is not None:
-        counted.append(count(done.tokens, "token"))
+        counted.append(count(done.tokens, "token") + around)
     if output is not None and (done.tokens is not None or what == "line"):
-        note(f"{', '.join(counted)} -> {output}", quiet=quiet)
+        note(f"{', '.join(counted)} -> {output}{listener.took()}", quiet=quiet)
     if done.subwords is not None:
         note(f"{count(done.subwords, 'subword')} -> {vocabulary}", quiet=quiet)
     if done.divided:

@@ -337,6 +337,13 @@ class Applied:
     ] = False  # fmt: skip
     pattern: PatternName = None
 
+    @property
+    def counted_too(self) -> str:
+        """What a summary says of the tokens around documents, which it counts; nothing if there are none."""
+        around = {"--bos": self.bos, "--eot": self.eot, "--add-special-tokens": self.add_special_tokens}
+        names = [name for name, given in around.items() if given]
+        return f" (with those of {' and '.join(names)})" if names else ""
+
     def choice(self) -> "TokenizerChoice":
         """Return which tokenizer it is, without loading it.
 

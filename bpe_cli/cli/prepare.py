@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, process_streams
+from bpe_cli.cli.console import duration, note, process_streams
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
-from bpe_cli.cli.progress import How, WorkListener, duration
+from bpe_cli.cli.progress import How, WorkListener
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
@@ -305,7 +305,7 @@ def run(
         if len(inputs or ()) != 1:
             raise UsageError(f"{word} takes the folder of one data set", hint=f"as in bpe prepare {word} dataset/")
         folder = (inputs or [""])[0]
-        _show(check(folder, listener) if parts.check else finish(folder), parts)
+        _show(check(folder, listener) if parts.check else finish(folder), parts, listener)
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
@@ -317,7 +317,7 @@ def run(
             source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
             listener=listener, streams=process_streams(),
         )  # fmt: skip
-        _show(done, parts)
+        _show(done, parts, listener, applied.counted_too)
         return
     if parts.dry_run:
         planned = estimate(
@@ -337,7 +337,7 @@ def run(
         listener=listener,
         streams=process_streams(),
     )
-    _show(done, parts)
+    _show(done, parts, listener, applied.counted_too)
 
 
 def _job_options(
@@ -419,17 +419,18 @@ def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
     return f"about {said}" + ("" if number.low is None else f" ({number.low:,} to {number.high:,})")
 
 
-def _show(done: "Prepared", parts: Parts) -> None:
-    """Note what is in the folder now."""
+def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = "") -> None:
+    """Note what is in the folder now; ``around`` is what is said of the tokens around documents."""
     there = done.made + done.kept
     of_all = f"{there:,} of {count(done.parts, 'part')}" if there < done.parts else count(done.parts, "part")
     new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
-    counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
+    counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}{around}"
     quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
     again = f"; {count(done.again, 'part')} made again, all the same" if done.again else ""
-    note(f"{done.folder} is whole: {counted}{again}" if parts.check else where, quiet=quiet)
+    whole = f"{done.folder} is whole: {counted}{again}" if parts.check else where
+    note(f"{whole}{listener.took()}", quiet=quiet)
     if done.scattered is not None and not done.is_whole:
         note(
             f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "

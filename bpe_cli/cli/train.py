@@ -366,17 +366,19 @@ def run(
         None if folder is None else engine_named(counts.engine, counts.processes or running.threads),
         written.target,
     )
+    listener = ConsoleListener(quiet=running.quiet)
     done = train_file(
         job,
         output if output is not None or written.steps else sys.stdout.buffer,
-        listener=ConsoleListener(quiet=running.quiet),
+        listener=listener,
         streams=process_streams(),
         on_counted=lambda counted: note(
-            f"{_pieces(counted)} -> {counts.counts_out if counted.parts is None else counted.parts.folder}",
+            f"{_pieces(counted)} -> {counts.counts_out if counted.parts is None else counted.parts.folder}"
+            f"{listener.took()}",
             quiet=running.quiet,
         ),
     )
-    _show(done, output, running.quiet)
+    _show(done, output, listener)
 
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
@@ -413,8 +415,9 @@ def _file_format(model: Model, written: Written) -> str:
     return file_format
 
 
-def _show(done: "TrainedFile", output: str | None, quiet: bool) -> None:
+def _show(done: "TrainedFile", output: str | None, listener: ConsoleListener) -> None:
     """Print the steps, and note what was made and what the user might not expect."""
+    quiet = listener.quiet
     if done.steps is not None:
         from bpe_cli.views.training_steps import training_lines
 
@@ -423,7 +426,7 @@ def _show(done: "TrainedFile", output: str | None, quiet: bool) -> None:
     if done.trained is None:
         return
     size = count(done.trained.tokenizer.vocab_size, "token")
-    note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}", quiet=quiet)
+    note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}{listener.took()}", quiet=quiet)
     for sentence in done.notes:
         note(f"note: {sentence}", quiet=quiet)
     if output is not None:
