@@ -317,7 +317,7 @@ def run(
             source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
             listener=listener, streams=process_streams(),
         )  # fmt: skip
-        _show(done, parts, listener, applied.counted_too)
+        _show(done, parts, listener)
         return
     if parts.dry_run:
         planned = estimate(

@@ -57,7 +57,9 @@ def test_the_summary_says_how_fast_it_was(name, desk):
     assert FAST.search(left), left
     again = run(*SUMMED_UP[name], cwd=desk)
     assert (again.status, again.out) == (0, b"")
-    assert again.err.replace(" (0 new)", "") == TOOK.sub("", left), "without a terminal the summary is the same every time"
+    assert again.err.replace(" (0 new)", "") == TOOK.sub("", left), (
+        "without a terminal the summary is the same every time"
+    )
 
 
 @pytest.mark.parametrize(
