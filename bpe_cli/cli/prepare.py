@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import duration, note, process_streams
+from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.progress import How, WorkListener
@@ -17,6 +17,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import duration
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:

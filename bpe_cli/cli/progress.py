@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from bpe_cli.cli import console
+from bpe_cli.support.messages import duration, size_of
 from bpe_cli.support.messages import plural as count
 
 How = Literal["auto", "plain", "json"]
@@ -98,13 +99,9 @@ class WorkListener(console.ConsoleListener):
         return advance
 
     def _line(self, done: int, total: int | None, rate: float, left: float | None) -> str:
-        read = (
-            f"{console.size_of(done)}"
-            if not total
-            else f"{console.size_of(done)} of {console.size_of(total)} ({done / total:.0%})"
-        )
+        read = f"{size_of(done)}" if not total else f"{size_of(done)} of {size_of(total)} ({done / total:.0%})"
         counted = f", {self._counted()}" if self._to_do else ""
-        return f"{read}{counted}, {rate / 1e6:,.1f} MB/s" + ("" if left is None else f", {console.duration(left)} left")
+        return f"{read}{counted}, {rate / 1e6:,.1f} MB/s" + ("" if left is None else f", {duration(left)} left")
 
     def _counted(self) -> str:
         return (

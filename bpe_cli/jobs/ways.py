@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import BpeError, FormatError, LossError
+from bpe_cli.errors import FormatError, LossError, OutputError
 from bpe_cli.jobs.targets import TARGETS
 from bpe_cli.support.fast_dataclass import dataclass
 
@@ -128,7 +128,7 @@ def _losses(tokenizer: Tokenizer, format_name: str) -> tuple[str, ...] | None:
             if set(error.losses) <= set(agreed):
                 return None
             agreed += error.losses
-        except BpeError:  # it cannot hold the model, or there is no place for the proof
+        except (FormatError, OutputError):  # it cannot hold the model, or there is no place for the proof
             return None
         else:
             return agreed

@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from bpe_cli.cli.console import LONG, ConsoleListener, size_of
+from bpe_cli.cli.console import LONG, ConsoleListener
+from bpe_cli.support.messages import size_of
 from tests.cli_runner import Terminal, run, run_in_terminal, start
 
 TEXT = b"low lower lowest newest widest\n" * 400
