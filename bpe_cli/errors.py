@@ -47,6 +47,18 @@ class FormatError(BpeError):
     """Report a broken tokenizer file, or a format that cannot hold a tokenizer."""
 
 
+class LossError(FormatError):
+    """Report a format that cannot hold all of a tokenizer, and that holds the rest if the caller agrees to lose it.
+
+    Attributes:
+        losses: What would be lost, by the names of ``formats.features.LOSSES``.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, losses: tuple[str, ...]) -> None:
+        super().__init__(message, hint=hint)
+        self.losses = losses
+
+
 class NoPatternError(FormatError):
     """Report a tokenizer file that can be read only with the pattern by which text is split."""
 

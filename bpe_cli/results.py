@@ -99,15 +99,15 @@ class TokenizerReport:
 
     def to_markdown(self, *, full: bool = False) -> str:
         """Return the findings, and all sections as tables."""
+        from bpe_cli.views.health import health_view
         from bpe_cli.views.markdown import written
-        from bpe_cli.views.vocabulary import health_view
 
         return f"{written(health_view(self.value, full=full))}\n"
 
     def _repr_html_(self) -> str:
         """Return the same as a part of a notebook."""
+        from bpe_cli.views.health import health_view
         from bpe_cli.views.page.page import blocks_page, framed
-        from bpe_cli.views.vocabulary import health_view
 
         title = self.value.vocabulary.name or "tokenizer"
         return framed(blocks_page(title, health_view(self.value)), title)

@@ -1,6 +1,6 @@
 """Write what the docs say from the code itself; with ``--check``, say whether it is up to date.
 
-In docs/reference/, cli.md is the ``--help`` of every command, and api.md the docstrings of all public names. The tables
+In docs/reference/, cli.md is the ``--help --all`` of every command, and api.md the docstrings of all public names. The tables
 in formats.md between the lines ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module
 says it can write, and the one in metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the files of
 corpora/ that ``bpe compare --probe`` uses. docs/man/ holds the man pages, see man_pages.py.
@@ -24,7 +24,8 @@ REFERENCE = DOCS / "reference"
 HEAD = """\
 # The command line
 
-Made from the commands' own `--help` by `make docs`; the tests check that it is up to date.
+`bpe COMMAND --help` describes the options that people use most. Below is all that there is, made from the commands'
+own `--help --all` by `make docs`; the tests check that it is up to date.
 """
 
 # sys.argv[0] is what the usage line shows.
@@ -38,7 +39,7 @@ def help_of(*command: str) -> str:
     environment |= {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
     environment = {name: value for name, value in environment.items() if not name.startswith("BPE_")}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *command, "--help"],
+        [sys.executable, "-c", SCRIPT, *command, "--help", "--all"],
         env=environment, stdout=subprocess.PIPE, check=True, encoding="utf-8",
     )  # fmt: skip
     return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
@@ -46,14 +47,14 @@ def help_of(*command: str) -> str:
 
 def commands() -> list[str]:
     """Return the names of all commands, as ``bpe --help`` lists them."""
-    _, _, listing = help_of().partition("Commands")
-    return re.findall(r"^[│ ]{1,3}([a-z][a-z-]*)(?= {2,}\S| *│?$)", listing, re.MULTILINE)
+    _, _, listing = help_of().partition("Commands:\n")
+    return re.findall(r"^  ([a-z]+) ", listing.partition("\n\n")[0], re.MULTILINE)
 
 
 def render() -> str:
     """Return the whole page."""
     first = f"```text\n$ bpe --help\n{help_of()}\n```\n"
-    rest = [f"## bpe {name}\n\n```text\n$ bpe {name} --help\n{help_of(name)}\n```\n" for name in commands()]
+    rest = [f"## bpe {name}\n\n```text\n$ bpe {name} --help --all\n{help_of(name)}\n```\n" for name in commands()]
     return "\n".join([HEAD, first, *rest])
 
 

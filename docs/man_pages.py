@@ -124,8 +124,7 @@ def _options(function: Callable[..., object]) -> Iterator[str]:
 def _heading(kind: Any, each: Any) -> str:
     """Return an option as one writes it, with what stands for its value."""
     from bpe_cli.cli.argv_fast import is_flag
-    from bpe_cli.cli.completing import inner
-    from bpe_cli.cli.options import Argument, choices_of
+    from bpe_cli.cli.options import Argument, choices_of, inner
 
     shown = _text(str(each.settings.get("metavar", "")))
     choices = choices_of(inner(kind), each)

@@ -77,6 +77,13 @@ def test_versions_import_nothing_heavy():
     assert heavy(modules, HEAVY | {"bpe_cli.corpus", "bpe_cli.jobs", "bpe_cli.stages", "bpe_cli.tokenizer"}) == []
 
 
+@pytest.mark.parametrize("line", ["encode --help", "decode -h", "encode --help --all"])
+def test_help_imports_nothing_heavy(line):
+    printed, modules = run(line.split(), stdin=subprocess.DEVNULL)
+    assert printed.startswith(f"Usage: bpe {line.split()[0]} ")
+    assert heavy(modules, HEAVY) == []
+
+
 def test_a_file_imports_its_own_format_alone(tmp_path):
     path = str(tmp_path / "tokenizer.json")
     run(["convert", "gpt2", "-o", path, "-q"], stdin=subprocess.DEVNULL)

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import argv_fast as clear_words
-from bpe_cli.cli import config
+from bpe_cli.cli import config, help
 from bpe_cli.cli.console import drop, report, tell
 from bpe_cli.cli.options import Option, call, parameters_of
 from bpe_cli.errors import BpeError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAMES = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare")
 """As the help lists them: each runs a job. A module of the same name has ``run``, whose annotations and docstring say
-what there is to know about it, and ``EPILOG``."""
+what there is to know about it, ``EPILOG``, and ``COMMON``: what of it the short help shows."""
 
 COMMANDS = (*NAMES, "completions")
 """Those, and what is about the command line itself."""
@@ -74,16 +74,18 @@ def main(arguments: list[str] | None = None) -> int:
     130 interrupted; 141 the reader of stdout went away.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    # Two options for all commands that may stand anywhere, as one adds them to a line that failed.
+    # Options of all commands that may stand anywhere, as one adds them to a line that failed; --all goes with --help.
     options, dashes, rest = (words, [], []) if "--" not in words else _divide(words)
     debug = "--debug" in options
     without_config = "--no-config" in options
-    words = [word for word in options if word not in ("--debug", "--no-config")] + dashes + rest
+    whole = help.ALL in options and not {*help.NAMES}.isdisjoint(options)
+    anywhere = ("--debug", "--no-config", *((help.ALL,) if whole else ()))
+    words = [word for word in options if word not in anywhere] + dashes + rest
     try:
         _fill_streams()
         _drop_wild_sizes()
         try:
-            status = _run(words, without_config)
+            status = _run(words, without_config, whole)
         except SystemExit as stop:
             # typer and rich leave with a status of their own, 1, when a pipe breaks.
             if isinstance(stop.__context__, BrokenPipeError):
@@ -132,7 +134,7 @@ def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     return unforeseen(error, words)
 
 
-def _run(words: list[str], without_config: bool) -> int:
+def _run(words: list[str], without_config: bool, whole: bool) -> int:
     """Run the command line: directly if it is unambiguous, else with typer, whose import is slow."""
     if _COMPLETION in os.environ:
         from bpe_cli.cli import completing
@@ -140,6 +142,11 @@ def _run(words: list[str], without_config: bool) -> int:
         commands = {name: load(name).run for name in COMMANDS}
         completing.show(completing.answer(os.environ[_COMPLETION], words, root, commands))
         return 0
+    if not words or (words[-1] in help.NAMES and words[:-1] in ([], *([name] for name in COMMANDS))):
+        named = words[:-1]
+        modules = {name: load(name) for name in named or COMMANDS}
+        print(help.text_of(named[0] if named else None, root, modules, whole=whole))
+        return 0 if words else 2
     defaults = config.NONE if without_config else _of_project(words)
 
     def begin(function: "Callable[..., object]", values: "Mapping[str, object]") -> object:
@@ -151,7 +158,7 @@ def _run(words: list[str], without_config: bool) -> int:
     except clear_words.Unclear:
         from bpe_cli.cli import argv_typer
 
-        return argv_typer.run(words, root, {name: load(name) for name in COMMANDS}, begin, defaults.values)
+        return argv_typer.run(words, root, {name: load(name) for name in COMMANDS}, begin, defaults.values, whole=whole)
     clear()
     return 0
 

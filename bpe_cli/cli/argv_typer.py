@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 
 import typer
 
+from bpe_cli.cli import help
 from bpe_cli.cli.options import Argument, Option, call, choices_of, defaults_of, parameters_of
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import nearest
@@ -30,6 +31,8 @@ def run(
     commands: Mapping[str, ModuleType],
     begin: Begin = call,
     project: Mapping[str, Any] | None = None,
+    *,
+    whole: bool = False,
 ) -> int:
     """Run a command line and return its exit status.
 
@@ -39,18 +42,17 @@ def run(
         commands: The modules of the commands by name.
         begin: Called with the function of the command and its values.
         project: Other defaults than the command's own.
+        whole: Whether help describes all options.
 
     Raises:
         UsageError: if typer rejects the command line; its message is put into our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:
-        status = _application(root, commands, begin, project)(words, prog_name="bpe", standalone_mode=False)
+        status = _application(root, commands, begin, project, whole)(words, prog_name="bpe", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:
-        if not _objection(error):  # the help was shown instead of running without arguments
-            return 2
         raise _usage_error(error, words, commands) from error
     # typer makes a status of its own, 130, of an interrupt while a command runs.
     if status == 130:
@@ -63,14 +65,21 @@ def _application(
     commands: Mapping[str, ModuleType],
     begin: Begin = call,
     project: Mapping[str, Any] | None = None,
+    whole: bool = False,
 ) -> typer.Typer:
     application = typer.Typer(
-        name="bpe", add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        name="bpe", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+        context_settings={"help_option_names": list(help.NAMES)},
     )  # fmt: skip
+
+    def helped(kind: type[Any], name: str | None) -> type[Any]:
+        """Return a class of typer's with the help of ours."""
+        return type(kind.__name__, (kind,), {"get_help": lambda *_: help.text_of(name, root, commands, whole=whole)})
+
     for name, command in commands.items():
-        application.command(name, epilog=command.EPILOG)(_for_typer(command.run, begin, project))
-    application.callback()(_for_typer(root))
+        made = _for_typer(command.run, begin, project)
+        application.command(name, cls=helped(typer.core.TyperCommand, name))(made)
+    application.callback(cls=helped(typer.core.TyperGroup, None))(_for_typer(root))
     return application
 
 

@@ -23,6 +23,31 @@ if TYPE_CHECKING:
 
 EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
 
+COMMON = {
+    "inputs": "Files, folders, patterns or URLs; - is stdin.",
+    "text": "Compare on this text.",
+    "tokenizer": "A tokenizer; repeat it for each.",
+    "baseline": "What the others are compared with. [the first]",
+    "metric": "What to show; all shows every metric.",
+    "probe": "languages, code, data, numbers: what they cost.",
+    "diff": "Show where tokenizers cut differently.",
+    "overlap": "Compare the vocabularies.",
+    "ids": "Verify that two tokenizers give the same ids.",
+    "fail_if": "Fail if this is true: 'bytes_per_token < 4'.",
+    "against": "Show what has changed since a stored report.",
+    "max_regression": "Fail if a tokenizer is worse by more than this.",
+    "lines": "",
+    "jsonl": "",
+    "field": "",
+    "json": "Print one JSON object.",
+    "markdown": "Print Markdown, for a pull request.",
+    "html": "Write an HTML page.",
+    "output": "The file to write. [stdout]",
+    "threads": "Threads to use. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 # What declares an option, by the panel of the help that it stands in.
 _probe_option = partial(Option, rich_help_panel="Probes and differences")
 _parts_option = partial(Option, rich_help_panel="Parts")
@@ -301,8 +326,9 @@ def run(
         measured.judged(), by_parts,
     )  # fmt: skip
     if is_share:
-        done_parts = tally(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
-        note(_tallied(done_parts), quiet=screen.quiet)
+        listener = ConsoleListener(quiet=screen.quiet)
+        done_parts = tally(job, listener=listener, streams=process_streams())
+        note(f"{_tallied(done_parts)}{listener.took()}", quiet=screen.quiet)
         return
     done = compare_and_check(job, listener=ConsoleListener(quiet=screen.quiet), streams=process_streams())
     show(output, done, screen)

@@ -8,7 +8,7 @@ A shell calls ``bpe`` with the words up to the cursor, the last of them unfinish
 import sys
 from typing import TYPE_CHECKING
 
-from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, inner, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -162,16 +162,6 @@ def _values(name: str, parameters: "Mapping[str, Declared]", current: str) -> "I
     yield from ((begun + word, meaning) for word, meaning in words.items() if (begun + word).startswith(current))
     if choices is None and any(part in _PATHS for part in shown.replace("=", "|").split("|")):
         yield FILES, ""
-
-
-def inner(kind: "Any") -> "Any":
-    """Return the type of one value: ``Literal[...]`` of ``Literal[...] | None``."""
-    from types import NoneType, UnionType
-    from typing import Union, get_args, get_origin
-
-    if get_origin(kind) in (UnionType, Union):
-        return inner(next(each for each in get_args(kind) if each is not NoneType))
-    return get_args(kind)[0] if get_origin(kind) is list else kind
 
 
 def _tokenizers() -> "Iterator[tuple[str, str]]":

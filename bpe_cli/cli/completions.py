@@ -11,6 +11,11 @@ from bpe_cli.errors import UsageError
 
 EPILOG = "Exit status: 0 fine, 2 bad usage."
 
+COMMON = {
+    "shell": "bash, zsh or fish.",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 BASH = r"""# bpe's completion for bash. To use it, put this into ~/.bashrc:  eval "$(bpe completions bash)"
 _bpe_complete() {
     local reply line place current=${COMP_WORDS[COMP_CWORD]}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from bpe_cli.errors import BpeError, CheckFailed
+from bpe_cli.support.messages import duration, size_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.files import Streams
 
 PLAIN_WIDTH = 100
-"""Columns of output that goes to no terminal, so that it does not depend on one."""
+"""Columns of output that no terminal shows: a file, or a pipe of a program."""
 
 _ARGUMENTS = {
     "added": "--add-special",
@@ -64,6 +67,12 @@ _ARGUMENTS = {
     },
 }  # fmt: skip
 """What the command line calls the arguments that the library's messages name in backquotes, alone or with a value."""
+
+LONG = 30.0
+"""The seconds after which a summary says how long it took wherever it goes."""
+
+_STEPS_BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+"""The bar of steps that take different times: neither their number nor their speed says anything."""
 
 _TERMINAL = "/dev/tty"
 _bar: Any = None
@@ -161,8 +170,7 @@ def stdout_console(color: Color) -> Console:
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    columns = os.environ.get("COLUMNS", "")
-    width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else PLAIN_WIDTH
+    width = _width()
     file: Any = None if terminal else Unpadded(sys.stdout)
     if color == "never":
         return Console(file=file, width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
@@ -173,6 +181,23 @@ def stdout_console(color: Color) -> Console:
             color_system=system,  # type: ignore[arg-type]
         )  # fmt: skip
     return Console(file=file, width=width, highlight=False)
+
+
+def _width() -> int | None:
+    """Return the columns of stdout: COLUMNS first, then the terminal; None for what rich finds.
+
+    What goes into a pipe is mostly seen on the terminal that stderr is, below ``less`` or ``head``: it has that width.
+    """
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    if sys.stdout.isatty():
+        return None
+    try:
+        piped = stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+        return (os.get_terminal_size(sys.stderr.fileno()).columns if piped else 0) or PLAIN_WIDTH
+    except (OSError, ValueError):  # stderr is no terminal, or no descriptor is behind a stream
+        return PLAIN_WIDTH
 
 
 class Unpadded:
@@ -226,7 +251,7 @@ def progress(
     bytes_counted = unit == "B"
     with tqdm(
         total=total, desc=what, unit=unit, unit_scale=bytes_counted, unit_divisor=1000, leave=False, delay=0.3,
-        file=sys.stderr, dynamic_ncols=True,
+        file=sys.stderr, dynamic_ncols=True, bar_format=_STEPS_BAR if unit == "step" else None,
     ) as bar:  # fmt: skip
 
         def advance(amount: int) -> None:
@@ -256,12 +281,44 @@ class ConsoleListener:
         """Show it, or nothing."""
         self.quiet = quiet
         self.printing = printing
+        self._began = time.monotonic()
+        self._read = 0
+        self._seconds_of_reading = 0.0
 
-    def task(
-        self, what: str, total: int | None, unit: str = "B"
-    ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+    @contextmanager
+    def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
         """Show a bar; see ``Listener.task``."""
-        return progress(total, what, quiet=self.quiet, printing=self.printing, unit=unit)
+        with (
+            self.timed(unit) as count,
+            progress(total, what, quiet=self.quiet, printing=self.printing, unit=unit) as advance,
+        ):
+            yield lambda amount: (count(amount), advance(amount))[1]
+
+    @contextmanager
+    def timed(self, unit: str) -> Iterator[Callable[[int], None]]:
+        """Measure a task, if it is one of reading: what is yielded is called with each further amount."""
+        if unit != "B":
+            yield lambda _: None
+            return
+        began = time.monotonic()
+
+        def count(amount: int) -> None:
+            self._read += amount
+
+        try:
+            yield count
+        finally:
+            self._seconds_of_reading += time.monotonic() - began
+
+    def took(self) -> str:
+        """Return what a summary says of the time: on a terminal, and elsewhere if it was long; else nothing."""
+        seconds = time.monotonic() - self._began
+        if not (sys.stderr.isatty() or seconds >= LONG):
+            return ""
+        said = f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
+        if not (self._read and self._seconds_of_reading):
+            return f" ({said})"
+        return f" ({size_of(self._read)} at {self._read / self._seconds_of_reading / 1e6:,.1f} MB/s, {said})"
 
     def note(self, message: str) -> None:
         """Write a note."""

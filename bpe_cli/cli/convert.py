@@ -18,6 +18,25 @@ if TYPE_CHECKING:
 
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
 
+COMMON = {
+    "source": "A tokenizer file or folder, an encoding or a model.",
+    "output": "The file or folder to write.",
+    "format": "The format to write. [by OUT's name]",
+    "allow_loss": "Leave out what the format cannot hold.",
+    "pattern": "The split pattern of a file that holds none.",
+    "add_special": "Add a special token.",
+    "add_tokens": "Add the tokens that this file lists.",
+    "extend": "Train on these texts until there are -s tokens.",
+    "vocab_size": "With --extend: the size of the vocabulary.",
+    "prune_to": "Keep the N most used tokens.",
+    "counts_from": "With --prune-to: the texts that count.",
+    "merge": "Add the tokens of another BPE tokenizer.",
+    "id_map": "Where to write which ids became which.",
+    "threads": "Threads to use. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 # What declares an option, by the panel of the help that it stands in.
 _change_option = partial(Option, rich_help_panel="Changes (one at a time)")
 
@@ -179,6 +198,7 @@ def run(
     chosen = held.format
     if chosen and output != "-" and not output.endswith(os.sep) and not os.path.isdir(output):
         check_tokenizer_name(output, chosen)
+    listener = ConsoleListener(quiet=running.quiet)
     done = convert(
         source,
         output,
@@ -188,19 +208,20 @@ def run(
         allow_loss=held.losses,
         change=changes.change(running),
         stdout=sys.stdout.buffer,
-        listener=ConsoleListener(quiet=running.quiet),
+        listener=listener,
         streams=process_streams(),
     )
-    _show(source, done, running.quiet)
+    _show(source, done, listener)
 
 
-def _show(source: str, done: "Converted", quiet: bool) -> None:
+def _show(source: str, done: "Converted", listener: ConsoleListener) -> None:
     """Note what was changed and written, and what the user might not expect."""
+    quiet = listener.quiet
     if done.operation is not None:
         note(f"{', '.join(done.operation.summary)}; ids: {done.id_map}", quiet=quiet)
         for sentence in done.operation.notes:
             note(f"note: {sentence}", quiet=quiet)
-    note(f"{source} -> {', '.join(done.files)} ({done.format})", quiet=quiet)
+    note(f"{source} -> {', '.join(done.files)} ({done.format}){listener.took()}", quiet=quiet)
     if done.left_behind:
         note(f"note: this format does not hold {', '.join(done.left_behind)}: ids are the same without", quiet=quiet)
     if layout := done.built_in_layout:

@@ -13,6 +13,19 @@ from bpe_cli.support.messages import plural as count
 
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
 
+COMMON = {
+    "inputs": "Files that bpe encode wrote; - is stdin.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "from_": "ids, tokens, jsonl, npy, bin. [by the file]",
+    "output": "The file to write. [stdout]",
+    "errors": "What to do with bytes that are not UTF-8.",
+    "lines": "End each document with a newline.",
+    "bos": "Leave this token out at the start of a document.",
+    "eot": "Leave this token out at the end of a document.",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
@@ -86,6 +99,7 @@ def run(
     if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
         raise UsageError("there are no ids: stdin is a terminal", hint="name files, or pipe ids in")
     output = written.output
+    listener = ConsoleListener(quiet=quiet, printing=on_terminal(output))
     done = decode(
         inputs or (),
         tokenizer.choice(),
@@ -98,8 +112,11 @@ def run(
             dtype=numbers.dtype,
         ),
         output=sys.stdout.buffer if output is None else output,
-        listener=ConsoleListener(quiet=quiet, printing=on_terminal(output)),
+        listener=listener,
         streams=process_streams(),
     )
     if output is not None:
-        note(f"{count(done.documents, 'document')}, {count(done.tokens, 'token')} -> {output}", quiet=quiet)
+        note(
+            f"{count(done.documents, 'document')}, {count(done.tokens, 'token')} -> {output}{listener.took()}",
+            quiet=quiet,
+        )

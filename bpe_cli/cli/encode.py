@@ -26,6 +26,29 @@ if TYPE_CHECKING:
 
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
 
+COMMON = {
+    "inputs": "Files, folders, patterns or URLs; - is stdin.",
+    "text": "Encode this text.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "to": "What to write: ids, tokens, count, jsonl, npy, bin, chunks, text, segmented. [ids]",
+    "output": "The file to write; its name can say --to.",
+    "lines": "",
+    "jsonl": "",
+    "field": "",
+    "special": "Find special tokens in the text: all, or TEXT.",
+    "bos": "Begin each document with this token.",
+    "eot": "End each document with this token.",
+    "max_tokens": "Fail if a document has more tokens than N.",
+    "json": "With --to count: print one JSON object.",
+    "size": "With --to chunks: the most tokens of a chunk.",
+    "overlap": "How many tokens of a chunk the next one repeats.",
+    "truncate": "With --to text: keep N tokens of each text.",
+    "chat": "Inputs are conversations: JSON with messages.",
+    "threads": "Threads to use. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 # What declares an option, by the panel of the help that it stands in.
 _sampling_option = partial(Option, rich_help_panel="Sampling")
 _segmented_option = partial(Option, rich_help_panel="Segmented text")
@@ -233,6 +256,7 @@ def run(
     if conversations.chat:
         parts.check_idle()
     divided = not conversations.chat and (written.to in ("chunks", "text") or parts != Parts())
+    listener = ConsoleListener(quiet=running.quiet, printing=on_terminal(output))
     done = encode(
         documents.source(running.block_size, lines=segmented),
         inferred.choice(applied.choice()),
@@ -241,11 +265,11 @@ def run(
         words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
         parts=_parts(parts, applied, written, drawing, running.threads) if divided else None,
         output=sys.stdout.buffer if output is None else output,
-        listener=ConsoleListener(quiet=running.quiet, printing=on_terminal(output)),
+        listener=listener,
         streams=process_streams(),
     )
     what = "line" if segmented else "conversation" if conversations.chat else "document"
-    _show(done, what, output, subwords.write_vocabulary, running.quiet)
+    _show(done, what, output, subwords.write_vocabulary, listener, applied.counted_too)
 
 
 def _parts(
@@ -324,13 +348,16 @@ def _check_no_ids(applied: options.Applied, written: Written) -> None:
         raise UsageError(f"{what} no ids, and {useless[0]} is only for ids", hint="leave it out")
 
 
-def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:
+def _show(
+    done: "Encoded", what: str, output: str | None, vocabulary: str | None, listener: ConsoleListener, around: str
+) -> None:
     """Note what was written, and what its readers may not expect."""
+    quiet = listener.quiet
     counted = [count(done.documents, what), *([] if done.chunks is None else [count(done.chunks, "chunk")])]
     if done.tokens is not None:
-        counted.append(count(done.tokens, "token"))
+        counted.append(count(done.tokens, "token") + around)
     if output is not None and (done.tokens is not None or what == "line"):
-        note(f"{', '.join(counted)} -> {output}", quiet=quiet)
+        note(f"{', '.join(counted)} -> {output}{listener.took()}", quiet=quiet)
     if done.subwords is not None:
         note(f"{count(done.subwords, 'subword')} -> {vocabulary}", quiet=quiet)
     if done.divided:

@@ -26,9 +26,11 @@ from bpe_cli.jobs.tokenizers import Inference
 from bpe_cli.results import TextReport, TokenizerReport
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.ordered_threads import usable_threads
+from bpe_cli.views import ALL, SECTIONS
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.inspect import Cutting, Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
@@ -36,6 +38,29 @@ if TYPE_CHECKING:
 Report = TypeVar("Report")
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
+
+COMMON = {
+    "inputs": "A text, a tokenizer, or a file of ids.",
+    "text": "Show this text.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "ids": "Set each token's id under it.",
+    "table": "List the tokens in a table.",
+    "stages": "Show what each stage makes of the text.",
+    "steps": "Show how the text is tokenized, step by step.",
+    "lines": "",
+    "special": "Find special tokens in the text: all, or TEXT.",
+    "section": "Show a section of the report on a tokenizer.",
+    "corpus": "Report which tokens these files use.",
+    "token": "Look up a token of the tokenizer.",
+    "documents": "Show documents A to B of a file of ids.",
+    "full": "Show everything, however long.",
+    "json": "Print one JSON object.",
+    "html": "Write an HTML page.",
+    "svg": "Write a picture.",
+    "threads": "Threads to use for --corpus. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +114,13 @@ class Shown:
         Option(
             "--documents", metavar="A:B",
             help="Show these documents of ids that encode or prepare wrote, counted from 1: 17:20, or 17.",
+        ),
+    ] = None  # fmt: skip
+    section: Annotated[
+        list[str] | None,
+        Option(
+            "--section", metavar="SECTION", choices=(*SECTIONS, ALL),
+            help="Show this section of the report on a tokenizer; all for each of them. Can be repeated.",
         ),
     ] = None  # fmt: skip
     full: Annotated[bool, Option("--full", help="Show everything, however long.")] = False
@@ -244,6 +276,8 @@ def run(
     if (data := _ids_in(shown, documents)) is not None:
         from bpe_cli.cli.inspect_data import show_data
 
+        if shown.section:
+            raise UsageError(f"--section is about a tokenizer, and {data} holds ids")
         show_data(data, options.choice_of(tokenizer, pattern, add_special) if tokenizer else None, shown, screen)
         return
     if shown.token or corpus:
@@ -259,6 +293,10 @@ def run(
     if alone:
         _check_alone(shown, documents, special)
     else:
+        if shown.section:
+            raise UsageError(
+                "--section is about a tokenizer, and this is a text", hint="leave the text out, or --section"
+            )
         shown.check()
         check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
     specials, refuse = options.specials_of(special)
@@ -312,7 +350,13 @@ def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
 
 
 def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:
-    """Check that nothing is asked about a text without a text."""
+    """Check that nothing is asked about a text without a text, and sections only of a report that has them."""
+    if shown.section and shown.token:
+        raise UsageError("--section is about the whole tokenizer, and --token about one token")
+    if shown.section and shown.json:
+        raise UsageError("--json has all sections, and --section chooses some", hint="leave one of them out")
+    if "corpus" in (shown.section or ()) and not shown.corpus:
+        raise UsageError("--section corpus is about a corpus, and there is none", hint="give one with --corpus INPUT")
     reading = {
         "--lines": documents.lines,
         "--jsonl": documents.jsonl,
@@ -389,13 +433,10 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
 
         _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=display.ids), display, screen)
     elif not isinstance(done, InspectedTexts):
-        from bpe_cli.views.on_console import OnConsole
-        from bpe_cli.views.vocabulary import health_view
-
         if display.json:
             print(TokenizerReport(done).to_json(full=display.full), end="")
         else:
-            stdout_console(screen.color).print(OnConsole(health_view(done, full=display.full)))
+            _show_tokenizer(done, display, screen.color)
     elif display.cuts and display.json:
         from bpe_cli.views.as_json import all_pieces_json
 
@@ -407,6 +448,16 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
         _print_json(done.documents)
     else:
         _print_each(done.documents, _view_of(display), screen.color)
+
+
+def _show_tokenizer(report: "HealthReport", display: Shown, color: options.Color) -> None:
+    """Print the sections that are asked for; else the findings and totals, on one screen."""
+    from bpe_cli.views.health import screen_view, sections_view
+    from bpe_cli.views.on_console import OnConsole
+
+    names = display.section or ([ALL] if display.full else [])
+    view = sections_view(report, names, full=display.full) if names else screen_view(report)
+    stdout_console(color).print(OnConsole(view))
 
 
 def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":

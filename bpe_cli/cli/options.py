@@ -75,6 +75,16 @@ def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | N
     return get_args(kind) if get_origin(kind) is Literal else declared.settings.get("choices")
 
 
+def inner(kind: "Any") -> "Any":
+    """Return the type of one value: ``Literal[...]`` of ``Literal[...] | None``."""
+    from types import NoneType, UnionType
+    from typing import Union
+
+    if get_origin(kind) in (UnionType, Union):
+        return inner(next(each for each in get_args(kind) if each is not NoneType))
+    return get_args(kind)[0] if get_origin(kind) is list else kind
+
+
 def parameters_of(declared: "Callable[..., object] | type") -> "dict[str, tuple[Any, Option | Argument]]":
     """Return the type and the declaration of each parameter that has one, by name; those of groups in their places."""
     parameters: dict[str, tuple[Any, Option | Argument]] = {}
@@ -131,7 +141,7 @@ Inputs = Annotated[
 ]
 Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="Take the text from here.")]
 Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]
-Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object with a document in a field.")]
+Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object that holds a document.")]
 Plain = Annotated[
     bool, input_option("--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.")
 ]
@@ -326,6 +336,13 @@ class Applied:
         ),
     ] = False  # fmt: skip
     pattern: PatternName = None
+
+    @property
+    def counted_too(self) -> str:
+        """What a summary says of the tokens around documents, which it counts; nothing if there are none."""
+        around = {"--bos": self.bos, "--eot": self.eot, "--add-special-tokens": self.add_special_tokens}
+        names = [name for name, given in around.items() if given]
+        return f" (with those of {' and '.join(names)})" if names else ""
 
     def choice(self) -> "TokenizerChoice":
         """Return which tokenizer it is, without loading it.

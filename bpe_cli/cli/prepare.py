@@ -12,11 +12,12 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import note, process_streams
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
-from bpe_cli.cli.progress import How, WorkListener, duration
+from bpe_cli.cli.progress import How, WorkListener
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import duration
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
@@ -26,6 +27,30 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.sequences import Way
 
 EPILOG = "Exit status: 0 fine, 1 --check or --finish found something missing or damaged, 2 bad usage, input or output."
+
+COMMON = {
+    "inputs": "Files, folders, patterns or URLs.",
+    "tokenizer": "A file, an encoding or a model. [o200k_base]",
+    "to": "bin, npy, megatron, mds, arrow, parquet, ... [bin]",
+    "output": "The folder to write into.",
+    "lines": "",
+    "jsonl": "",
+    "field": "",
+    "eot": "End each document with this token.",
+    "pack": "Put documents into sequences of N ids.",
+    "max_length": "Cut documents off after N ids.",
+    "shuffle": "Write documents or sequences in random order.",
+    "val": "Put this share of the documents into val/.",
+    "chat": "Inputs are conversations: JSON with messages.",
+    "mask": "With --chat: mark the ids of the assistant.",
+    "part": "Make each N-th part from the K-th on.",
+    "finish": "Write the manifest when all parts are there.",
+    "check": "Verify the data set in INPUT.",
+    "dry_run": "Print the parts, and make none.",
+    "processes": "How many processes. [all that may be used]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
 
 _FORMATS = tuple(DATASETS)
 _parts_option = partial(Option, rich_help_panel="Parts")
@@ -285,7 +310,7 @@ def run(
                 f"{word} takes the folder of one data set", hint=f"for example: bpe prepare {word} dataset/"
             )
         folder = (inputs or [""])[0]
-        _show(check(folder, listener) if parts.check else finish(folder), parts)
+        _show(check(folder, listener) if parts.check else finish(folder), parts, listener)
         return
     if written.output is None:
         raise UsageError("there is no folder for the data set", hint="-o FOLDER names one")
@@ -297,7 +322,7 @@ def run(
             source, choice, job, folder=written.output, parts=parts.again(), threads=parts.processes,
             listener=listener, streams=process_streams(),
         )  # fmt: skip
-        _show(done, parts)
+        _show(done, parts, listener)
         return
     if parts.dry_run:
         planned = estimate(
@@ -317,7 +342,7 @@ def run(
         listener=listener,
         streams=process_streams(),
     )
-    _show(done, parts)
+    _show(done, parts, listener, applied.counted_too)
 
 
 def _job_options(
@@ -399,17 +424,18 @@ def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
     return f"about {said}" + ("" if number.low is None else f" ({number.low:,} to {number.high:,})")
 
 
-def _show(done: "Prepared", parts: Parts) -> None:
-    """Note what is in the folder now."""
+def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = "") -> None:
+    """Note what is in the folder now; ``around`` is what is said of the tokens around documents."""
     there = done.made + done.kept
     of_all = f"{there:,} of {count(done.parts, 'part')}" if there < done.parts else count(done.parts, "part")
     new = f" ({done.made:,} new)" if done.kept and not (parts.check or parts.finish) else ""
     sequences = "" if done.sequences is None else f", {count(done.sequences, 'sequence')}"
-    counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}"
+    counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}{around}"
     quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
     again = f"; {count(done.again, 'part')} made again, all the same" if done.again else ""
-    note(f"{done.folder} is whole: {counted}{again}" if parts.check else where, quiet=quiet)
+    whole = f"{done.folder} is whole: {counted}{again}" if parts.check else where
+    note(f"{whole}{listener.took()}", quiet=quiet)
     if done.scattered is not None and not done.is_whole:
         note(
             f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "

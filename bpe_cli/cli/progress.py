@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from bpe_cli.cli import console
+from bpe_cli.support.messages import duration, size_of
 from bpe_cli.support.messages import plural as count
 
 How = Literal["auto", "plain", "json"]
 
-SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BETWEEN_LINES = console.LONG
 _SECONDS_BETWEEN_EVENTS = 10.0
 _SCHEMA = "bpe-progress/1"
 
@@ -56,6 +57,12 @@ class WorkListener(console.ConsoleListener):
     @contextmanager
     def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
         """Follow a task; see ``Listener.task``."""
+        with self.timed(unit) as count, self._shown(what, total, unit) as advance:
+            yield lambda amount: (count(amount), advance(amount))[1]
+
+    @contextmanager
+    def _shown(self, what: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
+        """Show a bar, or lines."""
         if self.quiet:
             yield lambda _: None
         elif self.how == "auto" and sys.stderr.isatty():
@@ -92,7 +99,7 @@ class WorkListener(console.ConsoleListener):
         return advance
 
     def _line(self, done: int, total: int | None, rate: float, left: float | None) -> str:
-        read = f"{_size(done)}" if not total else f"{_size(done)} of {_size(total)} ({done / total:.0%})"
+        read = f"{size_of(done)}" if not total else f"{size_of(done)} of {size_of(total)} ({done / total:.0%})"
         counted = f", {self._counted()}" if self._to_do else ""
         return f"{read}{counted}, {rate / 1e6:,.1f} MB/s" + ("" if left is None else f", {duration(left)} left")
 
@@ -106,34 +113,3 @@ class WorkListener(console.ConsoleListener):
         from bpe_cli.support.safe_orjson import orjson
 
         console.tell(orjson.dumps({"schema": _SCHEMA, "event": what, **facts}).decode() + "\n")
-
-
-def _size(number: int) -> str:
-    """Write a number of bytes with a prefix.
-
-    >>> [_size(number) for number in (999, 25_300, 4_000_000_000)]
-    ['999 B', '25.3 kB', '4.0 GB']
-    """
-    if number < 1000:
-        return f"{number} B"
-    size = number / 1000
-    for prefix in "kMGT":
-        if size < 1000:
-            return f"{size:.1f} {prefix}B"
-        size /= 1000
-    return f"{size:,.1f} PB"
-
-
-def duration(seconds: float) -> str:
-    """Write a time as somebody would say it.
-
-    >>> [duration(seconds) for seconds in (0.2, 59, 119, 7000, 500_000)]
-    ['1 s', '59 s', '2 min', '1 h 57 min', '5 d 18 h']
-    """
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"

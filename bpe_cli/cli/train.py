@@ -25,6 +25,30 @@ if TYPE_CHECKING:
 
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
 
+COMMON = {
+    "inputs": "Files, folders, patterns or URLs; - is stdin.",
+    "algorithm": "bbpe, bpe, wordpiece, unigram, char, ... [bbpe]",
+    "vocab_size": "The size of the vocabulary, all tokens counted.",
+    "output": "The file to write: tokenizer.json, .model, ...",
+    "target": "llama.cpp, transformers, tiktoken, sentencepiece: train what it can read exactly.",
+    "format_": "The format to write. [by OUT's name]",
+    "special": "Add a special token. Can be repeated.",
+    "pattern": "How text is split: gpt2, o200k, or a regex.",
+    "normalizer": "Rewrite text first: nfkc, lowercase, bert, ...",
+    "pre_tokenizer": "Split text by: bert, whitespace, metaspace, ...",
+    "min_frequency": "Learn no token that occurs less often.",
+    "set_": "Set another option of the algorithm.",
+    "help_algorithm": "List those of the algorithm that -a names.",
+    "steps": "Print each step of a small training.",
+    "text": "Train on this text.",
+    "lines": "",
+    "jsonl": "",
+    "field": "",
+    "threads": "Threads to use. [all]",
+    "quiet": "",
+}
+"""The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
+
 # What declares an option, by the panel of the help that it stands in.
 _model_option = partial(Option, rich_help_panel="Model")
 _stage_option = partial(Option, rich_help_panel="Normalizer and pre-tokenizer")
@@ -342,17 +366,19 @@ def run(
         None if folder is None else engine_named(counts.engine, counts.processes or running.threads),
         written.target,
     )
+    listener = ConsoleListener(quiet=running.quiet)
     done = train_file(
         job,
         output if output is not None or written.steps else sys.stdout.buffer,
-        listener=ConsoleListener(quiet=running.quiet),
+        listener=listener,
         streams=process_streams(),
         on_counted=lambda counted: note(
-            f"{_pieces(counted)} -> {counts.counts_out if counted.parts is None else counted.parts.folder}",
+            f"{_pieces(counted)} -> {counts.counts_out if counted.parts is None else counted.parts.folder}"
+            f"{listener.took()}",
             quiet=running.quiet,
         ),
     )
-    _show(done, output, running.quiet)
+    _show(done, output, listener)
 
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
@@ -389,8 +415,9 @@ def _file_format(model: Model, written: Written) -> str:
     return file_format
 
 
-def _show(done: "TrainedFile", output: str | None, quiet: bool) -> None:
+def _show(done: "TrainedFile", output: str | None, listener: ConsoleListener) -> None:
     """Print the steps, and note what was made and what the user might not expect."""
+    quiet = listener.quiet
     if done.steps is not None:
         from bpe_cli.views.training_steps import training_lines
 
@@ -399,7 +426,7 @@ def _show(done: "TrainedFile", output: str | None, quiet: bool) -> None:
     if done.trained is None:
         return
     size = count(done.trained.tokenizer.vocab_size, "token")
-    note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}", quiet=quiet)
+    note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}{listener.took()}", quiet=quiet)
     for sentence in done.notes:
         note(f"note: {sentence}", quiet=quiet)
     if output is not None:

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import FormatError, LossError
 from bpe_cli.formats import added_tokens
 from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, PreTokenizer, ScoredBpe, Split
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -178,10 +178,11 @@ def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: 
     """Refuse to write a file that loses something without permission."""
     refused = [feature.name for feature in FEATURES if feature.name in lost and feature.name not in allow_loss]
     if refused:
-        raise FormatError(
+        raise LossError(
             f"{holder} cannot hold {', '.join(lost[name] for name in refused)}",
             hint='write bpe.json, which holds everything (`format="bpe.json"`), or agree to lose it: '
             f'`allow_loss="{",".join(refused)}"`',
+            losses=tuple(refused),
         )
 
 

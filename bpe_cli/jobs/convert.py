@@ -256,10 +256,9 @@ def convert(
     try:
         files = dump(model, chosen, losses)
     except FormatError as error:
-        from bpe_cli.jobs.targets import nearest_way
+        from bpe_cli.jobs.ways import hint_at_ways
 
-        way = nearest_way(model, chosen)
-        raise error if way is None else FormatError(error.message, hint=f"{way}; or {error.hint}") from error
+        raise FormatError(error.message, hint=hint_at_ways(model, chosen, losses, error)) from error
     paths = _places(files, path, map_path, stdout)
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None and operation is not None:

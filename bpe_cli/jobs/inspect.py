@@ -223,7 +223,7 @@ def inspect(
         return _look_up(model, options.tokens, frequencies)
     from bpe_cli.reports.tokenizer.health import examine_health
 
-    return examine_health(model, frequencies)
+    return examine_health(model, frequencies, listener)
 
 
 def _finder(

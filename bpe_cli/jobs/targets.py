@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import FormatError, UsageError
@@ -97,33 +97,3 @@ def check_target(tokenizer: Tokenizer, name: str, *, finished: bool) -> None:
             f"{name} cannot hold this exactly: {error.message}",
             hint=f"{hint} ({', '.join(dict.fromkeys(chosen))})" if chosen else hint,
         ) from error
-
-
-def nearest_way(tokenizer: Tokenizer, format_name: str) -> str | None:
-    """Return the hint at what works in place of a refused conversion; None if there is nothing near.
-
-    >>> from bpe_cli import load
-    >>> nearest_way(load("cl100k_base"), "sentencepiece")
-    '`format="tiktoken"` keeps its ranks, as Llama 3 has them'
-    """
-    if format_name == "sentencepiece" and tokenizer.has_bytes and _holds(tokenizer, "tiktoken", _TIKTOKEN):
-        lost = ",".join(sorted(name for name in _TIKTOKEN if not _holds(tokenizer, "tiktoken", _TIKTOKEN - {name})))
-        way = f'`format="tiktoken"` with `allow_loss="{lost}"`' if lost else '`format="tiktoken"`'
-        return f"{way} keeps its ranks, as Llama 3 has them"
-    if format_name == "gguf" and _holds(tokenizer, "gguf", {"pattern"}):
-        return 'a tokenizer that is trained with `target="llama.cpp"` fits exactly'
-    return None
-
-
-_TIKTOKEN = frozenset({"pattern", "special-tokens"})
-
-
-def _holds(tokenizer: Tokenizer, format_name: str, allowed: Collection[str]) -> bool:
-    """Return whether a format holds a tokenizer but for what may be lost."""
-    from bpe_cli.formats import rehearse
-
-    try:
-        rehearse(tokenizer, format_name, allowed)
-    except FormatError:
-        return False
-    return True

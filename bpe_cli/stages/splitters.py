@@ -73,7 +73,8 @@ class RegexSplitter:
                 reason = error if isinstance(error, regex.error) else "it is too large or too deep"
                 raise UsageError(
                     f"the pattern {show_pattern(pattern)} does not compile: {reason}",
-                    hint="patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`",
+                    hint="patterns are written in the syntax of Python's `regex` module; "
+                    "names: `bpe train --help --all`",
                 ) from error
             if self._expressions[-1].flags & regex.REVERSE:
                 raise UsageError(

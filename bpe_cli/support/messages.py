@@ -196,3 +196,34 @@ def every(attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Resu
     results = failures.of(attempt, names)
     failures.check()
     return results
+
+
+def size_of(number: int) -> str:
+    """Write a number of bytes with a prefix.
+
+    >>> [size_of(number) for number in (999, 25_300, 4_000_000_000)]
+    ['999 B', '25.3 kB', '4.0 GB']
+    """
+    if number < 1000:
+        return f"{number} B"
+    size = number / 1000
+    for prefix in "kMGT":
+        if size < 1000:
+            return f"{size:.1f} {prefix}B"
+        size /= 1000
+    return f"{size:,.1f} PB"
+
+
+def duration(seconds: float) -> str:
+    """Write a time as somebody would say it.
+
+    >>> [duration(seconds) for seconds in (0.2, 59, 119, 7000, 500_000)]
+    ['1 s', '59 s', '2 min', '1 h 57 min', '5 d 18 h']
+    """
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"

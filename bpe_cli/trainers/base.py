@@ -143,7 +143,8 @@ class Trainer(ABC, Generic[Chosen]):
         except ValueError as error:
             raise UsageError(
                 str(error),
-                hint="the core's regular expressions are those of Hugging Face's files; names: see `bpe train --help`",
+                hint="the core's regular expressions are those of Hugging Face's files; "
+                "names: `bpe train --help --all`",
             ) from error
 
     def slow_patterns(self, options: Chosen) -> tuple[str, ...]:

@@ -39,29 +39,32 @@ def findings_view(findings: Sequence[Finding]) -> Blocks:
 
 def structure_view(structure: Structure, *, full: bool = False) -> Blocks:
     """Show all sections; ``full`` shows all scripts, however many."""
-    parts: list[Block | Blocks] = []
-    for title, section in _sections(structure, full):
-        parts += [Heading(title), section]
-    return Blocks(*parts)
+    return Blocks(*structure_sections(structure, full=full).values())
 
 
-def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, Block | Blocks]]:
+def structure_sections(structure: Structure, *, full: bool = False) -> dict[str, Blocks]:
+    """Lay out each section under its heading, by name; those of which there is nothing to say are left out."""
+    return {name: Blocks(Heading(title), section) for name, title, section in _sections(structure, full)}
+
+
+def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, str, Block | Blocks]]:
     if not structure.token_count:
         return
     if structure.character_bins:
-        yield "Length of ordinary tokens in characters", lengths_table("characters", structure.character_bins)
-    yield "Scripts", _scripts(structure, full)
-    yield "Merge tree", _merges(structure)
+        title = "Length of ordinary tokens in characters"
+        yield "lengths", title, lengths_table("characters", structure.character_bins)
+    yield "scripts", "Scripts", _scripts(structure, full)
+    yield "merges", "Merge tree", _merges(structure)
     if structure.cuts:
-        yield "Tokens that are not UTF-8", _cuts(structure)
+        yield "utf8", "Tokens that are not UTF-8", _cuts(structure)
     if structure.white_space:
-        yield "Only white space", _white_space(structure)
-    yield "Numbers that are one token", _digits(structure)
-    yield "Tokens that differ only by", _duplicates(structure)
+        yield "whitespace", "Only white space", _white_space(structure)
+    yield "numbers", "Numbers that are one token", _digits(structure)
+    yield "duplicates", "Tokens that differ only by", _duplicates(structure)
     if structure.unseen:
-        yield "Characters that nobody sees", _unseen(structure)
+        yield "invisible", "Characters that nobody sees", _unseen(structure)
     if structure.repeats:
-        yield f"Long repeats ({count(structure.repeat_count, 'token')})", _repeats(structure)
+        yield "repeats", f"Long repeats ({count(structure.repeat_count, 'token')})", _repeats(structure)
 
 
 def lengths_table(unit: str, bins: Sequence[LengthBin]) -> Sheet:

@@ -9,12 +9,11 @@ from bpe_cli.reports.tokenizer.corpus_report import RESIDUE, RESIDUE_MADE
 from bpe_cli.views.blocks import Block, Blocks, Column, Folded, Gap, Heading, Line, Sheet, numbers
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole, yes
 from bpe_cli.views.sheets import TableWithNotes
-from bpe_cli.views.structure import findings_view, lengths_table, listed, reachability_view, short, structure_view
+from bpe_cli.views.structure import lengths_table, listed, short
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport
-    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import Occurrence, TokenCard
     from bpe_cli.reports.tokenizer.reachability import Verdict
     from bpe_cli.reports.tokenizer.structure import TreeNode
@@ -29,29 +28,45 @@ FACT_CELLS = 300
 _NAME_CELLS = 34
 
 
-def vocabulary_view(
-    report: VocabularyReport,
-    *,
-    full: bool = False,
-    first: Sequence[Block | Blocks] = (),
-    sections: Sequence[Block | Blocks] = (),
-) -> Blocks:
-    """Show the report on a tokenizer; ``full`` lists all special tokens and settings.
+def vocabulary_view(report: VocabularyReport, *, full: bool = False) -> Blocks:
+    """Show what a tokenizer is; ``full`` lists all special tokens and settings."""
+    return Blocks(*vocabulary_sections(report, full=full).values())
 
-    What the tokenizer is comes before ``first``, and what else there is on how it is built (``sections``) before long
-    lists and the settings in the file.
-    """
-    parts: list[Block | Blocks] = [_facts(report), Gap(), *first]
+
+def vocabulary_sections(report: VocabularyReport, *, full: bool = False) -> dict[str, Blocks]:
+    """Lay out each section under its heading, by name; those of which there is nothing to say are left out."""
+    sections = {"totals": Blocks(_facts(report), Gap())}
     if report.length_bins:
-        parts += [Heading("Length of ordinary tokens in bytes"), lengths_table("bytes", report.length_bins)]
-    parts += sections
+        lengths = lengths_table("bytes", report.length_bins)
+        sections["lengths"] = Blocks(Heading("Length of ordinary tokens in bytes"), lengths)
     if report.longest:
-        parts += [Heading("Longest tokens"), _longest(report)]
+        sections["longest"] = Blocks(Heading("Longest tokens"), _longest(report))
     if report.special_tokens:
-        parts += [Heading("Special tokens"), *_special_tokens(report, full)]
+        sections["special"] = Blocks(Heading("Special tokens"), *_special_tokens(report, full))
     if report.facts:
-        parts += [Heading("Settings in the file"), *_stated(report, full)]
-    return Blocks(*parts)
+        sections["settings"] = Blocks(Heading("Settings in the file"), *_stated(report, full))
+    return sections
+
+
+def totals_sheet(report: VocabularyReport) -> Sheet:
+    """List what a first look at a tokenizer asks for."""
+    table = Sheet.of_facts()
+    add = table.add_row
+    add("name", harmless(report.name) if report.name else ABSENT)
+    add("algorithm", report.algorithm + (f" ({report.format})" if report.format is not None else ""))
+    special = count(report.special_count, "special token")
+    add("tokens", f"{whole(report.ordinary_count)} and {special}; the highest id is {whole(report.highest_id)}")
+    if report.settings:
+        for stage in ("normalizer", "pre-tokenizer"):
+            stages = [value.partition("(")[0] for what, value in report.settings if what == stage]
+            add(stage, harmless(", ".join(stages)) if stages else "none")
+    else:
+        patterns = ", ".join(pattern.name or "unnamed" for pattern in report.patterns)
+        add("split pattern", patterns or "none: text is not split")
+    add("mean length", f"{fraction(report.mean_length)} bytes")
+    if report.fingerprint is not None:
+        add("fingerprint", harmless(report.fingerprint))
+    return table
 
 
 def _facts(report: VocabularyReport) -> Sheet:
@@ -159,28 +174,16 @@ def _longest(report: VocabularyReport) -> TableWithNotes:
     return table
 
 
-def health_view(report: HealthReport, *, full: bool = False) -> Blocks:
-    """Lay out a report; ``full`` lists everything, however long."""
-    first: list[Block | Blocks] = [reachability_view(report.reachability, full=full), Gap()]
-    if report.corpus is not None:
-        first.append(corpus_view(report.corpus))
-    sections = [structure_view(report.structure, full=full)]
-    return Blocks(
-        findings_view(report.findings),
-        Gap(),
-        vocabulary_view(report.vocabulary, full=full, first=first, sections=sections),
-    )
-
-
 def corpus_view(report: CorpusReport) -> Blocks:
     """Lay out the report on a corpus in sections."""
-    parts: list[Block] = [Heading("On the corpus"), Gap(), _corpus_facts(report), Gap()]
+    parts: list[Block] = [Heading("On the corpus"), Gap(), corpus_facts(report), Gap()]
     if report.token_count:
         parts += [*_limits(report), *_most_frequent(report), *_never_used(report), *_residues(report)]
     return Blocks(*parts)
 
 
-def _corpus_facts(report: CorpusReport) -> Sheet:
+def corpus_facts(report: CorpusReport, *, brief: bool = False) -> Sheet:
+    """List how a corpus uses the vocabulary; ``brief`` leaves out what that says of rare tokens."""
     table = Sheet.of_facts()
     size = f"{count(report.document_count, 'document')}, {count(report.byte_count, 'byte')}"
     table.add_row("corpus", f"{size}, {count(report.token_count, 'token')}")
@@ -192,6 +195,8 @@ def _corpus_facts(report: CorpusReport) -> Sheet:
     table.add_row("special tokens used", whole(report.special_used))
     if report.unknown is not None:
         table.add_row("unknown token", count(report.unknown, "time"))
+    if brief:
+        return table
     table.add_row("if all were equal", f"each would occur {fraction(report.mean_count, 1)} times")
     if report.bound is not None:
         table.add_row("what that tells", f"a token never used is rarer than {report.bound:.1e} with 95% confidence")

@@ -45,14 +45,14 @@ def test_help_leads_with_examples(command):
     assert (result.status, result.err) == (0, "")
     assert result == call(command, "-h")
     text = result.text
-    _, usage, text = text.partition(f" Usage: bpe {command} ")
-    _, examples, text = text.partition("\n Examples ")
+    _, usage, text = text.partition(f"Usage: bpe {command} ")
+    _, examples, text = text.partition("\nExamples:\n")
     assert (bool(usage), bool(examples)) == (True, True)
-    assert 0 < text.index(f"\n bpe {command} ") < text.index(" Options ")
+    assert 0 <= text.index(f"  bpe {command} ") < text.index("\nArguments:\n")
 
 
 def test_the_help_lists_every_command():
-    listed = re.findall(r"^│ ([a-z]+) +[A-Z]", call("--help").text, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z]+) +[A-Z]", call("--help").text, re.MULTILINE)
     assert listed == list(COMMANDS)
 
 

@@ -167,3 +167,13 @@ def test_colour_in_a_file_only_when_asked(folder):
 def test_a_token_of_no_text_is_shown(folder):
     text = call("compare", "-T", "the a∅b", "--diff", "-t", "gpt2", "-t", "few/vocab.txt", cwd=folder).text
     assert "||" not in text
+
+
+def test_metrics_whose_names_say_little_are_explained(folder):
+    shown = call("compare", "ru.txt", "-t", "gpt2", "--metric", "coverage_rank", "--metric", "tokens", cwd=folder).text
+    assert "\ncoverage rank: how many of the most frequent ids together make up 95% of the tokens\n" in shown
+    assert "\ntokens: " not in shown
+    everything = call("compare", "ru.txt", "-t", "gpt2", "--metric", "all", cwd=folder).text
+    assert "coverage rank: how" not in everything
+    for metric in METRICS.values():
+        assert "the same" not in metric.meaning, "it stands alone"

@@ -17,7 +17,7 @@ SHA256 = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 }
-LOSS_HINT = "write bpe.json, which holds everything (--format bpe.json), or agree to lose it: --allow-loss "
+LOSS_HINT = "write tokenizer.json, which holds everything (--format tokenizer.json), or agree to lose it: --allow-loss "
 
 
 def sha256_of(path):
@@ -169,7 +169,8 @@ def test_several_losses_at_once(tmp_path):
     names = "pattern,prefix-space,special-tokens"
     assert call("convert", "t.json", "-o", "x.tiktoken", cwd=tmp_path) == (2, b"", error(lost, LOSS_HINT + names))
     some = call("convert", "t.json", "-o", "x.tiktoken", "--allow-loss", "pattern, special-tokens", cwd=tmp_path)
-    assert some.err == error("a .tiktoken file cannot hold the space before the text", LOSS_HINT + "prefix-space")
+    hint = f"{LOSS_HINT}{names}; what is trained with --target tiktoken fits exactly"
+    assert some.err == error("a .tiktoken file cannot hold the space before the text", hint)
     assert call("convert", "t.json", "-o", "x.tiktoken", "-q", "--allow-loss", names, cwd=tmp_path).status == 0
 
 
@@ -198,7 +199,8 @@ def test_merges_that_are_no_ranks(tmp_path):
     assert call("convert", "t.json", "-o", "x.tiktoken", cwd=tmp_path) == (
         2, b"", error(
             'a .tiktoken file holds ranks, which cannot do what these merges do: merge 2 makes "ab" (id 3) after id 4',
-            "keep it as tokenizer.json",
+            "write tokenizer.json, which holds everything (--format tokenizer.json); "
+            "what is trained with --target tiktoken fits exactly",
         ),
     )  # fmt: skip
 

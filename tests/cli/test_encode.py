@@ -67,7 +67,7 @@ def test_binary_outputs_and_their_sidecar(tmp_path, to):
     result = run(
         "encode", *GPT2, "--lines", "--to", to, "--eot", "<|endoftext|>", "-o", "out", input=LINES, cwd=tmp_path
     )
-    assert result == (0, b"", "3 documents, 7 tokens -> out\n")
+    assert result == (0, b"", "3 documents, 7 tokens (with those of --eot) -> out\n")
     data = (tmp_path / "out").read_bytes()
     header = b"\x93NUMPY\x01\x00v\x00{'descr': '<u2', 'fortran_order': False, 'shape': (7,), }"
     if to == "npy":

@@ -209,7 +209,7 @@ def test_a_special_token_that_the_tokenizer_does_not_have():
 
 # -- patterns --------------------------------------------------------------------------------------
 
-SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
+SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: `bpe train --help --all`"
 KEPT_AROUND = r"has a \K inside a look-around, where a match could begin before the one before it ends"
 DEEP = "(" * 5000 + ")" * 5000
 

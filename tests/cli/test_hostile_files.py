@@ -19,7 +19,7 @@ BASE = {
 IDS = "ids are integers from 0 to 4,294,967,295"
 STAGES = ("pre_tokenizer", "post_processor", "decoder", "model")
 SPLIT = "t.json: pre_tokenizer.pretokenizers[0].pattern"
-SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
+SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: `bpe train --help --all`"
 FORMATS = f"formats are {', '.join(formats.FORMATS)}"
 
 

@@ -33,9 +33,9 @@ def contents(folder):
 def test_a_data_set_is_made_once_and_checked(folder):
     made = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", cwd=folder)
     assert (made.status, made.out) == (0, b"")
-    assert made.err.endswith(f"1 part, 30 documents, {TOKENS} tokens -> out\n")
+    assert made.err.endswith(f"1 part, 30 documents, {TOKENS} tokens (with those of --eot) -> out\n")
     again = call("prepare", "a.jsonl", "b.jsonl", *ONE, "-o", "out", cwd=folder)
-    assert again.err.endswith(f"1 part (0 new), 30 documents, {TOKENS} tokens -> out\n")
+    assert again.err.endswith(f"1 part (0 new), 30 documents, {TOKENS} tokens (with those of --eot) -> out\n")
     checked = call("prepare", "--check", "out", cwd=folder)
     assert (checked.status, checked.err) == (0, f"out is whole: 1 part, 30 documents, {TOKENS} tokens\n")
     (folder / "out/part-00000.idx").write_bytes(b"")
@@ -191,9 +191,9 @@ def test_broken_rows_are_told_of(folder):
     counted = f"1 part, 30 documents, {TOKENS} tokens"
     left = "note: 3 broken rows left out: 2 json, 1 type"
     skipped = call(*work, "-o", "out", "--on-error", "skip", cwd=folder)
-    assert (skipped.status, skipped.err) == (0, f"{counted} -> out\n{left}\n")
+    assert (skipped.status, skipped.err) == (0, f"{counted} (with those of --eot) -> out\n{left}\n")
     kept = call(*work, "-o", "kept", "--on-error", "quarantine", cwd=folder)
-    assert kept.err == f"{counted} -> kept\n{left}; see kept/part-*.quarantine.jsonl\n"
+    assert kept.err == f"{counted} (with those of --eot) -> kept\n{left}; see kept/part-*.quarantine.jsonl\n"
     checked = call("prepare", "--check", "kept", cwd=folder)
     assert checked.err == f"kept is whole: {counted}\n{left}; see kept/part-*.quarantine.jsonl\n"
     rows = [json.loads(line) for line in (folder / "kept/part-00000.quarantine.jsonl").read_bytes().splitlines()]

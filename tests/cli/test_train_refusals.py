@@ -158,7 +158,7 @@ def test_a_pattern_that_does_not_compile(algorithm):
             'the pattern "(" does not compile: Parsing error at position 1: '
             "Opening parenthesis without closing parenthesis"
         ),
-        "the core's regular expressions are those of Hugging Face's files; names: see `bpe train --help`",
+        "the core's regular expressions are those of Hugging Face's files; names: `bpe train --help --all`",
     )
 
 
@@ -167,7 +167,7 @@ def test_a_pattern_that_does_not_compile_in_the_regex_module(algorithm):
     refuses(
         ("-a", algorithm, "-s", "300", "--pattern", "("),
         "the pattern '(' does not compile: missing ) at position 1",
-        "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`",
+        "patterns are written in the syntax of Python's `regex` module; names: `bpe train --help --all`",
     )
 
 

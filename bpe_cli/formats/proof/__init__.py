@@ -14,7 +14,7 @@ from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 
-from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
+from bpe_cli.errors import FormatError, InputError, LossError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES, without_codebook
 from bpe_cli.formats.proof import comparing
 from bpe_cli.formats.proof.comparing import SAME, Ids, Law, difference, encode, numbers_of
@@ -64,9 +64,9 @@ def prove(
     if problem is not None and losses:
         problem = _first_but(tokenizer, again, losses)
     if problem is not None:
-        raise FormatError(
-            f"what would be written does something else: {problem}", hint=_way_out(tokenizer, again, losses)
-        )
+        message = f"what would be written does something else: {problem}"
+        hint = _way_out(tokenizer, again, losses)
+        raise FormatError(message) if hint is None else LossError(message, hint=hint, losses=(EDGES,))
 
 
 def _way_out(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:

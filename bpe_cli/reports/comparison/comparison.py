@@ -209,13 +209,14 @@ _ALL = (
             meaning="different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et "
             "al., arXiv:2510.09947)"),
     _metric("one_token_types_spaced", "one token types spaced", "more", "share", "one_token_types_spaced_share",
-            meaning="the same with a space before each word: the one that the tokenizer puts before any text, if it "
-            "does (SentencePiece's dummy prefix)"),
+            meaning="different words that are one token with a space before them, of those in an input's first 4 MiB; "
+            "it is the space that the tokenizer puts before any text, if it does (SentencePiece's dummy prefix)"),
     _metric("shannon_efficiency", "Shannon efficiency", "more", "share", "shannon_efficiency",
             meaning="entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent "
             "(Zouhar et al., arXiv:2306.16842)"),
     _metric("renyi_efficiency", "Rényi efficiency", "more", "share", "renyi_efficiency",
-            meaning="the same with Rényi's entropy of order 2.5, which weighs frequent tokens more"),
+            meaning="Rényi's entropy of order 2.5 of the tokens' frequencies, of what it were if all ids that occur "
+            "were as frequent; it weighs frequent tokens more than Shannon's"),
     _metric("used_ids", "used ids", None, "count", "used_ids",
             meaning="different ids that occur"),
     _metric("vocabulary_used", "vocabulary used", None, "share", "vocabulary_used",

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, examine_corpus
 from bpe_cli.reports.tokenizer.odd_tokens import IMPOSSIBLE
 from bpe_cli.reports.tokenizer.reachability import Reachability
-from bpe_cli.reports.tokenizer.reachability.examine import examine
-from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_structure
+from bpe_cli.reports.tokenizer.reachability.examine import LAYER_STEPS, examine
+from bpe_cli.reports.tokenizer.structure import STRUCTURE_STEPS, Anatomy, Structure, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
+from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import fingerprint
 
@@ -240,18 +241,31 @@ class HealthReport:
     corpus: CorpusReport | None = None
 
 
-def examine_health(tokenizer: Tokenizer, frequencies: Frequencies | None = None) -> HealthReport:
+_STEPS = 2 + STRUCTURE_STEPS + LAYER_STEPS
+
+
+def examine_health(
+    tokenizer: Tokenizer, frequencies: Frequencies | None = None, listener: Listener = SILENCE
+) -> HealthReport:
     """Report on a tokenizer.
+
+    Args:
+        tokenizer: The tokenizer.
+        frequencies: How often a corpus has each token; None for no report on one.
+        listener: Who hears how far it is.
 
     Raises:
         UsageError: if a split pattern does not compile.
 
     Complexity: about linear in the vocabulary; a few seconds for 200,000 tokens.
     """
-    anatomy = Anatomy(tokenizer)
-    corpus = None if frequencies is None else examine_corpus(anatomy, frequencies)
-    vocabulary = describe(tokenizer, fingerprint=fingerprint(tokenizer), contents=anatomy.contents)
-    structure = examine_structure(anatomy)
-    reachability = examine(tokenizer)
+    with listener.task("examining", _STEPS, "step") as advance:
+        anatomy = Anatomy(tokenizer)
+        corpus = None if frequencies is None else examine_corpus(anatomy, frequencies)
+        advance(1)
+        vocabulary = describe(tokenizer, fingerprint=fingerprint(tokenizer), contents=anatomy.contents)
+        advance(1)
+        structure = examine_structure(anatomy, advance=advance)
+        reachability = examine(tokenizer, advance=advance)
     summary = findings(tokenizer, vocabulary, structure, corpus, reachability)
     return HealthReport(summary, vocabulary, structure, reachability, corpus)

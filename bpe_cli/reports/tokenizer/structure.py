@@ -6,10 +6,10 @@ Scripts are those of Unicode Standard Annex 24.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.reports.tokenizer.contents import (
     Contents,
@@ -254,8 +254,26 @@ class Anatomy:
         return tuple(TreeNode(node.level, self.named(node.token_id), node.made) for node in nodes)
 
 
-def examine_structure(anatomy: Anatomy) -> Structure:
+_MEASURES: dict[str, Callable[[Contents], Any]] = {
+    "scripts": count_scripts,
+    "cuts": count_cuts,
+    "white_space": white_space_runs,
+    "digits": digit_runs,
+    "duplicates": count_duplicates,
+    "unseen": count_unseen,
+}
+"""What is measured of the contents alone, by the attributes of ``Structure``."""
+
+STRUCTURE_STEPS = len(_MEASURES)
+"""How many steps further ``examine_structure`` tells that it is."""
+
+
+def examine_structure(anatomy: Anatomy, *, advance: Callable[[int], None] = lambda _: None) -> Structure:
     """Measure how a vocabulary is built.
+
+    Args:
+        anatomy: The tokenizer's tokens and merges.
+        advance: Called with each further number of steps, ``STRUCTURE_STEPS`` in all.
 
     Complexity: linear in the vocabulary's bytes; about a second for 200,000 tokens.
     """
@@ -263,10 +281,13 @@ def examine_structure(anatomy: Anatomy) -> Structure:
     shape = shape_of(tree, contents.meanings) if tree else None
     lengths = Counter(map(len, contents.texts.values()))
     repeat_count, repeats = long_repeats(contents)
+    measured: dict[str, Any] = {}
+    for name, measure in _MEASURES.items():
+        measured[name] = measure(contents)
+        advance(1)
     return Structure(
         token_count=len(contents.meanings),
         single_bytes=len({content for content in contents.meanings.values() if len(content) == 1}),
-        scripts=count_scripts(contents),
         character_lengths=tuple(sorted(lengths.items())),
         character_bins=bins(lengths),
         merges=shape,
@@ -274,11 +295,7 @@ def examine_structure(anatomy: Anatomy) -> Structure:
             DeepToken(contents.example(token_id), depth, anatomy.tree_of(token_id))
             for token_id, depth in (shape.deepest if shape else ())
         ),
-        cuts=count_cuts(contents),
-        white_space=white_space_runs(contents),
-        digits=digit_runs(contents),
-        duplicates=count_duplicates(contents),
-        unseen=count_unseen(contents),
         repeats=repeats,
         repeat_count=repeat_count,
+        **measured,
     )

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 PASSAGE_LIMIT = 4
 
+EXPLAINED = 5
+"""Metrics that are shown besides the usual ones are explained below the table, if there are at most so many."""
+
 _NAME_CELLS = 34
 
 
@@ -108,8 +111,14 @@ class _Summary:
             else:
                 yield from _by_metric_in_parts(names, _lines(total, self.metrics, vocabulary), screen.width)
             yield from map(Line, full_names(comparison.tokenizers, names))
+        yield from map(Line, self._meanings())
         yield from map(Line, remarks(comparison, self.metrics, names))
         yield from map(Line, best_lines(total, self.metrics, names))
+
+    def _meanings(self) -> list[str]:
+        """Return what metrics mean whose names do not say it."""
+        rare = [each for each in self.metrics if each.name not in USUAL and each.kind != "speed"]
+        return [f"{each.label}: {each.meaning}" for each in rare] if len(rare) <= EXPLAINED else []
 
 
 def summary_sheet(comparison: Comparison, metrics: Sequence[Metric]) -> Sheet:

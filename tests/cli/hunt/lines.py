@@ -80,6 +80,7 @@ POOLS: dict[str, tuple[str, ...]] = {
     ),
     "REPORT": ("report.json", "bbpe.json", "missing.json"),
     "REPORT|LIBRARY": ("report.json", "bbpe.json", "missing.json", "tokenizers", "tiktoken", "nosuch"),
+    "SECTION": ("scripts", "corpus", "settings", "all", "nosuch"),
     "A:B": ("1:2", "1", "2:1", "0", "x", "99999:100000"),
     "PERCENT": ("1%", "total: 0%", "-1%", "x"),
 }  # fmt: skip

@@ -75,7 +75,7 @@ class Runs:
         def run(**values: object) -> None:
             self.values = flat(module.run, values)
 
-        return SimpleNamespace(run=run, EPILOG=module.EPILOG)
+        return SimpleNamespace(run=run, COMMON={}, EPILOG=module.EPILOG)
 
     def by_typer(self, name: str, words: list[str]) -> dict[str, object] | None:
         """Return what typer calls a command with; None if it does not."""

@@ -54,8 +54,8 @@ def test_golden(width):
 @pytest.mark.parametrize("console", ["256", "no-color"])
 def test_golden_report_in_colour(console):
     sections = [structure_view(STRUCTURE), reachability_view(examine(TINY.tokenizer)), corpus_view(CORPUS)]
-    report = vocabulary_view(describe(TINY.tokenizer), sections=sections)
-    shown = render(Blocks(findings_view(FOUND), report), **CONSOLES[console])
+    report = Blocks(findings_view(FOUND), vocabulary_view(describe(TINY.tokenizer)), *sections)
+    shown = render(report, **CONSOLES[console])
     check(f"health-report-{console}", shown)
 
 

@@ -1,9 +1,12 @@
-"""Examine which tokens text can become, layer by layer: each layer takes the tokens that the last one left."""
+"""Examine which tokens text can become, layer by layer: each layer takes the tokens that the last one left.
+
+Length: eleven layers, which hand their open tokens and what they have tried to the next.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.contents import meaning_of
@@ -61,11 +64,21 @@ _COMPLETIONS_IN_CONTEXTS = 64
 _MOST_TRIED_IN_ALL_PIECES = 256
 
 
-def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> Reachability:
+LAYER_STEPS = 11
+"""How many steps further an examination tells that it is."""
+
+
+def examine(
+    tokenizer: Tokenizer,
+    token_ids: Collection[int] | None = None,
+    *,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Reachability:
     """Find out which tokens text can become, with special tokens left alone.
 
     Args:
         token_ids: The tokens to examine; None for all, special and added ones too.
+        advance: Called with each further number of steps, ``LAYER_STEPS`` in all.
 
     Returns:
         The verdicts: of all tokens asked for, or of those of all that are not plainly reachable.
@@ -84,7 +97,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
         tokens = {token_id: tokenizer.token_bytes(token_id) for token_id in token_ids}
     unspelt = {token_id: tokens.pop(token_id) for token_id in texts if token_id in tokens}
     examination = _Examination(tokenizer, dict(sorted(tokens.items())))
-    examination.run()
+    examination.run(advance)
     verdicts = examination.verdicts
     verdicts |= {token_id: Verdict(token_id, False, "pieces", None, _UNSPELT) for token_id in unspelt}
     tokens |= unspelt
@@ -130,21 +143,26 @@ class _Examination:
         self.tried: Counter[int] = Counter()
         self.crowded_out: set[int] = set()
 
-    def run(self) -> None:
+    def run(self, advance: Callable[[int], None]) -> None:
         """Run the layers."""
-        suspects = self._plain()
-        suspects = self._fallbacks(suspects)
-        suspects = self._specials(suspects)
-        suspects = self._refuted(suspects)
-        suspects = self._completed(suspects)
         contexts = (*CONTEXTS[:FIRST_CONTEXTS], *beginnings(self.tokenizer), *CONTEXTS[FIRST_CONTEXTS:])
-        suspects = self._in_contexts(suspects, contexts[:FIRST_CONTEXTS])
-        suspects = self._most(suspects)
-        suspects = self._shadowed(suspects)
-        suspects = self._in_contexts(suspects, contexts[FIRST_CONTEXTS:])
-        if len(suspects) <= MOST_IN_PAIRS:
-            suspects = self._in_contexts(suspects, PAIRS)
-        for token_id in self._unkept(suspects):
+        suspects: list[int] = []
+        for layer in (
+            lambda _: self._plain(),
+            self._fallbacks,
+            self._specials,
+            self._refuted,
+            self._completed,
+            lambda left: self._in_contexts(left, contexts[:FIRST_CONTEXTS]),
+            self._most,
+            self._shadowed,
+            lambda left: self._in_contexts(left, contexts[FIRST_CONTEXTS:]),
+            lambda left: self._in_contexts(left, PAIRS) if len(left) <= MOST_IN_PAIRS else left,
+            self._unkept,
+        ):
+            suspects = layer(suspects)
+            advance(1)
+        for token_id in suspects:
             self._leave_open(token_id)
 
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:

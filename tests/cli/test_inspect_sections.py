@@ -1,0 +1,171 @@
+"""``bpe inspect TOKENIZER``: one screen, and the sections that ``--section`` and ``--full`` show."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from bpe_cli.jobs.inspect import inspect
+from bpe_cli.reports.tokenizer.health import examine_health
+from bpe_cli.tokenizer.named_encodings import named
+from bpe_cli.views import ALL, SECTIONS
+from tests.cli_runner import Terminal, call, error, start
+
+LINES = 25
+MORE = "--section NAME shows one of them, or all; --full shows every line"
+READABLE = (
+    "gpt2", "cl100k_base", "o200k_base", "bert-base-chinese", "bert-base-uncased", "chatglm-6b", "clip", "falcon",
+    "gguf-llama-spm", "gguf-qwen2", "hf-llama3", "llama2-repaired", "mistral-spm-v3", "roberta-base", "rwkv-world",
+    "spm-bpe_example", "t5-small", "tekken-240718", "whisper-tiny", "xlnet-base-cased",
+)  # fmt: skip
+NAMED = ("gpt2", "cl100k_base", "o200k_base")
+
+
+@pytest.fixture
+def trained(tmp_path):
+    options = ("--pattern", "gpt2", "--special", "<s>", "-s", "270", "-o", "t.json", "-q")
+    assert call("train", *options, input=b"low lower lowest newest widest\n" * 40, cwd=tmp_path) == (0, b"", "")
+    return tmp_path
+
+
+def on_screen(*arguments, columns="80", cwd=None):
+    result = call("inspect", *arguments, cwd=cwd, env={"COLUMNS": columns})
+    assert (result.status, result.err) == (0, "")
+    return result.text
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_a_report_is_one_screen(name, shared):
+    lines = on_screen(name if name in NAMED else str(shared / "vocabs" / name)).splitlines()
+    assert len(lines) <= LINES
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith(("good     ", "look at  "))
+    assert lines[-1].strip() == MORE
+
+
+def test_a_report_on_a_corpus_is_one_screen(trained):
+    (trained / "in.txt").write_text("low lower new\n" * 50)
+    shown = on_screen("t.json", "--corpus", "in.txt", cwd=trained)
+    assert len(shown.splitlines()) <= LINES
+    assert "tokens used  " in shown
+    assert "reachability, corpus, lengths" in shown
+
+
+def test_the_last_line_names_the_sections_that_there_are(trained):
+    shown = " ".join(on_screen("t.json", cwd=trained).split())
+    names = shown.partition("sections ")[2].removesuffix(f" {MORE}").split(", ")
+    assert names == [
+        "reachability", "lengths", "scripts", "merges", "utf8", "whitespace", "numbers", "duplicates", "longest",
+        "special", "settings",
+    ]  # fmt: skip
+    for name in (*names, ALL):
+        assert len(on_screen("t.json", "--section", name, cwd=trained).splitlines()) > 3
+
+
+def test_all_sections_are_the_whole(trained):
+    (trained / "in.txt").write_text("low lower new\n" * 50)
+    corpus = ("t.json", "--corpus", "in.txt")
+    whole = on_screen(*corpus, "--section", ALL, cwd=trained)
+    sections = {name: on_screen(*corpus, "--section", name, cwd=trained) for name in SECTIONS}
+    rest = whole
+    found = 0
+    for name, section in sections.items():
+        if section.endswith("\nnone\n\n"):
+            assert section.startswith(SECTIONS[name])
+            continue
+        assert section in rest, name
+        rest = rest[rest.index(section) + len(section) :]
+        found += 1
+    assert found >= 8
+    assert rest == ""
+
+
+def test_several_sections_stand_in_the_order_of_the_report(trained):
+    names = ("--section", "special", "--section", "scripts", "--section", "special")
+    assert on_screen("t.json", *names, cwd=trained) == on_screen(
+        "t.json", "--section", "scripts", cwd=trained
+    ) + on_screen("t.json", "--section", "special", cwd=trained)
+
+
+def test_a_section_in_full(shared):
+    name = str(shared / "vocabs" / "hf-llama3")
+    short, full = (on_screen(name, "--section", "special", *options) for options in ((), ("--full",)))
+    assert "and 236 more special tokens" in short
+    assert len(full.splitlines()) > 256
+
+
+def test_full_is_all_sections(trained):
+    assert on_screen("t.json", "--full", cwd=trained) == on_screen("t.json", "--section=all", "--full", cwd=trained)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ("gpt2 --section numbrs", "invalid value for '--section': there is no 'numbrs'", "did you mean numbers?"),
+        (
+            "gpt2 --section scripts --json", "--json has all sections, and --section chooses some",
+            "leave one of them out",
+        ),
+        (
+            "gpt2 --section corpus", "--section corpus is about a corpus, and there is none",
+            "give one with --corpus INPUT",
+        ),
+        (
+            "gpt2 --section scripts --token 5", "--section is about the whole tokenizer, and --token about one token",
+            None,
+        ),
+        (
+            "-T hi --section scripts", "--section is about a tokenizer, and this is a text",
+            "leave the text out, or --section",
+        ),
+    ],
+)  # fmt: skip
+def test_refusals(words, message, hint):
+    assert call("inspect", *words.split()) == (2, b"", error(message, hint))
+
+
+def test_below_a_pager_the_width_is_the_terminals():
+    """As in ``bpe inspect gpt2 | less``: stdout is a pipe, stderr the terminal, which has 100 columns here."""
+    import termios
+
+    terminal = Terminal()
+    termios.tcsetwinsize(terminal.side, (24, 60))
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": terminal.side}
+    with start("inspect", "gpt2", "--section", "all", env={"COLUMNS": None}, **pipes) as process:
+        shown = process.stdout.read().decode()
+        bar = terminal.read_all()
+        assert process.wait(timeout=120) == 0
+    assert 50 < max(map(len, shown.splitlines())) <= 60
+    assert shown == on_screen("gpt2", "--section", "all", columns="60")
+    assert bar.rpartition("\r")[2] == "", "what the bar showed is wiped out"
+
+
+class Steps:
+    """A listener that keeps what it hears."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def task(self, what, total, unit="B"):
+        from contextlib import contextmanager
+
+        @contextmanager
+        def heard():
+            steps = []
+            self.tasks.append((what, total, unit, steps))
+            yield steps.append
+
+        return heard()
+
+    def note(self, message):
+        raise AssertionError(message)
+
+
+def test_a_long_examination_says_how_far_it_is():
+    listener = Steps()
+    report = inspect("gpt2", listener=listener)
+    [(what, total, unit, steps)] = listener.tasks
+    assert (what, unit, sum(steps)) == ("examining", "step", total)
+    assert len(steps) >= 15
+    assert report == examine_health(named("gpt2"))
