@@ -1,9 +1,9 @@
 """Write what the docs say from the code itself; with ``--check``, say whether it is up to date.
 
-In docs/reference/, cli.md is the ``--help --all`` of every command, and api.md the docstrings of all public names. The tables
-in formats.md between the lines ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module
-says it can write, and the one in metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the files of
-corpora/ that ``bpe compare --probe`` uses. docs/man/ holds the man pages, see man_pages.py.
+In docs/reference/, cli.md is the ``--help --all`` of every command, and api.md the docstrings of all public names.
+The tables in formats.md between the lines ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each
+format's module says it can write, and the one in metrics.md is the list of metrics. bpe_cli/support/samples.jsonl
+holds the files of corpora/ that ``bpe compare --probe`` uses. docs/man/ holds the man pages, see man_pages.py.
 """
 
 from __future__ import annotations
