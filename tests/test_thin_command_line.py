@@ -28,6 +28,8 @@ CLI_MAY_IMPORT = {
     "formats.registry.TRAINED": "what --format of train may name",
     "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
     "tokenizer.named_encodings": "likewise",
+    "playground.Playground": "what --live serves: the one call",
+    "playground.browsable": "whether a browser can be opened",
     "tokenizer.parts.BREAKS": "what --break may name",
     "sinks.SINKS": "what --to may name",
     "sinks.base.Dtype": "what --dtype may name",

@@ -19,6 +19,7 @@ from bpe_cli.cli.console import (
     stdout_console,
     write_page,
 )
+from bpe_cli.cli.inspect_live import Live, play
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import FIELD, check_outputs
@@ -187,7 +188,7 @@ _BESIDE = {
 
 def run(
     *,
-    tokenizer: options.TokenizerName = None,
+    live: Live,
     shown: Shown,
     documents: options.Documents,
     special: options.SpecialInText = None,
@@ -237,9 +238,15 @@ def run(
         bpe inspect -T "hello world" -t gpt2 --steps
 
         bpe inspect notes.txt -t tokenizer.json --html notes.html
+
+        bpe inspect --live -t tokenizer.json -t gpt-4o
     """
     from bpe_cli.jobs.inspect import InspectOptions, inspect
 
+    if live.live:
+        _play(live, shown, documents, pattern, add_special, inference, {"--special": special, "-j": threads}, screen)
+        return
+    tokenizer = live.only_tokenizer()
     corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
     if (data := _ids_in(shown, documents)) is not None:
         from bpe_cli.cli.inspect_data import show_data
@@ -297,6 +304,30 @@ def run(
         streams=process_streams(),
     )
     _show(done, shown, screen)
+
+
+def _play(
+    live: Live,
+    shown: Shown,
+    documents: options.Documents,
+    pattern: str | None,
+    add_special: list[str] | None,
+    inference: Inference | None,
+    idle: dict[str, object],
+    screen: options.Screen,
+) -> None:
+    """Open the playground; inputs that are tokenizers are those it offers, as in a report on one."""
+    names, inputs = live.tokenizer or [], documents.inputs or []
+    if not names and documents.text is None and all(map(_is_tokenizer, inputs)):
+        names, inputs = inputs, []
+    if not inputs and documents.text is None and _stdin_has_text():
+        inputs = ["-"]
+    choices = [options.choice_of(name, pattern, add_special) for name in names] or [
+        options.choice_of(None, pattern, add_special)
+    ]
+    if inference is not None:
+        choices = [replace(each, inference=inference) for each in choices]
+    play(live, shown, replace(documents, inputs=inputs), choices, idle, quiet=screen.quiet)
 
 
 def _ids_in(shown: Shown, documents: options.Documents) -> str | None:

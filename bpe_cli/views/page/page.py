@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 # Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
-_CONTROLS = """\
+CONTROLS = """\
 <input type="checkbox" id="marks" checked><label for="marks">white space</label>
 <input type="radio" name="scheme" id="auto" checked><label for="auto">system colours</label>
 <input type="radio" name="scheme" id="light"><label for="light">light</label>
@@ -78,10 +78,10 @@ def framed(page: Iterable[str], title: str) -> str:
 
 def head(title: str, kind: str = "") -> Iterator[str]:
     """Begin a page with a title, which may hold names from outside, and a class for its body."""
-    style, script = _style(), _script()
+    style, code = style_sheet(), script()
     body = f' class="{kind}"' if kind else ""
     policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
+        f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(code)}; img-src data:; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
     yield (
@@ -91,33 +91,35 @@ def head(title: str, kind: str = "") -> Iterator[str]:
         '<meta name="referrer" content="no-referrer">\n'
         f'<title>{name(title)}</title>\n<link rel="icon" href="data:,">\n'  # or a browser would ask the server for one
         f"<style>{style}</style>\n</head>\n"
-        f"<body{body}>\n{_CONTROLS}<main>\n<h1>{name(title)}</h1>\n"
+        f"<body{body}>\n{CONTROLS}<main>\n<h1>{name(title)}</h1>\n"
     )
 
 
 def foot() -> Iterator[str]:
     """End a page."""
-    yield f'</main>\n<div id="bar" hidden></div>\n<script>{_script()}</script>\n</body>\n</html>\n'
+    yield f'</main>\n<div id="bar" hidden></div>\n<script>{script()}</script>\n</body>\n</html>\n'
 
 
 @lru_cache(maxsize=1)
-def _style() -> str:
+def style_sheet() -> str:
+    """Return the style sheet of all pages."""
     light, dark = variables(LIGHT), variables(DARK)
     colors = "".join(f"--{key}:light-dark({light[key]},{dark[key]});" for key in light)
-    return f":root{{{colors}}}\n{_own_file('page.css')}"
+    return f":root{{{colors}}}\n{own_file('page.css')}"
 
 
 @lru_cache(maxsize=1)
-def _script() -> str:
-    return _own_file("page.js")
+def script() -> str:
+    """Return the script of all pages."""
+    return own_file("page.js")
 
 
-def _own_file(file_name: str) -> str:
+def own_file(file_name: str) -> str:
     """Read a file beside this module."""
     return files("bpe_cli.views.page").joinpath(file_name).read_text(encoding="utf-8")
 
 
-def _hash(source: str) -> str:
+def hash_of(source: str) -> str:
     """Name a style sheet or script as a policy does (Content Security Policy Level 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 

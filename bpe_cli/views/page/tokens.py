@@ -40,7 +40,7 @@ def section(
     """
     yield totals(segmentation)
     if warnings:
-        yield f'<ul class="warnings">{"".join(map(_warning, warnings))}</ul>\n'
+        yield f'<ul class="warnings">{"".join(map(warning_item, warnings))}</ul>\n'
     excerpt = segmentation.excerpt(limit)
     if not excerpt.tokens:
         yield '<p class="note">There is no token.</p>\n'
@@ -73,7 +73,7 @@ def totals(segmentation: Segmentation) -> str:
     return f'<dl class="totals">{cells}</dl>\n'
 
 
-def _warning(warning: TextWarning) -> str:
+def warning_item(warning: TextWarning) -> str:
     """Describe a warning: the problem, its place, and the hint."""
     where = f"{'first at ' if warning.count > 1 else ''}byte {whole(warning.start)}"
     return f"<li><strong>Warning:</strong> {name(warning.message)} ({where})<div>{name(warning.hint)}</div></li>"
@@ -138,7 +138,7 @@ class TokenWriter:
             content = " " + content.removeprefix(_SPACE)
         if _LINE_FEED in content:
             classes.append("w e" if content.endswith(_LINE_END) else "w")
-        title = _details(number, self._tokens[number])
+        title = details_of(number, self._tokens[number])
         if self._deviation is not None:
             if last and number in self._deviation.alone:
                 classes.append("alone")
@@ -191,7 +191,7 @@ def _line(number: int, token: PlacedToken, key: str) -> str:
     """Write a row as one line: a third of the elements, since a browser takes its time for each."""
     return (
         f'<p id="r{key}-{number}"><a href="#t{key}-{number}">{number}</a> {_shown(number, token)} '
-        f"{_details(number, token, None)}</p>\n"
+        f"{details_of(number, token, None)}</p>\n"
     )
 
 
@@ -213,7 +213,7 @@ def _ids(tokens: Sequence[PlacedToken], key: str, clipped: bool) -> Iterator[str
     yield "</code></p>\n"
 
 
-def _details(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -> str:
+def details_of(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -> str:
     """Describe a row in one line of numbers, with a limited number of bytes."""
     parts = [f"token {number}", f"id {token.token_id}", f"bytes {_hexadecimal(token.content, most)}"]
     parts.append(f"byte span {token.start}–{token.end}")
