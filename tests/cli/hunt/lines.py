@@ -164,6 +164,9 @@ OF_CHANGES = {
 }
 """The changes that convert makes, one at a time, and the options of each."""
 
+ENDLESS = {("inspect", name) for name in ("live", "port", "no_open")}
+"""What serves until it is interrupted, and what is about that: tests/cli/test_inspect_live.py."""
+
 ABOUT_CORPORA = {"lines", "jsonl", "plain", "field"}
 
 HELD_BY = {
@@ -254,7 +257,11 @@ def some_line(chance: random.Random) -> Line:
     ]
     inputs = _some_inputs(command, chance)
     # By name, so that the lines stay the same whatever order the help has.
-    options = sorted(name for name, (_, declared) in parameters.items() if isinstance(declared, Option))
+    options = sorted(
+        name
+        for name, (_, declared) in parameters.items()
+        if isinstance(declared, Option) and (command, name) not in ENDLESS
+    )
     for name in chance.sample(options, chance.choice((0, 1, 1, 2, 2, 3, 4))):
         kind, declared = parameters[name]
         said.append((name, _value(name, kind, declared, command, chance)))
