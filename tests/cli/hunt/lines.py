@@ -284,7 +284,11 @@ def some_line(chance: random.Random) -> Line:
         inputs = ("chat.json",)
     if any(name == "text" for name, _ in said) and chance.random() < 0.9:
         inputs = ()
-    return Line(command, inputs, tuple(_option(name, parameters[name][1], value, chance) for name, value in said))
+    made = [_option(name, parameters[name][1], value, chance) for name, value in said]
+    if command == "inspect":  # which takes one tokenizer, unless it serves
+        last = next((each for each in reversed(made) if each[0] == "tokenizer"), None)
+        made = [each for each in made if each[0] != "tokenizer" or each is last]
+    return Line(command, inputs, tuple(made))
 
 
 def _agreeing(said: list[tuple[str, str | None]], chance: random.Random) -> list[tuple[str, str | None]]:
