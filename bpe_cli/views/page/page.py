@@ -76,9 +76,15 @@ def framed(page: Iterable[str], title: str) -> str:
     return f'<iframe title="{name(title)}" sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
 
 
-def head(title: str, kind: str = "") -> Iterator[str]:
-    """Begin a page with a title, which may hold names from outside, and a class for its body."""
-    style, script = _style(), _script()
+def head(title: str, kind: str = "", own: str = "") -> Iterator[str]:
+    """Begin a page with a title, which may hold names from outside, and a class for its body.
+
+    Args:
+        title: The title.
+        kind: The class.
+        own: The name of a style sheet, which is added, and of a script, which takes the place of the usual one.
+    """
+    style, script = _style(own), _script(own)
     body = f' class="{kind}"' if kind else ""
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
@@ -95,21 +101,21 @@ def head(title: str, kind: str = "") -> Iterator[str]:
     )
 
 
-def foot() -> Iterator[str]:
-    """End a page."""
-    yield f'</main>\n<div id="bar" hidden></div>\n<script>{_script()}</script>\n</body>\n</html>\n'
+def foot(own: str = "") -> Iterator[str]:
+    """End a page that began with ``head``."""
+    yield f'</main>\n<div id="bar" hidden></div>\n<script>{_script(own)}</script>\n</body>\n</html>\n'
 
 
-@lru_cache(maxsize=1)
-def _style() -> str:
+@lru_cache(maxsize=2)
+def _style(own: str = "") -> str:
     light, dark = variables(LIGHT), variables(DARK)
     colors = "".join(f"--{key}:light-dark({light[key]},{dark[key]});" for key in light)
-    return f":root{{{colors}}}\n{_own_file('page.css')}"
+    return f":root{{{colors}}}\n{_own_file('page.css')}{_own_file(f'{own}.css') if own else ''}"
 
 
-@lru_cache(maxsize=1)
-def _script() -> str:
-    return _own_file("page.js")
+@lru_cache(maxsize=2)
+def _script(own: str = "") -> str:
+    return _own_file(f"{own or 'page'}.js")
 
 
 def _own_file(file_name: str) -> str:

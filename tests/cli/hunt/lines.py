@@ -138,6 +138,7 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("inspect", "json"): (("tokenizer", "bbpe.json"), ("text", "low lower")),
     ("compare", "json"): (("tokenizer", "gpt2"),),
     ("inspect", "token"): (("tokenizer", "bbpe.json"),),
+    **{("train", name): (("steps", None),) for name in ("pairs", "full", "json", "html")},
     **{("train", name): (("counts_dir", "missing"),) for name in ("part", "part_size", "overwrite")},
     ("compare", "pivot"): (("parallel", "en=plain.txt"), ("parallel", "xx=tricky.txt")),
     ("compare", "diff"): (("tokenizer", "gpt2"),),
