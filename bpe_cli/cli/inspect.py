@@ -28,7 +28,15 @@ from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.ordered_threads import usable_threads
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.inspect import Cutting, Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.jobs.inspect import (
+        Cutting,
+        Document,
+        ExplainedTexts,
+        InspectedTexts,
+        Inspection,
+        TextInspection,
+        TokenCards,
+    )
     from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
@@ -69,6 +77,13 @@ class Shown:
     steps: Annotated[
         bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
     ] = False
+    pairs: Annotated[
+        int | None,
+        Option(
+            "--pairs", metavar="N", min=0, show_default="0; with --json and --html 10",
+            help="With --steps: show the N best pairs that could merge at each step, and which are tied.",
+        ),
+    ] = None  # fmt: skip
     token: Annotated[
         list[str] | None,
         Option(
@@ -125,6 +140,8 @@ class Shown:
             UsageError: if another view would be needed.
         """
         given = self.given()
+        if self.pairs is not None and not self.steps:
+            raise UsageError("--pairs is for --steps", hint="--steps shows how a text became its tokens")
         for view, others in _BESIDE.items():
             if view in given and (other := next((name for name in given if name != view and name not in others), None)):
                 raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
@@ -167,6 +184,7 @@ class Shown:
             "--normalizer": self.normalizer is not None,
             "--pre-tokenizer": self.pre_tokenizer is not None,
             "--steps": self.steps,
+            "--pairs": self.pairs is not None,
             "--html": self.html is not None,
             "--svg": self.svg is not None,
         }
@@ -174,9 +192,10 @@ class Shown:
 
 
 _BESIDE = {
-    "--steps": {"--nbest", "--ids"},
+    "--steps": {"--nbest", "--ids", "--pairs", "--html"},
+    "--pairs": {"--nbest", "--ids", "--steps", "--html"},
     "--nbest": {"--steps", "--ids"},
-    "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
+    "--html": {"--svg", "--ids", "--spans", "--scores", "--table", "--steps", "--pairs"},
     "--svg": {"--html", "--ids"},
     "--stages": {"--ids", "--spans", "--scores"},
     "--normalizer": {"--pre-tokenizer"},
@@ -236,6 +255,8 @@ def run(
 
         bpe inspect -T "hello world" -t gpt2 --steps
 
+        bpe inspect -T "hello world" -t gpt2 --steps --html steps.html
+
         bpe inspect notes.txt -t tokenizer.json --html notes.html
     """
     from bpe_cli.jobs.inspect import InspectOptions, inspect
@@ -286,6 +307,8 @@ def run(
             best=shown.nbest,
             steps=shown.steps,
             full=shown.full,
+            pairs=shown.pairs,
+            usual_pairs=10 if shown.json or shown.html is not None else 0,
             tokens=tuple(shown.token or ()),
             threads=usable_threads(threads),
             cutting=cutting,
@@ -381,10 +404,7 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
     if isinstance(done, TokenCards):
         _show_tokens(done, display, screen.color)
     elif isinstance(done, ExplainedTexts):
-        from bpe_cli.views.as_json import all_steps_json
-        from bpe_cli.views.steps import StepsView
-
-        _show_each(done.documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
+        _show_steps(done, display, screen)
     elif isinstance(done, RankedTexts):
         from bpe_cli.views.as_json import rankings_json
         from bpe_cli.views.stages import RankingView
@@ -409,6 +429,23 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
         _print_json(done.documents)
     else:
         _print_each(done.documents, _view_of(display), screen.color)
+
+
+def _show_steps(done: "ExplainedTexts", display: Shown, screen: options.Screen) -> None:
+    """Show the steps of texts; with --html as a page, and as JSON if that is asked for too."""
+    from bpe_cli.views.as_json import all_steps_json
+    from bpe_cli.views.steps import StepsView
+
+    documents = done.documents
+    if display.html is not None:
+        from bpe_cli.views.page.text_steps import steps_page
+
+        kept = list(documents)
+        documents = iter(kept)
+        titled = ((report, document.title) for document, report in kept)
+        write_page(display.html, steps_page(titled, tokenizer=done.tokenizer.name), screen.quiet)
+    if display.html is None or display.json:
+        _show_each(documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
 
 
 def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":

@@ -119,9 +119,11 @@ def table(label: str, kind: str, headers: Sequence[str], rows: Iterable[str]) ->
     yield "</tbody></table></div>\n"
 
 
-def candidate_row(parts: str, product: str, worth: str, said: str) -> str:
-    """Write a row of what competed: what it is, what it would make, what it is worth, and what became of it."""
-    kind = {"taken": "taken", "goes": "taken", "tied": "tied"}.get(said, "")
+def candidate_row(parts: str, product: str, worth: str, said: str, kind: str = "") -> str:
+    """Write a row of what competed: what it is, what it would make, what it is worth, and what became of it.
+
+    Its kind is ``taken``, ``tied`` or neither.
+    """
     attribute = f' class="{kind}"' if kind else ""
     cells = f'<td>{parts}</td><td class="start">{product}</td><td>{worth}</td><td class="said">{said}</td>'
     return f"<tr{attribute}>{cells}</tr>\n"
@@ -203,7 +205,7 @@ class _Writer:
         rows = (
             candidate_row(
                 " + ".join(map(symbol, each.parts)), symbol(each.product) if is_pair else "", escape(worth(each)),
-                verdict(each),
+                verdict(each), "taken" if each.taken else "tied" if each.tied else "",
             )
             for each in step.candidates
         )  # fmt: skip
