@@ -19,6 +19,7 @@ from bpe_cli.cli.console import (
     stdout_console,
     write_page,
 )
+from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import FIELD, check_outputs
@@ -209,6 +210,7 @@ def run(
     tokenizer: options.TokenizerName = None,
     shown: Shown,
     documents: options.Documents,
+    conversations: Conversations,
     special: options.SpecialInText = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
@@ -245,6 +247,8 @@ def run(
 
         bpe inspect tokenizer.json --corpus texts/
 
+        bpe inspect messages.json --chat -t gpt-4o
+
         bpe inspect gpt2 --token ' the' --token 262
 
         bpe inspect train.bin --documents 17:20
@@ -267,6 +271,16 @@ def run(
 
         show_data(data, options.choice_of(tokenizer, pattern, add_special) if tokenizer else None, shown, screen)
         return
+    if conversations.chat:
+        from bpe_cli.cli.inspect_chat import show_chat
+
+        check_page_names(html=shown.html, svg=shown.svg)
+        check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
+        choice = options.choice_of(tokenizer, pattern, add_special)
+        choice = choice if inference is None else replace(choice, inference=inference)
+        show_chat(choice, documents, conversations, shown, special, screen)
+        return
+    conversations.check_idle()
     if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:

@@ -15,11 +15,13 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from bpe_cli.views.conversation import conversation_totals, part_counts, part_title
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name, rendered
 from bpe_cli.views.page.tokens import section
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.conversation import ConversationReport
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.views.blocks import Blocks
@@ -59,6 +61,23 @@ def texts_page(
         yield "</section>\n"
     if more:
         yield f'<p class="note">and {count(more, "more document")}; --full shows all</p>\n'
+    yield from foot()
+
+
+def conversations_page(
+    reports: Iterable[tuple[ConversationReport, str | None]], *, tokenizer: str | None, full: bool = False
+) -> Iterator[str]:
+    """Write a page that shows conversations message by message; ``full`` shows all tokens of each."""
+    yield from head(f"Conversations by {tokenizer or 'tokenizer'}")
+    for number, (report, title) in enumerate(reports):
+        if title is not None:
+            yield f"<h2>{name(title)}</h2>\n"
+        yield f'<p class="note">{name(conversation_totals(report))}</p>\n'
+        for place, part in enumerate(report.parts):
+            heading = name(part_title(part))
+            yield f'<section aria-label="{heading}">\n<h3>{heading} <small>{escape(part_counts(part))}</small></h3>\n'
+            yield from section(part.segmentation, f"{number}-{place}", None if full else TOKEN_LIMIT)
+            yield "</section>\n"
     yield from foot()
 
 

@@ -132,6 +132,7 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("encode", "dropout_mode"): (("dropout", "0.1"), ("tokenizer", "bpe.json")),
     ("encode", "sample"): (("tokenizer", "unigram.json"),),
     ("encode", "nbest"): (("sample", "0.5"), ("tokenizer", "unigram_textbook.json")),
+    **{("inspect", name): CHAT for name in ("chat", "chat_template", "generation_prompt", "tools", "date")},
     ("inspect", "pairs"): (("steps", None), ("tokenizer", "bbpe.json"), ("text", "low lower")),
     ("inspect", "nbest"): (("tokenizer", "unigram.json"), ("text", "low lower")),
     ("inspect", "corpus"): (("tokenizer", "bbpe.json"),),
