@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from bpe_cli.cli import options
@@ -19,6 +19,7 @@ from bpe_cli.cli.console import (
     stdout_console,
     write_page,
 )
+from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.inspect_live import Live, play
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
@@ -29,7 +30,15 @@ from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.ordered_threads import usable_threads
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.inspect import Cutting, Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.jobs.inspect import (
+        Cutting,
+        Document,
+        ExplainedTexts,
+        InspectedTexts,
+        Inspection,
+        TextInspection,
+        TokenCards,
+    )
     from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
@@ -70,6 +79,13 @@ class Shown:
     steps: Annotated[
         bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
     ] = False
+    pairs: Annotated[
+        int | None,
+        Option(
+            "--pairs", metavar="N", min=0, show_default="0; with --json and --html 10",
+            help="With --steps: show the N best pairs that could merge at each step, and which are tied.",
+        ),
+    ] = None  # fmt: skip
     token: Annotated[
         list[str] | None,
         Option(
@@ -126,6 +142,8 @@ class Shown:
             UsageError: if another view would be needed.
         """
         given = self.given()
+        if self.pairs is not None and not self.steps:
+            raise UsageError("--pairs is for --steps", hint="--steps shows how a text became its tokens")
         for view, others in _BESIDE.items():
             if view in given and (other := next((name for name in given if name != view and name not in others), None)):
                 raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
@@ -168,6 +186,7 @@ class Shown:
             "--normalizer": self.normalizer is not None,
             "--pre-tokenizer": self.pre_tokenizer is not None,
             "--steps": self.steps,
+            "--pairs": self.pairs is not None,
             "--html": self.html is not None,
             "--svg": self.svg is not None,
         }
@@ -175,9 +194,10 @@ class Shown:
 
 
 _BESIDE = {
-    "--steps": {"--nbest", "--ids"},
+    "--steps": {"--nbest", "--ids", "--pairs", "--html"},
+    "--pairs": {"--nbest", "--ids", "--steps", "--html"},
     "--nbest": {"--steps", "--ids"},
-    "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
+    "--html": {"--svg", "--ids", "--spans", "--scores", "--table", "--steps", "--pairs"},
     "--svg": {"--html", "--ids"},
     "--stages": {"--ids", "--spans", "--scores"},
     "--normalizer": {"--pre-tokenizer"},
@@ -191,6 +211,7 @@ def run(
     live: Live,
     shown: Shown,
     documents: options.Documents,
+    conversations: Conversations,
     special: options.SpecialInText = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
@@ -227,6 +248,8 @@ def run(
 
         bpe inspect tokenizer.json --corpus texts/
 
+        bpe inspect messages.json --chat -t gpt-4o
+
         bpe inspect gpt2 --token ' the' --token 262
 
         bpe inspect train.bin --documents 17:20
@@ -237,6 +260,8 @@ def run(
 
         bpe inspect -T "hello world" -t gpt2 --steps
 
+        bpe inspect -T "hello world" -t gpt2 --steps --html steps.html
+
         bpe inspect notes.txt -t tokenizer.json --html notes.html
 
         bpe inspect --live -t tokenizer.json -t gpt-4o
@@ -244,7 +269,16 @@ def run(
     from bpe_cli.jobs.inspect import InspectOptions, inspect
 
     if live.live:
-        _play(live, shown, documents, pattern, add_special, inference, {"--special": special, "-j": threads}, screen)
+        idle = {
+            "--special": special,
+            "-j": threads,
+            "--chat": conversations.chat,
+            "--chat-template": conversations.chat_template,
+            "--tools": conversations.tools,
+            "--date": conversations.date,
+            "--generation-prompt": conversations.generation_prompt is not None,
+        }
+        _play(live, shown, documents, pattern, add_special, inference, idle, screen)
         return
     tokenizer = live.only_tokenizer()
     corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
@@ -253,6 +287,16 @@ def run(
 
         show_data(data, options.choice_of(tokenizer, pattern, add_special) if tokenizer else None, shown, screen)
         return
+    if conversations.chat:
+        from bpe_cli.cli.inspect_chat import show_chat
+
+        check_page_names(html=shown.html, svg=shown.svg)
+        check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
+        choice = options.choice_of(tokenizer, pattern, add_special)
+        choice = choice if inference is None else replace(choice, inference=inference)
+        show_chat(choice, documents, conversations, shown, special, screen)
+        return
+    conversations.check_idle()
     if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
@@ -293,6 +337,8 @@ def run(
             best=shown.nbest,
             steps=shown.steps,
             full=shown.full,
+            pairs=shown.pairs,
+            usual_pairs=10 if shown.json or shown.html is not None else 0,
             tokens=tuple(shown.token or ()),
             threads=usable_threads(threads),
             cutting=cutting,
@@ -313,7 +359,7 @@ def _play(
     pattern: str | None,
     add_special: list[str] | None,
     inference: Inference | None,
-    idle: dict[str, object],
+    idle: Mapping[str, object],
     screen: options.Screen,
 ) -> None:
     """Open the playground; inputs that are tokenizers are those it offers, as in a report on one."""
@@ -412,10 +458,7 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
     if isinstance(done, TokenCards):
         _show_tokens(done, display, screen.color)
     elif isinstance(done, ExplainedTexts):
-        from bpe_cli.views.as_json import all_steps_json
-        from bpe_cli.views.steps import StepsView
-
-        _show_each(done.documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
+        _show_steps(done, display, screen)
     elif isinstance(done, RankedTexts):
         from bpe_cli.views.as_json import rankings_json
         from bpe_cli.views.stages import RankingView
@@ -440,6 +483,23 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
         _print_json(done.documents)
     else:
         _print_each(done.documents, _view_of(display), screen.color)
+
+
+def _show_steps(done: "ExplainedTexts", display: Shown, screen: options.Screen) -> None:
+    """Show the steps of texts; with --html as a page, and as JSON if that is asked for too."""
+    from bpe_cli.views.as_json import all_steps_json
+    from bpe_cli.views.steps import StepsView
+
+    documents = done.documents
+    if display.html is not None:
+        from bpe_cli.views.page.text_steps import steps_page
+
+        kept = list(documents)
+        documents = iter(kept)
+        titled = ((report, document.title) for document, report in kept)
+        write_page(display.html, steps_page(titled, tokenizer=done.tokenizer.name), screen.quiet)
+    if display.html is None or display.json:
+        _show_each(documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
 
 
 def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":

@@ -79,6 +79,7 @@ def test_other_signals_end_it_too(started, name):
 
 def test_over_ssh_it_says_how_to_get_there(started):
     process, address = started("--no-open", SSH_CONNECTION="10.0.0.1 5 10.0.0.2 22")
+    read(address)
     port = address.split("/")[2].split(":")[1]
     assert f"over ssh: run ssh -L {port}:127.0.0.1:{port} HOST" in end(process)[2]
 
@@ -129,6 +130,7 @@ def test_inputs_that_are_tokenizers_are_offered(started, tmp_path):
         "--ids", "--spans", "--scores", "--table", "--stages", "--nbest 3", "--steps", "--html x.html", "--svg x.svg",
         "--token 5", "--corpus x", "--documents 1", "--full", "--json", "--lines", "--jsonl", "--plain", "--field x",
         "--member txt", "--special all", "-j 2", "--normalizer nfc", "--pre-tokenizer bert",
+        "--chat", "--chat-template chatml", "--tools x", "--date 2025-06-28", "--generation-prompt",
     ],
 )  # fmt: skip
 def test_what_has_no_effect_is_refused(tmp_path, option):

@@ -15,11 +15,13 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from bpe_cli.views.conversation import conversation_totals, part_counts, part_title
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name, rendered
 from bpe_cli.views.page.tokens import section
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.conversation import ConversationReport
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.views.blocks import Blocks
@@ -62,6 +64,23 @@ def texts_page(
     yield from foot()
 
 
+def conversations_page(
+    reports: Iterable[tuple[ConversationReport, str | None]], *, tokenizer: str | None, full: bool = False
+) -> Iterator[str]:
+    """Write a page that shows conversations message by message; ``full`` shows all tokens of each."""
+    yield from head(f"Conversations by {tokenizer or 'tokenizer'}")
+    for number, (report, title) in enumerate(reports):
+        if title is not None:
+            yield f"<h2>{name(title)}</h2>\n"
+        yield f'<p class="note">{name(conversation_totals(report))}</p>\n'
+        for place, part in enumerate(report.parts):
+            heading = name(part_title(part))
+            yield f'<section aria-label="{heading}">\n<h3>{heading} <small>{escape(part_counts(part))}</small></h3>\n'
+            yield from section(part.segmentation, f"{number}-{place}", None if full else TOKEN_LIMIT)
+            yield "</section>\n"
+    yield from foot()
+
+
 def blocks_page(title: str, shown: Blocks) -> Iterator[str]:
     """Write a page of nothing but blocks."""
     yield from head(title, "wide")
@@ -76,9 +95,15 @@ def framed(page: Iterable[str], title: str) -> str:
     return f'<iframe title="{name(title)}" sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
 
 
-def head(title: str, kind: str = "") -> Iterator[str]:
-    """Begin a page with a title, which may hold names from outside, and a class for its body."""
-    style, code = style_sheet(), script()
+def head(title: str, kind: str = "", own: str = "") -> Iterator[str]:
+    """Begin a page with a title, which may hold names from outside, and a class for its body.
+
+    Args:
+        title: The title.
+        kind: The class.
+        own: The name of a style sheet, which is added, and of a script, which takes the place of the usual one.
+    """
+    style, code = style_sheet(own), script(own)
     body = f' class="{kind}"' if kind else ""
     policy = (
         f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(code)}; img-src data:; base-uri 'none'; "
@@ -95,23 +120,23 @@ def head(title: str, kind: str = "") -> Iterator[str]:
     )
 
 
-def foot() -> Iterator[str]:
-    """End a page."""
-    yield f'</main>\n<div id="bar" hidden></div>\n<script>{script()}</script>\n</body>\n</html>\n'
+def foot(own: str = "") -> Iterator[str]:
+    """End a page that began with ``head``."""
+    yield f'</main>\n<div id="bar" hidden></div>\n<script>{script(own)}</script>\n</body>\n</html>\n'
 
 
-@lru_cache(maxsize=1)
-def style_sheet() -> str:
-    """Return the style sheet of all pages."""
+@lru_cache(maxsize=3)
+def style_sheet(own: str = "") -> str:
+    """Return the style sheet of all pages, and behind it that of one kind of page."""
     light, dark = variables(LIGHT), variables(DARK)
     colors = "".join(f"--{key}:light-dark({light[key]},{dark[key]});" for key in light)
-    return f":root{{{colors}}}\n{own_file('page.css')}"
+    return f":root{{{colors}}}\n{own_file('page.css')}{own_file(f'{own}.css') if own else ''}"
 
 
-@lru_cache(maxsize=1)
-def script() -> str:
-    """Return the script of all pages."""
-    return own_file("page.js")
+@lru_cache(maxsize=2)
+def script(own: str = "") -> str:
+    """Return the script of all pages, or that of one kind of page."""
+    return own_file(f"{own or 'page'}.js")
 
 
 def own_file(file_name: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.boundaries import Deviation, deviation
 from bpe_cli.views.labels import count
 from bpe_cli.views.page.markup import escape, name
-from bpe_cli.views.page.page import CONTROLS, hash_of, own_file, script, style_sheet
+from bpe_cli.views.page.page import CONTROLS, hash_of, script, style_sheet
 from bpe_cli.views.page.tokens import TokenWriter, details_of, totals, warning_item
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def columns(shown: Sequence[Shown | Refused], *, same_text: bool = True) -> Iter
         yield f'<section class="column" aria-label="{name(each.tokenizer)}">\n<h2>{name(each.tokenizer)}</h2>\n'
         if isinstance(each, Refused):
             hint = f"<div>{name(each.hint)}</div>" if each.hint and "`" not in each.hint else ""
-            yield f'<p class="refused" role="alert"><strong>{name(each.message)}</strong>{hint}</p>\n'
+            yield f'<div class="refused" role="alert"><strong>{name(each.message)}</strong>{hint}</div>\n'
         else:
             differs = deviation(each.segmentation, base) if number and base is not None else None
             yield from _column(each, str(number), differs)
@@ -184,8 +184,8 @@ def _id(number: int, token: PlacedToken, key: str) -> str:
 
 
 def _style() -> str:
-    return style_sheet() + own_file("playground.css")
+    return style_sheet("playground")
 
 
 def _code() -> str:
-    return script() + own_file("playground.js")
+    return script() + script("playground")

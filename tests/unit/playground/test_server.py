@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -102,6 +103,80 @@ def test_a_refusal_says_why(playground):
     assert (status, kind) == (400, "text/plain; charset=utf-8")
     assert why.startswith("character 4 begins")
     assert "&lt;" not in why
+
+
+# -- conversations -------------------------------------------------------------------------------
+
+MESSAGES = [{"role": "system", "content": "be <|im_end|> kind"}, {"role": "user", "content": "谁 hi"}]
+
+
+@pytest.fixture(scope="module")
+def models():
+    with Playground(["gpt-4", "gpt-3.5-turbo", "gpt2"]) as running:
+        yield running
+
+
+@pytest.mark.parametrize("specials", [False, True])
+@pytest.mark.parametrize("opens", [None, True, False])
+def test_a_conversation_has_the_ids_of_its_template(models, specials, opens):
+    answer = ask(models, messages=MESSAGES, tokenizers=[0, 1], specials=specials, open=opens)[2]
+    assert ids_in(answer) == {
+        place: bpe_cli.load(name).apply_chat_template(
+            MESSAGES, chat_template=layout, add_generation_prompt=opens is not False, specials="all" if specials else ()
+        )
+        for place, (name, layout) in enumerate({"gpt-4": "gpt-4-32k", "gpt-3.5-turbo": "gpt-3.5"}.items())
+    }
+    assert answer.count('class="t0 z"') + answer.count('class="t1 z"') > 2
+
+
+def test_the_turn_opens_unless_the_model_spoke_last(models):
+    said = [*MESSAGES, {"role": "assistant", "content": "I"}]
+    by_itself = ask(models, messages=said, tokenizers=[1])
+    assert by_itself == ask(models, messages=said, tokenizers=[1], open=False)
+    assert by_itself != ask(models, messages=said, tokenizers=[1], open=True)
+
+
+def test_a_template_of_a_tokenizers_own(tmp_path):
+    from bpe_cli.stages import SpecialToken
+    from bpe_cli.tokenizer.usage import Usage
+
+    template = "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}{% endfor %}"
+    model = bpe_cli.load("gpt2").with_special_tokens([SpecialToken(b"<|user|>", 60000)])
+    model = replace(model, usage=Usage(chat_templates=(("default", template),)))
+    with Playground([model]) as running:
+        found = ids_in(ask(running, messages=[{"role": "user", "content": "a<|user|>"}])[2])
+        refused = ask(running, messages=[{"role": "user", "content": "a"}], template="chatml")[2]
+    assert found == {0: [60000, *bpe_cli.load("gpt2").encode("a<|user|>")]}
+    assert "the layout chatml needs the special token" in refused
+
+
+def test_a_template_is_a_built_in_one(models, tmp_path):
+    """A name from the page opens no file, whatever it is."""
+    file = tmp_path / "own.jinja"
+    file.write_text("secret")
+    for name in (str(file), "own.jinja", "-", "openai", "../x", "default"):
+        status, _, answer = ask(models, messages=MESSAGES, tokenizers=[1], template=name)
+        assert (status, ids_in(answer)) == (200, {})
+        assert "there is no template" in answer
+        assert ask(models, "page", messages=MESSAGES, tokenizers=[1], template=name)[0] == 400
+
+
+def test_a_tokenizer_without_a_template_says_so_in_its_column(models):
+    answer = ask(models, messages=MESSAGES, tokenizers=[2, 1])[2]
+    assert "this tokenizer has no chat template" in answer
+    assert list(ids_in(answer)) == [1]
+    assert ask(models, "json", messages=MESSAGES, tokenizers=[2]) == (
+        400, "text/plain; charset=utf-8", "this tokenizer has no chat template\n",
+    )  # fmt: skip
+
+
+def test_a_conversation_is_kept(models):
+    kept = json.loads(ask(models, "json", messages=MESSAGES, tokenizers=[1])[2])
+    assert [each["id"] for each in kept["tokens"]] == bpe_cli.load("gpt-3.5-turbo").apply_chat_template(
+        MESSAGES, chat_template="gpt-3.5", add_generation_prompt=True
+    )
+    page = ask(models, "page", messages=MESSAGES, tokenizers=[1])[2]
+    assert page.count('<tr id="r0-') == len(kept["tokens"])
 
 
 # -- the library's call ----------------------------------------------------------------------------
