@@ -104,7 +104,8 @@
     add(last === "user" ? "assistant" : "user").focus();
     show();
   });
-  chat.addEventListener("change", () => {
+  // Before the form hears of it, and asks.
+  chat.addEventListener("input", () => {
     if (chat.checked && !messages.children.length) {
       add("system", "You are a helpful assistant.");
       add("user", text.value);

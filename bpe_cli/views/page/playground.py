@@ -92,7 +92,7 @@ def page(
     )
     # A line feed behind the tag is no part of the text, and one at the text's beginning would be taken for it.
     yield (
-        '<textarea id="text" rows="6" spellcheck="false" autocapitalize="off" autofocus aria-label="Text" '
+        '<textarea id="text" rows="4" spellcheck="false" autocapitalize="off" autofocus aria-label="Text" '
         f'placeholder="Type here">\n{escape(text)}</textarea>\n'
     )
     roles = "".join(f"<option>{role}</option>" for role in ROLES)
