@@ -52,7 +52,7 @@
   async function show() {
     if (asked) return void (waiting = true);
     asked = true;
-    tokens.ariaBusy = "true";
+    tokens.setAttribute("aria-busy", "true");
     try {
       const answer = await send("show", "document");
       const place = tokens.querySelector(".chips")?.scrollTop ?? 0;
@@ -63,7 +63,7 @@
     } catch (error) {
       say(error.message, true);
     }
-    tokens.ariaBusy = "false";
+    tokens.setAttribute("aria-busy", "false");
     asked = false;
     if (waiting) {
       waiting = false;
