@@ -32,6 +32,7 @@ _ARGUMENTS = {
     "glossaries": "--glossary",
     "limits": "--max-regression",
     "output": "-o",
+    "page": "--html",
     "processes": "-j",
     "length": "--pack or --max-length",
     "share": "--part",
