@@ -191,6 +191,8 @@ MAY_SAY_OPTIONS = {
     "bpe_cli/reports/text/warnings.py --stages": FROZEN,
     "bpe_cli/views/comparison/values.py --lines": PRINTS,
     "bpe_cli/views/page/page.py --full": PRINTS,
+    "bpe_cli/views/page/stepper.py --full": PRINTS,
+    "bpe_cli/views/page/text_steps.py --full": PRINTS,
     "bpe_cli/views/page/tokens.py --full": PRINTS,
     "bpe_cli/views/steps.py --full": PRINTS,
     "bpe_cli/views/structure.py --full": PRINTS,

@@ -1,7 +1,7 @@
 """``bpe inspect --chat``: show conversations as a chat template renders them, message by message."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console, write_page
@@ -9,8 +9,30 @@ from bpe_cli.cli.conversations import Conversations
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from bpe_cli.cli.inspect import Shown
     from bpe_cli.jobs.tokenizers import AnyTokenizer
+
+
+class Shown(Protocol):
+    """What of the options of ``inspect`` is about conversations."""
+
+    @property
+    def token(self) -> list[str] | None: ...  # noqa: D102
+    @property
+    def corpus(self) -> list[str] | None: ...  # noqa: D102
+    @property
+    def html(self) -> str | None: ...  # noqa: D102
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]: ...  # noqa: D102
+    @property
+    def ids(self) -> bool: ...  # noqa: D102
+    @property
+    def spans(self) -> bool: ...  # noqa: D102
+    @property
+    def full(self) -> bool: ...  # noqa: D102
+    @property
+    def json(self) -> bool: ...  # noqa: D102
+    def given(self) -> list[str]: ...  # noqa: D102
+
 
 KEPT = {"--ids", "--spans", "--html"}
 """The views of a text that conversations have too."""
@@ -20,7 +42,7 @@ def show_chat(
     tokenizer: "AnyTokenizer",
     documents: options.Documents,
     conversations: Conversations,
-    shown: "Shown",
+    shown: Shown,
     special: list[str] | None,
     screen: options.Screen,
 ) -> None:

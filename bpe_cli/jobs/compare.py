@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Metric
     from bpe_cli.reports.comparison.disagreements import Disagreement
     from bpe_cli.reports.comparison.overlap import Overlap
+    from bpe_cli.reports.comparison.probe_words import WordProbe
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -54,6 +55,7 @@ class CompareOptions:
         parallel: Files of parallel texts for the languages; empty for those that are built in.
         pivot: The language that others are compared with; None for English, else the first.
         pairs: A folder of objects in two formats for the data; None for those that are built in.
+        words: Files of texts whose words are marked, which tokens are measured against.
         overlap: Whether to compare vocabularies.
         differences: How many differences to list between how tokenizers cut the texts; None to look for none.
         plain: Whether the files of ``LANG=FILE`` are text, whatever they hold.
@@ -66,6 +68,7 @@ class CompareOptions:
     parallel: tuple[str, ...] = ()
     pivot: str | None = None
     pairs: str | None = None
+    words: tuple[str, ...] = ()
     overlap: bool = False
     differences: int | None = None
     plain: bool = False
@@ -215,6 +218,7 @@ def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
         yield from (("a tokenizer", path) for _, path in files_of(tokenizer) if path)
     for each in job.options.parallel:
         yield from (("the parallel texts", path) for path in {each, each.partition("=")[2]})
+    yield from (("the words of `words`", path) for path in job.options.words)
     folder = job.options.pairs
     if folder is not None and os.path.isdir(folder):
         yield from (("an object of `pairs`", os.path.join(folder, each)) for each in os.listdir(folder))
@@ -305,7 +309,7 @@ def compare(
                 sample_beginnings(sample, source, inputs)
     return replace(
         measured,
-        probes=_probes(tokenizers, sample, options, stdin) if options.probes else None,
+        probes=_probes(tokenizers, sample, options, stdin) if options.probes or options.words else None,
         overlaps=_overlaps(tokenizers, measured) if options.overlap else (),
         disagreements=_disagreements(tokenizers, sample, options),
     )
@@ -380,7 +384,18 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
         data = probe_data(tokenizers, pairs, source=BUILT_IN if folder is None else folder, threads=threads)
     if "numbers" in options.probes:
         numbers = probe_numbers(tokenizers, threads=threads)
-    return Probes(languages, code, data, numbers)
+    return Probes(languages, code, data, numbers, _words(tokenizers, options, stdin))
+
+
+def _words(tokenizers: Sequence[Tokenizer], options: CompareOptions, stdin: BinaryIO) -> WordProbe | None:
+    if not options.words:
+        return None
+    from bpe_cli.corpus.given_words import read_words
+    from bpe_cli.reports.comparison.probe_words import probe_words
+    from bpe_cli.support.messages import show_path
+
+    files = {show_path(path): read_words(path, stdin) for path in options.words}
+    return probe_words(tokenizers, files, threads=options.threads)
 
 
 def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:

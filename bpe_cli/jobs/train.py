@@ -156,7 +156,7 @@ def train_file(
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
     outputs = [
-        ("`output`", target.path if target else None), ("`counts_out`", job.counts_out), ("--html", job.page),
+        ("`output`", target.path if target else None), ("`counts_out`", job.counts_out), ("`page`", job.page),
     ]  # fmt: skip
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)

@@ -92,6 +92,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "frequencies": ("subwords.txt", "tricky.txt", "missing"),
     "vocabulary": ("subwords.txt", "tricky.txt", "missing"),
     "write_vocabulary": NEW_FILES,
+    "words": ("plain.txt", "tricky.txt", "missing.txt"),
     "html": NEW_FILES,
     "svg": NEW_FILES,
     "add_tokens": ("tokens.txt", "tools.json", "missing"),
