@@ -9,6 +9,7 @@ import re
 import socket
 from collections.abc import Iterator
 
+import bpe_cli
 from bpe_cli.playground import Playground
 
 _ID = re.compile(r'<a id="r(\d)-\d+"[^>]*>(\d+)</a>')
@@ -73,10 +74,70 @@ def raw(playground, content, *, end=True):
         connection.sendall(content)
         if end:
             connection.shutdown(socket.SHUT_WR)
-        received = b""
+        return rest_of(connection)
+
+
+def rest_of(connection: socket.socket) -> bytes:
+    """Give all that comes until the server ends the connection, in whichever way."""
+    received = b""
+    try:
+        while part := connection.recv(1 << 16):
+            received += part
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def serves_again(playground: Playground) -> bool:
+    """Ask until there is an answer: connections that have ended are freed a moment later."""
+    for _ in range(1000):
         try:
-            while part := connection.recv(1 << 16):
-                received += part
-        except ConnectionResetError:
-            pass
-        return received
+            return ask(playground)[0] == 200
+        except (ConnectionError, http.client.HTTPException):
+            continue
+    return False
+
+
+class Page:
+    """The playground as a user has it."""
+
+    def __init__(self, opened, url):
+        self.opened, self.page, self.url = opened, opened.page, url
+        self.page.wait_for_selector(".column")
+
+    def settled(self):
+        """Wait until what is shown is what was asked for last."""
+        self.page.wait_for_selector("#tokens[aria-busy=false]")
+        return self
+
+    def do(self, act, *arguments, **options):
+        """Act, and wait for the answer to it."""
+        act(*arguments, **options)
+        return self.settled()
+
+    def type(self, text):
+        return self.do(self.page.fill, "#text", text)
+
+    @property
+    def ids(self):
+        """The ids of each column."""
+        return self.page.evaluate(
+            "[...document.querySelectorAll('.column')].map("
+            "column => [...column.querySelectorAll('.chips a')].map(id => Number(id.textContent)))"
+        )
+
+    @property
+    def marked(self):
+        return self.page.locator(".on").evaluate_all("nodes => nodes.map(node => node.id)")
+
+    def assert_quiet(self):
+        """Fail if the page asked for anything but tokens, or said anything."""
+        asked = {each.removeprefix(self.url) for each in self.opened.requests if not each.startswith("blob:")}
+        assert asked <= {"show", "page", "json"}
+        # The console says so when a text is refused, as one is that has no right escapes.
+        said = [each for each in self.opened.messages if "status of 400 " not in each]
+        assert (said, self.opened.dialogs) == ([], [])
+
+
+def ids_by(name, text, **options):
+    return bpe_cli.load(name).encode(text, **options)

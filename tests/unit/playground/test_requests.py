@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.playground.requests import LARGEST_TEXT, MOST_MESSAGES, Request, read_request
+from tests.counted import at_least, compared
 
 
 def request(**fields):
@@ -80,10 +81,18 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-fields = st.sampled_from(["tokenizers", "text", "messages", "escapes", "specials", "template", "open"])
+right = {"tokenizers": st.just([0]), "text": st.text(max_size=5), "messages": st.just([]), "escapes": st.just(False)}
+fields = {name: right.get(name, st.booleans()) | json_values for name in ("tokenizers", "text", "messages", "open")}
 
 
-@given(st.binary(max_size=60) | st.dictionaries(fields, json_values).map(lambda each: json.dumps(each).encode()))
+@at_least(5)
+@given(
+    st.binary(max_size=60)
+    | st.fixed_dictionaries({}, optional=fields).map(lambda each: json.dumps(each).encode())
+    | st.fixed_dictionaries({name: right[name] for name in ("tokenizers", "text")}).map(
+        lambda each: json.dumps(each).encode()
+    )
+)
 def test_any_bytes_are_a_request_or_refused(body):
     try:
         found = read_request(body, 3)
@@ -91,3 +100,4 @@ def test_any_bytes_are_a_request_or_refused(body):
         return
     assert all(0 <= each < 3 for each in found.tokenizers)
     assert (found.text is None) == ("messages" in json.loads(body))
+    compared()
