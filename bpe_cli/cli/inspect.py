@@ -269,16 +269,7 @@ def run(
     from bpe_cli.jobs.inspect import InspectOptions, inspect
 
     if live.live:
-        idle = {
-            "--special": special,
-            "-j": threads,
-            "--chat": conversations.chat,
-            "--chat-template": conversations.chat_template,
-            "--tools": conversations.tools,
-            "--date": conversations.date,
-            "--generation-prompt": conversations.generation_prompt is not None,
-        }
-        _play(live, shown, documents, pattern, add_special, inference, idle, screen)
+        _play(live, documents, (shown, conversations), pattern, add_special, inference, {"--special": special}, screen)
         return
     tokenizer = live.only_tokenizer()
     corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
@@ -354,8 +345,8 @@ def run(
 
 def _play(
     live: Live,
-    shown: Shown,
     documents: options.Documents,
+    groups: tuple[object, ...],
     pattern: str | None,
     add_special: list[str] | None,
     inference: Inference | None,
@@ -373,7 +364,7 @@ def _play(
     ]
     if inference is not None:
         choices = [replace(each, inference=inference) for each in choices]
-    play(live, shown, replace(documents, inputs=inputs), choices, idle, quiet=screen.quiet)
+    play(live, replace(documents, inputs=inputs), choices, groups, idle, quiet=screen.quiet)
 
 
 def _ids_in(shown: Shown, documents: options.Documents) -> str | None:

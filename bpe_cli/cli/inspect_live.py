@@ -2,16 +2,16 @@
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
@@ -62,27 +62,11 @@ class Live:
         return self.tokenizer[0] if self.tokenizer else None
 
 
-class Shown(Protocol):
-    """What of the options of ``inspect`` is about other views."""
-
-    @property
-    def token(self) -> list[str] | None: ...  # noqa: D102
-    @property
-    def corpus(self) -> list[str] | None: ...  # noqa: D102
-    @property
-    def documents(self) -> str | None: ...  # noqa: D102
-    @property
-    def full(self) -> bool: ...  # noqa: D102
-    @property
-    def json(self) -> bool: ...  # noqa: D102
-    def given(self) -> list[str]: ...  # noqa: D102
-
-
 def play(
     live: Live,
-    shown: Shown,
     documents: options.Documents,
     choices: "list[TokenizerChoice]",
+    groups: "Iterable[object]",
     idle: "Mapping[str, object]",
     *,
     quiet: bool,
@@ -91,10 +75,10 @@ def play(
 
     Args:
         live: Where it is served.
-        shown: The options about views, none of which the playground has.
         documents: Where its first text is from.
         choices: The tokenizers.
-        idle: Other options that would do nothing, with what was given.
+        groups: Other groups of options, none of which has an effect on the playground.
+        idle: Other options of that kind, with what was given.
         quiet: Whether the address alone is printed.
 
     Raises:
@@ -102,12 +86,9 @@ def play(
         InputError, FormatError: if a text or a tokenizer cannot be read.
         OutputError: if the port is not free.
     """
-    others = {
-        "--token": shown.token, "--corpus": shown.corpus, "--documents": shown.documents, "--full": shown.full,
-        "--json": shown.json, "--lines": documents.lines, "--jsonl": documents.jsonl, "--plain": documents.plain,
-        "--field": documents.field != options.Documents().field, "--member": documents.member, **idle,
-    }  # fmt: skip
-    if wrong := [*shown.given(), *(name for name, given in others.items() if given)]:
+    wrong = [name for group in (*groups, replace(documents, inputs=None, text=None)) for name in _given(group)]
+    wrong += [name for name, given in idle.items() if given is not None]
+    if wrong:
         raise UsageError(f"{wrong[0]} has no effect on the playground", hint="leave it out, or --live")
     inputs = documents.inputs or []
     if len(inputs) > 1:
@@ -133,3 +114,11 @@ def play(
         note(f"over ssh: run ssh -L {port}:127.0.0.1:{port} HOST where you sit, and open it there", quiet=quiet)
     note("Ctrl-C ends it", quiet=quiet)
     playground.serve()
+
+
+def _given(group: object) -> "Iterator[str]":
+    """Yield the options of a group that are not as they are by default."""
+    usual = type(group)()
+    for name, (_, declared) in options.parameters_of(type(group)).items():
+        if getattr(group, name) != getattr(usual, name):
+            yield declared.names[0].partition("/")[0] if isinstance(declared, Option) else name
