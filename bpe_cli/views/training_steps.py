@@ -28,6 +28,7 @@ from bpe_cli.teaching.steps import (
     ThresholdSearch,
     by_count,
 )  # fmt: skip
+from bpe_cli.views.visible import CIRCLE, needs_circle
 
 
 def training_lines(steps: Steps, most: int | None = 0) -> Iterator[str]:
@@ -72,14 +73,19 @@ def display(symbol: str | bytes) -> str:
     Bytes of ASCII are written in GPT-2's alphabet, where a blank is ``Ġ``; those that are no whole characters by their
     numbers. A text that cannot be printed, or has blanks, is written as Python writes it.
 
+    A combining mark at the beginning stands on a dotted circle, and a symbol with such a circle in quotes.
+
     >>> display("</w>"), display(b" t"), display("a\n"), display(" ")
     ('</w>', 'Ġt', "'a\\n'", "' '")
     >>> display(" 你是".encode()), display("你".encode()[:2])
     ('Ġ你是', '⟨e4bd⟩')
+    >>> display("\u0e31"), display("\u0e31ก".encode()), display("◌")
+    ('◌\u0e31', '◌\u0e31ก', "'◌'")
     """
-    if not isinstance(symbol, str):
-        return _display_bytes(symbol)
-    return symbol if symbol and symbol.isprintable() and " " not in symbol else repr(symbol)
+    shown = symbol if isinstance(symbol, str) else _display_bytes(symbol)
+    if CIRCLE in shown or not shown or not shown.isprintable() or " " in shown:
+        return repr(shown)
+    return CIRCLE + shown if needs_circle(shown[0]) else shown
 
 
 def _display_bytes(symbol: bytes) -> str:

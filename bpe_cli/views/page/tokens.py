@@ -11,7 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.labels import ABSENT, count, fraction, whole
-from bpe_cli.views.page.markup import marked, name
+from bpe_cli.views.page.markup import escape, marked, name
+from bpe_cli.views.visible import shares
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.boundaries import Deviation
@@ -116,19 +117,19 @@ class TokenWriter:
                 written.append(self._link(part.first, marked(part.text), last=goes_on != part.first))
                 continue
             numbers = range(part.first, part.first + len(part.contents))
-            shares = (
-                self._link(number, "", content.hex(" "), last=goes_on != number)
-                for number, content in zip(numbers, part.contents, strict=True)
+            links = (
+                self._link(number, "", escape("".join(share)), last=goes_on != number)
+                for number, share in zip(numbers, shares(part.contents), strict=True)
             )
             clipped = " clipped" if part.clipped else ""
-            written.append(f'<b>{marked(part.text)}</b><span class="k{clipped}">{"".join(shares)}</span>')
+            written.append(f'<b>{marked(part.text)}</b><span class="k{clipped}">{"".join(links)}</span>')
         content = "".join(written)
         return f'<span class="{"g w" if _LINE_FEED in content else "g"}">{content}</span>'
 
     def _link(self, number: int, content: str, data: str = "", *, special: bool = False, last: bool = True) -> str:
         """Write a token, or what a group's part has of it, and whether the token ends there (``last``).
 
-        Its ``content`` is markup; ``data`` are its bytes in hexadecimal, where it has no text of its own.
+        Its ``content`` is markup; ``data`` is what stands there from the style sheet, for it has no text of its own.
         """
         classes = [f"t{number % _COLORS}"]
         if special:
