@@ -271,6 +271,8 @@ def some_line(chance: random.Random) -> Line:
         said.append((name, _value(name, kind, declared, command, chance)))
         if (command, name) in PARTNERS and chance.random() < 0.9:
             said += PARTNERS[command, name]
+    if "json" in parameters and ("json", None) not in said and chance.random() < 0.1:  # one option of ever more
+        said += [("json", None), *PARTNERS.get((command, "json"), ())]
     if command == "train" and chance.random() < 0.5:
         algorithm = chance.choice(ALGORITHMS)
         said.append(("algorithm", algorithm))
