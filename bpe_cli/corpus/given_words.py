@@ -8,6 +8,7 @@ width space as in Khmer and Thai, and the text has none.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import BinaryIO
 
 from bpe_cli.corpus.opening import read_whole
@@ -54,10 +55,11 @@ def _is_blank(part: str) -> bool:
     return not _BETWEEN.sub("", part)
 
 
-def read_words(path: str, stdin: BinaryIO) -> list[Words]:
-    """Read a file of texts with their words; as ``parse_words``.
+def read_words(paths: Sequence[str], stdin: BinaryIO) -> dict[str, list[Words]]:
+    """Read files of texts with their words, each as ``parse_words`` does, by what messages call them.
 
     Raises:
-        InputError: as ``parse_words``; or if the file cannot be read.
+        InputError: as ``parse_words``; or if a file cannot be read.
     """
-    return parse_words(read_whole(path, stdin=stdin, most=LARGEST), show_path(path))
+    names = {path: show_path(path) for path in paths}
+    return {name: parse_words(read_whole(path, stdin=stdin, most=LARGEST), name) for path, name in names.items()}

@@ -1,4 +1,7 @@
-"""Compare tokenizers: on texts, on probes that need no texts, and by their vocabularies."""
+"""Compare tokenizers: on texts, on probes that need no texts, and by their vocabularies.
+
+Length: one job and its options, which are those of every probe.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Metric
     from bpe_cli.reports.comparison.disagreements import Disagreement
     from bpe_cli.reports.comparison.overlap import Overlap
-    from bpe_cli.reports.comparison.probe_words import WordProbe
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -362,7 +364,7 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
     from bpe_cli.reports.comparison.probe_numbers import probe_numbers
     from bpe_cli.support.samples import samples
 
-    languages = code = data = numbers = None
+    languages = code = data = numbers = words = None
     threads = options.threads
     if "languages" in options.probes:
         from bpe_cli.corpus.parallel_texts import parse_parallel, read_parallel
@@ -384,18 +386,12 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
         data = probe_data(tokenizers, pairs, source=BUILT_IN if folder is None else folder, threads=threads)
     if "numbers" in options.probes:
         numbers = probe_numbers(tokenizers, threads=threads)
-    return Probes(languages, code, data, numbers, _words(tokenizers, options, stdin))
+    if options.words:
+        from bpe_cli.corpus.given_words import read_words
+        from bpe_cli.reports.comparison.probe_words import probe_words
 
-
-def _words(tokenizers: Sequence[Tokenizer], options: CompareOptions, stdin: BinaryIO) -> WordProbe | None:
-    if not options.words:
-        return None
-    from bpe_cli.corpus.given_words import read_words
-    from bpe_cli.reports.comparison.probe_words import probe_words
-    from bpe_cli.support.messages import show_path
-
-    files = {show_path(path): read_words(path, stdin) for path in options.words}
-    return probe_words(tokenizers, files, threads=options.threads)
+        words = probe_words(tokenizers, read_words(options.words, stdin), threads=threads)
+    return Probes(languages, code, data, numbers, words)
 
 
 def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:
