@@ -44,12 +44,15 @@ class Browser:
         self._chromium = chromium
         self._folder = folder
 
-    @contextlib.contextmanager
-    def open(self, content: str, name: str = "page.html", **options: Any) -> Iterator[Opened]:
+    def open(self, content: str, name: str = "page.html", **options: Any) -> contextlib.AbstractContextManager[Opened]:
         """Open a file in a context of its own; options are those of Playwright's contexts."""
         path = self._folder / name
         path.write_text(content, encoding="utf-8", newline="")
-        address = path.as_uri()
+        return self.visit(path.as_uri(), **options)
+
+    @contextlib.contextmanager
+    def visit(self, address: str, **options: Any) -> Iterator[Opened]:
+        """Open an address likewise."""
         context = self._chromium.new_context(**({"viewport": {"width": 1200, "height": 800}} | options))
         try:
             opened = Opened(context.new_page())

@@ -62,7 +62,8 @@ def test_wheel_holds_what_it_must_and_nothing_stale(wheel):
     assert "abi3" in wheel.name
     assert wheel.stat().st_size < 20_000_000, "the embedded ranks must not weigh more than that"
     assert {"bpe_cli/__init__.py", "bpe_cli/_core.pyi", "bpe_cli/py.typed"} <= set(names)
-    assert {"bpe_cli/views/page/page.css", "bpe_cli/views/page/page.js"} <= set(names)
+    pages = {f"bpe_cli/views/page/{name}" for name in ("page.css", "page.js", "playground.css", "playground.js")}
+    assert pages <= set(names)
     assert {name.rsplit("/", 1)[-1] for name in names if "/licenses/" in name} == {"LICENSE", "THIRD_PARTY.md"}
     assert {name.split("/")[0] for name in names if ".dist-info" not in name and ".data" not in name} == {"bpe_cli"}
     pages = {name.rsplit("/", 1)[-1] for name in names if ".data/data/share/man/man1/" in name}

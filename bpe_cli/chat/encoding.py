@@ -26,6 +26,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import list_of, wrong_type
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Specials, Tokenizer
+from bpe_cli.tokenizer.encoded import Placed
 from bpe_cli.tokenizer.special_tokens import looked_for
 
 _RUN = re.compile(b"t+|m+|a+|[?]+")
@@ -78,6 +79,7 @@ class ChatEncoder:
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
         tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + ordinary
+        self._wanted = tokens
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
             [
@@ -144,6 +146,40 @@ class ChatEncoder:
             for start, end in zip(starts, ends, strict=True)
         )
         return ids, memoryview(marks)
+
+    def place(self, model: Tokenizer, text: Traced, where: str) -> Placed:
+        """Encode one rendered conversation; return its tokens, and where they lie in the text's bytes.
+
+        Raises:
+            InputError, FormatError: as ``prepare``.
+        """
+        prepared, data = self.prepare(text, where), text.encode()
+        ids, starts, ends = model.engine.spans(prepared, self.matcher)
+        wanted = {token.token_id: token.content for token in self._wanted}
+        offsets, spans, marks = [], [], []
+        size = 0
+        for part, start, end in self._parts(text, data, where):
+            if part:
+                offsets.append(size)
+                spans.append((start, end))
+                marks.append(part[:2] == b"<\xff" and part.endswith(b"\xff>"))
+                size += len(part)
+
+        def in_text(offset: int, inside: int, edge: int) -> int:
+            """Return the place in the text of an offset in the part with a byte; of a mark it is its token's edge."""
+            number = bisect_right(offsets, inside) - 1
+            return spans[number][edge] if marks[number] else spans[number][0] + offset - offsets[number]
+
+        begins = [in_text(start, start, 0) if start < size else len(data) for start in starts]
+        stops = [
+            in_text(end, end - 1, 1) if end > start else begin
+            for start, end, begin in zip(starts, ends, begins, strict=True)
+        ]
+        special = (
+            start < size and (marks[bisect_right(offsets, start) - 1] or wanted.get(token_id, b"-") in data[begin:stop])
+            for token_id, start, begin, stop in zip(ids, starts, begins, stops, strict=True)
+        )
+        return Placed(ids, begins, stops, bytes(map(bool, special)))
 
     def _stands_alone(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a token that is to be a word of its own is one."""
@@ -223,6 +259,13 @@ class ChatEncoder:
 def _mark(token: SpecialToken) -> bytes:
     """Return the mark of a special token that the template wrote: no UTF-8 text has a byte FF."""
     return b"<\xff%d\xff>" % token.token_id
+
+
+def said_in(text: Traced) -> list[tuple[int, int]]:
+    """Return what of a rendered conversation the template has not written, in bytes, ascending."""
+    starts, kinds = _runs(text)
+    ends = [*starts[1:], len(text.encode())]
+    return [(start, end) for start, end, kind in zip(starts, ends, kinds, strict=True) if kind != TEMPLATE[0]]
 
 
 def _runs(text: Traced) -> tuple[list[int], list[int]]:

@@ -93,7 +93,7 @@ def _write_turn(writer: Writer, message: Mapping[str, Any], where: str, end: str
 
 def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> None:
     for where, message in _plain_messages(conversation, "chatml"):
-        writer.template("<|im_start|>").message(message["role"]).template("\n")
+        writer.template("<|im_start|>").role(message["role"]).template("\n")
         _write_turn(writer, message, where, "<|im_end|>")
         writer.template("\n")
     if prompt:
@@ -102,7 +102,7 @@ def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> N
 
 def _write_separated(writer: Writer, conversation: Conversation, prompt: bool) -> None:
     for where, message in _plain_messages(conversation, "gpt-4-32k"):
-        writer.template("<|im_start|>").message(message["role"]).template("<|im_sep|>")
+        writer.template("<|im_start|>").role(message["role"]).template("<|im_sep|>")
         _write_turn(writer, message, where, "<|im_end|>")
     if prompt:
         writer.template("<|im_start|>assistant<|im_sep|>")
@@ -215,7 +215,11 @@ def _write_message(writer: Writer, message: Mapping[str, Any], where: str) -> No
         )
     if role == "tool" and not name:
         raise InputError(f"{where}.name is missing: harmony names the tool that speaks")
-    writer.template("<|start|>").message(name if role == "tool" and name else role)
+    writer.template("<|start|>")
+    if role == "tool" and name:
+        writer.message(name)
+    else:
+        writer.role(role)
     if role == "assistant":
         writer.begin_generated()
     if role != "tool" and name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,9 @@ MAX_DEPTH = 64
 
 ASSISTANTS = ("assistant", "model")
 """The roles in which the model speaks."""
+
+ROLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+"""Matches a role that is a word, which no special token can hide in: ``templates`` counts it as their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ optional extra; only this module asks for it, when a template is compiled.
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.chat.messages import ASSISTANTS, Conversation
+from bpe_cli.chat.messages import ASSISTANTS, ROLE, Conversation
 from bpe_cli.chat.provenance import ASSISTANT, MESSAGE, TEMPLATE, Meter, TooMuch, Traced
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 1 << 17
 """A template is no longer; those of real models have up to some thirty thousand."""
-
-_ROLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 class ChatTemplate:
@@ -156,7 +153,7 @@ def _traced_message(message: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
     """
     role = message.get("role")
     traced: dict[str, Any] = _traced(dict(message), meter, ASSISTANT if role in ASSISTANTS else MESSAGE)
-    if isinstance(role, str) and _ROLE.fullmatch(role):
+    if isinstance(role, str) and ROLE.fullmatch(role):
         traced["role"] = Traced.of(role, TEMPLATE, meter)
     return traced
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bpe_cli.chat.messages import ROLE
 from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Meter, Traced, joined
 
 
@@ -36,6 +37,10 @@ class Writer:
         """Write a text out of a message, whose special tokens are text."""
         self._parts.append(Traced.of(text, MESSAGE, self._meter))
         return self
+
+    def role(self, text: str) -> Writer:
+        """Write a role: one that is a word counts as the layout's own, as in templates; see ``templates``."""
+        return self.template(text) if ROLE.fullmatch(text) else self.message(text)
 
     def text(self) -> Traced:
         """Return all that was written."""

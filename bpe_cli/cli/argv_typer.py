@@ -157,7 +157,7 @@ _ELSEWHERE = {
     "truncate": ("encode", "--to text --truncate 256"),
     "verify": ("compare", "--ids"),
     "diff": ("compare", "--diff"),
-    "play": ("inspect", "--html tokens.html"),
+    "play": ("inspect", "--live"),
     "show": ("inspect", ""),
     "steps": ("inspect", "--steps"),
     "extend": ("convert", "--extend"),

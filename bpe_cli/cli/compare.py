@@ -132,6 +132,14 @@ class Probes:
             "That both say the same is not checked.",
         ),
     ] = None  # fmt: skip
+    words: Annotated[
+        list[str] | None,
+        _probe_option(
+            "--words", metavar="FILE",
+            help="Measure tokens against given words, as for languages without spaces: a text a line, with blanks or "
+            "tabs between its words; needs no INPUT. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
     overlap: Annotated[
         bool, _probe_option("--overlap", help="Compare vocabularies with the first one's; needs no INPUT.")
     ] = False
@@ -180,6 +188,7 @@ class Probes:
             "--parallel": self.parallel,
             "--pairs": self.pairs is not None,
             "--probe": self.probe,
+            "--words": self.words,
             "--overlap": self.overlap,
             "--diff": self.diff,
         }
@@ -274,6 +283,8 @@ def run(
 
         bpe compare --probe languages --probe code -t gpt2 -t mine.json
 
+        bpe compare -t gpt2 -t mine.json --words thai.txt
+
         bpe compare corpus.txt -t gpt2 -t mine.json --overlap --diff
 
         bpe compare tokenizer.json model.gguf --ids corpus/
@@ -297,7 +308,7 @@ def run(
         raise UsageError(f"--csv holds measurements of inputs only, not {probes.asked}", hint="--json holds both")
     if checks.against == "-" and text is None and (not inputs or "-" in inputs):
         raise UsageError("--against - and the input would both read stdin")
-    idle = not inputs and text is None and bool(names or probes.overlap) and not probes.diff
+    idle = not inputs and text is None and bool(names or probes.words or probes.overlap) and not probes.diff
     if idle and checks.asked:
         raise UsageError(f"{checks.asked} needs inputs", hint="name files, or - for stdin")
     by_parts = parts.how(threads)
@@ -318,7 +329,8 @@ def run(
     timed = any(each.kind == "speed" for each in (*output.metrics, *(condition.metric for condition in conditions)))
     how = CompareOptions(
         specials, usable_threads(threads), timed, names, tuple(probes.parallel or ()), probes.pivot,
-        probes.pairs, probes.overlap, (probes.diff_limit or SHOWN) if probes.diff else None, documents.plain,
+        probes.pairs, tuple(probes.words or ()), probes.overlap,
+        (probes.diff_limit or SHOWN) if probes.diff else None, documents.plain,
     )  # fmt: skip
     baseline = compared.baseline_choice(pattern)
     job = CompareJob(

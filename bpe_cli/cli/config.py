@@ -26,7 +26,7 @@ FILE = "pyproject.toml"
 TABLE = "bpe_cli"
 
 _FILES = ("FILE", "FOLDER", "OUT", "CORPUS", "INPUT", "REPORT", "OTHER", "FILE|LANG=FILE")
-_EACH_TIME = ("text", "overwrite", "help_algorithm")
+_EACH_TIME = ("text", "overwrite", "help_algorithm", "live", "port", "no_open")
 _TOKENIZERS = ("tokenizer", "baseline")
 """Options whose values may be paths, which are those from the file's folder."""
 
@@ -84,13 +84,16 @@ def defaults_for(name: str, commands: "Iterable[str]", load: "Callable[[str], Ca
     keys = _keys_of(parameters)
     general = {key: value for key, value in table.items() if key not in names and key in keys}
     # `tokenizer` for all commands is what $BPE_TOKENIZER is; bpe compare, which takes several, has its own.
-    if "list" in str(parameters.get("tokenizer", ("",))[0]):
+    has_own = name == "compare"
+    if has_own:
         general.pop("tokenizer", None)
     places = dict.fromkeys(general, f"[tool.{TABLE}]") | dict.fromkeys(own, f"[tool.{TABLE}.{name}]")
     values: dict[str, Any] = {}
     noted = {}
     for key, value in (general | own).items():
         kind, declared = parameters[keys[key]]
+        if keys[key] == "tokenizer" and not has_own:
+            kind = str  # also where -t can be repeated
         values[keys[key]] = taken = _checked(path, places[key], key, value, kind, declared)
         if keys[key] not in _SHOWN and declared.settings.get("rich_help_panel") != _HARMLESS:
             noted[keys[key]] = f"{key} = {_toml(taken)}"

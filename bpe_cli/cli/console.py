@@ -35,6 +35,7 @@ _ARGUMENTS = {
     "glossaries": "--glossary",
     "limits": "--max-regression",
     "output": "-o",
+    "page": "--html",
     "processes": "-j",
     "length": "--pack or --max-length",
     "share": "--part",
@@ -62,7 +63,7 @@ _ARGUMENTS = {
             "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",
             "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "size", "split_special",
             "steps", "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size", "vocabulary",
-            "write_vocabulary",
+            "words", "write_vocabulary",
         )
     },
 }  # fmt: skip

@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from bpe_cli.cli import options
@@ -19,6 +19,8 @@ from bpe_cli.cli.console import (
     stdout_console,
     write_page,
 )
+from bpe_cli.cli.conversations import Conversations
+from bpe_cli.cli.inspect_live import Live, play
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import FIELD, check_outputs
@@ -29,7 +31,15 @@ from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.views import ALL, SECTIONS
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.inspect import Cutting, Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.jobs.inspect import (
+        Cutting,
+        Document,
+        ExplainedTexts,
+        InspectedTexts,
+        Inspection,
+        TextInspection,
+        TokenCards,
+    )
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
@@ -94,6 +104,13 @@ class Shown:
     steps: Annotated[
         bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
     ] = False
+    pairs: Annotated[
+        int | None,
+        Option(
+            "--pairs", metavar="N", min=0, show_default="0; with --json and --html 10",
+            help="With --steps: show the N best pairs that could merge at each step, and which are tied.",
+        ),
+    ] = None  # fmt: skip
     token: Annotated[
         list[str] | None,
         Option(
@@ -157,6 +174,8 @@ class Shown:
             UsageError: if another view would be needed.
         """
         given = self.given()
+        if self.pairs is not None and not self.steps:
+            raise UsageError("--pairs is for --steps", hint="--steps shows how a text became its tokens")
         for view, others in _BESIDE.items():
             if view in given and (other := next((name for name in given if name != view and name not in others), None)):
                 raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
@@ -199,6 +218,7 @@ class Shown:
             "--normalizer": self.normalizer is not None,
             "--pre-tokenizer": self.pre_tokenizer is not None,
             "--steps": self.steps,
+            "--pairs": self.pairs is not None,
             "--html": self.html is not None,
             "--svg": self.svg is not None,
         }
@@ -206,9 +226,10 @@ class Shown:
 
 
 _BESIDE = {
-    "--steps": {"--nbest", "--ids"},
+    "--steps": {"--nbest", "--ids", "--pairs", "--html"},
+    "--pairs": {"--nbest", "--ids", "--steps", "--html"},
     "--nbest": {"--steps", "--ids"},
-    "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
+    "--html": {"--svg", "--ids", "--spans", "--scores", "--table", "--steps", "--pairs"},
     "--svg": {"--html", "--ids"},
     "--stages": {"--ids", "--spans", "--scores"},
     "--normalizer": {"--pre-tokenizer"},
@@ -219,9 +240,10 @@ _BESIDE = {
 
 def run(
     *,
-    tokenizer: options.TokenizerName = None,
+    live: Live,
     shown: Shown,
     documents: options.Documents,
+    conversations: Conversations,
     special: options.SpecialInText = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
@@ -258,6 +280,8 @@ def run(
 
         bpe inspect tokenizer.json --corpus texts/
 
+        bpe inspect messages.json --chat -t gpt-4o
+
         bpe inspect gpt2 --token ' the' --token 262
 
         bpe inspect train.bin --documents 17:20
@@ -268,10 +292,18 @@ def run(
 
         bpe inspect -T "hello world" -t gpt2 --steps
 
+        bpe inspect -T "hello world" -t gpt2 --steps --html steps.html
+
         bpe inspect notes.txt -t tokenizer.json --html notes.html
+
+        bpe inspect --live -t tokenizer.json -t gpt-4o
     """
     from bpe_cli.jobs.inspect import InspectOptions, inspect
 
+    if live.live:
+        _play(live, documents, (shown, conversations), pattern, add_special, inference, {"--special": special}, screen)
+        return
+    tokenizer = live.only_tokenizer()
     corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
     if (data := _ids_in(shown, documents)) is not None:
         from bpe_cli.cli.inspect_data import show_data
@@ -280,6 +312,16 @@ def run(
             raise UsageError(f"--section is about a tokenizer, and {data} holds ids")
         show_data(data, options.choice_of(tokenizer, pattern, add_special) if tokenizer else None, shown, screen)
         return
+    if conversations.chat:
+        from bpe_cli.cli.inspect_chat import show_chat
+
+        check_page_names(html=shown.html, svg=shown.svg)
+        check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
+        choice = options.choice_of(tokenizer, pattern, add_special)
+        choice = choice if inference is None else replace(choice, inference=inference)
+        show_chat(choice, documents, conversations, shown, special, screen)
+        return
+    conversations.check_idle()
     if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
@@ -322,6 +364,8 @@ def run(
             best=shown.nbest,
             steps=shown.steps,
             full=shown.full,
+            pairs=shown.pairs,
+            usual_pairs=10 if shown.json or shown.html is not None else 0,
             tokens=tuple(shown.token or ()),
             threads=usable_threads(threads),
             cutting=cutting,
@@ -333,6 +377,30 @@ def run(
         streams=process_streams(),
     )
     _show(done, shown, screen)
+
+
+def _play(
+    live: Live,
+    documents: options.Documents,
+    groups: tuple[object, ...],
+    pattern: str | None,
+    add_special: list[str] | None,
+    inference: Inference | None,
+    idle: Mapping[str, object],
+    screen: options.Screen,
+) -> None:
+    """Open the playground; inputs that are tokenizers are those it offers, as in a report on one."""
+    names, inputs = live.tokenizer or [], documents.inputs or []
+    if not names and documents.text is None and all(map(_is_tokenizer, inputs)):
+        names, inputs = inputs, []
+    if not inputs and documents.text is None and _stdin_has_text():
+        inputs = ["-"]
+    choices = [options.choice_of(name, pattern, add_special) for name in names] or [
+        options.choice_of(None, pattern, add_special)
+    ]
+    if inference is not None:
+        choices = [replace(each, inference=inference) for each in choices]
+    play(live, replace(documents, inputs=inputs), choices, groups, idle, quiet=screen.quiet)
 
 
 def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
@@ -423,10 +491,7 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
     if isinstance(done, TokenCards):
         _show_tokens(done, display, screen.color)
     elif isinstance(done, ExplainedTexts):
-        from bpe_cli.views.as_json import all_steps_json
-        from bpe_cli.views.steps import StepsView
-
-        _show_each(done.documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
+        _show_steps(done, display, screen)
     elif isinstance(done, RankedTexts):
         from bpe_cli.views.as_json import rankings_json
         from bpe_cli.views.stages import RankingView
@@ -458,6 +523,23 @@ def _show_tokenizer(report: "HealthReport", display: Shown, color: options.Color
     names = display.section or ([ALL] if display.full else [])
     view = sections_view(report, names, full=display.full) if names else screen_view(report)
     stdout_console(color).print(OnConsole(view))
+
+
+def _show_steps(done: "ExplainedTexts", display: Shown, screen: options.Screen) -> None:
+    """Show the steps of texts; with --html as a page, and as JSON if that is asked for too."""
+    from bpe_cli.views.as_json import all_steps_json
+    from bpe_cli.views.steps import StepsView
+
+    documents = done.documents
+    if display.html is not None:
+        from bpe_cli.views.page.text_steps import steps_page
+
+        kept = list(documents)
+        documents = iter(kept)
+        titled = ((report, document.title) for document, report in kept)
+        write_page(display.html, steps_page(titled, tokenizer=done.tokenizer.name), screen.quiet)
+    if display.html is None or display.json:
+        _show_each(documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
 
 
 def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":

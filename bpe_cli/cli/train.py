@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, note, process_streams
+from bpe_cli.cli.console import ConsoleListener, check_page_names, note, print_json, process_streams, write_page
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
+from bpe_cli.jobs.files import check_outputs
 from bpe_cli.jobs.targets import TARGETS
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import plural as count
@@ -21,6 +22,7 @@ from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 if TYPE_CHECKING:
     from bpe_cli.jobs.parts.doing import PartsFolder
     from bpe_cli.jobs.train import TrainedFile
+    from bpe_cli.teaching.steps import Steps
 
 
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
@@ -158,6 +160,17 @@ class Written:
 
     output: options.Output = None
     steps: Annotated[bool, Option("--steps", help="Print every step as a textbook does (small corpora).")] = False
+    pairs: Annotated[
+        int | None,
+        Option(
+            "--pairs", metavar="N", min=0, show_default="0; with --json and --html 10",
+            help="With --steps: show the N best of what each step could take: pairs with their counts or scores, or "
+            "tokens with their losses. Ties are marked.",
+        ),
+    ] = None  # fmt: skip
+    full: Annotated[bool, Option("--full", help="With --steps: show all of them, and shorten nothing.")] = False
+    json: options.Json = False
+    html: options.Html = None
     target: Annotated[
         str | None,
         options.output_option(
@@ -174,6 +187,33 @@ class Written:
             "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
         ),
     ] = None  # fmt: skip
+
+    @property
+    def candidates(self) -> int | None:
+        """How many candidates a step shows; None for all."""
+        if self.full:
+            return None
+        usual = 10 if self.json or self.html is not None else 0
+        return usual if self.pairs is None else self.pairs
+
+    def check(self) -> None:
+        """Check that what is said of steps has steps, and that no two outputs are one.
+
+        Raises:
+            UsageError: if an option would do nothing, or two outputs are one.
+        """
+        of_steps = {"--pairs": self.pairs, "--full": self.full, "--json": self.json, "--html": self.html}
+        idle = (
+            None if self.steps else next((name for name, given in of_steps.items() if given not in (None, False)), None)
+        )
+        if idle:
+            raise UsageError(f"{idle} is for --steps", hint="--steps shows the training step by step")
+        if self.full and self.pairs is not None:
+            raise UsageError("--full shows all pairs, and --pairs some", hint="give one of them")
+        check_page_names(html=self.html)
+        if self.json or self.html is not None:
+            outputs = [("-o", self.output), ("--html", self.html)]
+            check_outputs(outputs, stdout_taken="--json" if self.json else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +375,7 @@ def run(
     if model.help_algorithm:
         print(help_of(model.name, trainer))
         return
+    written.check()
     output = written.output
     folder = counts.folder()
     keeps = counts.counts_out is not None or folder is not None
@@ -360,6 +401,8 @@ def run(
         counts.counts_out,
         None if counting_only else _file_format(model, written),
         written.steps,
+        written.pairs,
+        written.html,
         stages.expression,
         DEFAULT_MAX_MEMORY if counts.max_memory is None else counts.max_memory << 20,
         usable_threads(running.threads),
@@ -378,7 +421,7 @@ def run(
             quiet=running.quiet,
         ),
     )
-    _show(done, output, listener)
+    _show(done, model.name, written, listener)
 
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
@@ -415,14 +458,11 @@ def _file_format(model: Model, written: Written) -> str:
     return file_format
 
 
-def _show(done: "TrainedFile", output: str | None, listener: ConsoleListener) -> None:
+def _show(done: "TrainedFile", name: str, written: Written, listener: ConsoleListener) -> None:
     """Print the steps, and note what was made and what the user might not expect."""
-    quiet = listener.quiet
+    output, quiet = written.output, listener.quiet
     if done.steps is not None:
-        from bpe_cli.views.training_steps import training_lines
-
-        for line in training_lines(done.steps):
-            print(line)
+        _show_steps(done.steps, name, written, quiet)
     if done.trained is None:
         return
     size = count(done.trained.tokenizer.vocab_size, "token")
@@ -431,6 +471,23 @@ def _show(done: "TrainedFile", output: str | None, listener: ConsoleListener) ->
         note(f"note: {sentence}", quiet=quiet)
     if output is not None:
         note(f"-> {output}", quiet=quiet)
+
+
+def _show_steps(steps: "Steps", name: str, written: Written, quiet: bool) -> None:
+    """Write the steps: as a page, as JSON, as both, or as text."""
+    if written.html is not None:
+        from bpe_cli.views.page.stepper import training_page
+
+        write_page(written.html, training_page(steps, name, written.candidates), quiet)
+    if written.json:
+        from bpe_cli.views.as_json import training_json
+
+        print_json(training_json(steps, name, written.candidates))
+    elif written.html is None:
+        from bpe_cli.views.training_steps import training_lines
+
+        for line in training_lines(steps, written.candidates):
+            print(line)
 
 
 def _pieces(done: "TrainedFile") -> str:

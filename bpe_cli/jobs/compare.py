@@ -1,4 +1,7 @@
-"""Compare tokenizers: on texts, on probes that need no texts, and by their vocabularies."""
+"""Compare tokenizers: on texts, on probes that need no texts, and by their vocabularies.
+
+Length: one job and its options, which are those of every probe.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,7 @@ class CompareOptions:
         parallel: Files of parallel texts for the languages; empty for those that are built in.
         pivot: The language that others are compared with; None for English, else the first.
         pairs: A folder of objects in two formats for the data; None for those that are built in.
+        words: Files of texts whose words are marked, which tokens are measured against.
         overlap: Whether to compare vocabularies.
         differences: How many differences to list between how tokenizers cut the texts; None to look for none.
         plain: Whether the files of ``LANG=FILE`` are text, whatever they hold.
@@ -66,6 +70,7 @@ class CompareOptions:
     parallel: tuple[str, ...] = ()
     pivot: str | None = None
     pairs: str | None = None
+    words: tuple[str, ...] = ()
     overlap: bool = False
     differences: int | None = None
     plain: bool = False
@@ -215,6 +220,7 @@ def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
         yield from (("a tokenizer", path) for _, path in files_of(tokenizer) if path)
     for each in job.options.parallel:
         yield from (("the parallel texts", path) for path in {each, each.partition("=")[2]})
+    yield from (("the words of `words`", path) for path in job.options.words)
     folder = job.options.pairs
     if folder is not None and os.path.isdir(folder):
         yield from (("an object of `pairs`", os.path.join(folder, each)) for each in os.listdir(folder))
@@ -305,7 +311,7 @@ def compare(
                 sample_beginnings(sample, source, inputs)
     return replace(
         measured,
-        probes=_probes(tokenizers, sample, options, stdin) if options.probes else None,
+        probes=_probes(tokenizers, sample, options, stdin) if options.probes or options.words else None,
         overlaps=_overlaps(tokenizers, measured) if options.overlap else (),
         disagreements=_disagreements(tokenizers, sample, options),
     )
@@ -358,7 +364,7 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
     from bpe_cli.reports.comparison.probe_numbers import probe_numbers
     from bpe_cli.support.samples import samples
 
-    languages = code = data = numbers = None
+    languages = code = data = numbers = words = None
     threads = options.threads
     if "languages" in options.probes:
         from bpe_cli.corpus.parallel_texts import parse_parallel, read_parallel
@@ -380,7 +386,12 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
         data = probe_data(tokenizers, pairs, source=BUILT_IN if folder is None else folder, threads=threads)
     if "numbers" in options.probes:
         numbers = probe_numbers(tokenizers, threads=threads)
-    return Probes(languages, code, data, numbers)
+    if options.words:
+        from bpe_cli.corpus.given_words import read_words
+        from bpe_cli.reports.comparison.probe_words import probe_words
+
+        words = probe_words(tokenizers, read_words(options.words, stdin), threads=threads)
+    return Probes(languages, code, data, numbers, words)
 
 
 def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:

@@ -160,12 +160,7 @@ class _Work:
         options, to = self.options, self.to
         if to not in (*SINKS, "text"):
             raise UsageError(f"conversations cannot be encoded to {to!r}", hint=f"there are {', '.join(SINKS)}, text")
-        if self.source.documents == "lines":
-            raise UsageError(
-                "`chat` reads JSON, not lines of text", hint='`documents="jsonl"` takes a conversation from each line'
-            )
-        if self.source.plain:
-            raise UsageError("`chat` reads JSON, not text as it is", hint="leave `plain` out")
+        check_json(self.source)
         if options.spans:
             raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
         if options.add_special_tokens or options.bos is not None:
@@ -178,16 +173,11 @@ class _Work:
         if self.chat.template == BILLED and to != "count":
             raise UsageError("openai counts what OpenAI bills, and knows no ids", hint='`to="count"` gives it')
 
-    def reader(self) -> _Reader:
+    def reader(self) -> ConversationReader:
         """Find the conversations."""
-        source = replace(
-            self.source,
-            documents="lines" if self.source.documents == "jsonl" else "whole",
-            field="messages" if self.source.field == FIELD else self.source.field,
-            json=True,
-        )
+        source = as_conversations(self.source)
         files = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
-        return _Reader(self.chat, source, files, self.listener, self.streams)
+        return ConversationReader(self.chat, source, files, self.listener, self.streams)
 
     def is_billed(self, model: Tokenizer, named: str) -> bool:
         """Return whether the tokens that OpenAI bills are counted."""
@@ -198,7 +188,31 @@ class _Work:
         )
 
 
-class _Reader:
+def check_json(source: Source) -> None:
+    """Check that a source is read as JSON.
+
+    Raises:
+        UsageError: if it is read as text.
+    """
+    if source.documents == "lines":
+        raise UsageError(
+            "`chat` reads JSON, not lines of text", hint='`documents="jsonl"` takes a conversation from each line'
+        )
+    if source.plain:
+        raise UsageError("`chat` reads JSON, not text as it is", hint="leave `plain` out")
+
+
+def as_conversations(source: Source) -> Source:
+    """Return a source whose documents are conversations: whole inputs, or lines of JSON."""
+    return replace(
+        source,
+        documents="lines" if source.documents == "jsonl" else "whole",
+        field="messages" if source.field == FIELD else source.field,
+        json=True,
+    )
+
+
+class ConversationReader:
     """Read conversations from inputs, and know the place of each; blank lines are skipped."""
 
     def __init__(self, chat: ChatOptions, source: Source, inputs: Inputs, listener: Listener, streams: Streams) -> None:
@@ -264,7 +278,7 @@ def _too_long() -> InputError:
     return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
 
 
-def _write_ids(work: _Work, model: Tokenizer, renderer: Renders, reader: _Reader) -> Encoded:
+def _write_ids(work: _Work, model: Tokenizer, renderer: Renders, reader: ConversationReader) -> Encoded:
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
@@ -309,7 +323,7 @@ def _shown(batch: list[Conversation]) -> Block:
     return Block.of([b""] * len(batch))
 
 
-def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) -> Encoded:
+def _write_counts(work: _Work, model: Tokenizer, named: str, reader: ConversationReader) -> Encoded:
     """Write the counts that OpenAI bills."""
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
@@ -343,7 +357,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     return encoded(sink, work.to, target)
 
 
-def _write_text(work: _Work, renderer: Renders, reader: _Reader) -> Encoded:
+def _write_text(work: _Work, renderer: Renders, reader: ConversationReader) -> Encoded:
     """Write the text of conversations: as it is, or of JSON lines an object a line."""
     import json
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_slow_patterns
 from bpe_cli.support.listening import SILENCE, Listener
@@ -143,6 +143,7 @@ class InspectOptions:
         best: How many segmentations of a text are ranked by their scores; None for no ranking.
         steps: Whether to find the steps to a text's tokens, with ``best`` segmentations of a lattice.
         full: Whether steps are told to their end, however many there are.
+        pairs: How many pairs that could merge each step has; None for ``usual_pairs``, if the model merges.
         tokens: The ids or texts of tokens to look up (see ``naming.find_tokens``), in place of the report on all.
         threads: How many threads encode a corpus; they change no result.
         cutting: Stages that show what they make of texts, without a model; then the tokenizer counts for nothing.
@@ -155,6 +156,8 @@ class InspectOptions:
     best: int | None = None
     steps: bool = False
     full: bool = False
+    pairs: int | None = None
+    usual_pairs: int = 0
     tokens: tuple[str, ...] = ()
     threads: int = 1
     cutting: Cutting | None = None
@@ -235,7 +238,10 @@ def _finder(
         from bpe_cli.reports.text.steps.pieces import Limits
         from bpe_cli.reports.text.steps.record import teller_of
 
-        limits = Limits(None, None) if options.full else Limits()
+        if options.pairs and not tokenizer.model.kind.startswith("bpe-"):
+            raise UsageError("`pairs` is about merges, and this model has none", hint="leave it out")
+        pairs = options.usual_pairs if options.pairs is None else options.pairs
+        limits = Limits(None, None, pairs=pairs) if options.full else Limits(pairs=pairs)
         if options.best is not None:
             from bpe_cli.reports.text.scores import refuse_without_scores
 

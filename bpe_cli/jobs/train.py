@@ -53,6 +53,8 @@ class TrainJob:
         file_format: The format of the tokenizer; None to count only.
         target: The reader whose file must hold it exactly: one of ``targets.TARGETS``; None for any.
         steps: Whether to write the textbook's training down.
+        pairs: How many of those that a step could take will be shown; None if nobody asks for them.
+        page: The file that a page of the steps will be written to; None for none.
         pattern: The split pattern that was asked for: it must match something in the corpus; None if none was.
         max_memory: Bytes of memory that the counts may take.
         threads: Number of threads. Never changes the result.
@@ -66,6 +68,8 @@ class TrainJob:
     counts_out: str | None = None
     file_format: str | None = "bpe.json"
     steps: bool = False
+    pairs: int | None = None
+    page: str | None = None
     pattern: str | None = None
     max_memory: int = DEFAULT_MAX_MEMORY
     threads: int = 1
@@ -151,7 +155,9 @@ def train_file(
 
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
-    outputs = [("`output`", target.path if target else None), ("`counts_out`", job.counts_out)]
+    outputs = [
+        ("`output`", target.path if target else None), ("`counts_out`", job.counts_out), ("`page`", job.page),
+    ]  # fmt: skip
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
@@ -234,6 +240,11 @@ def _train(
 
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
+    if steps is not None and job.pairs:
+        from bpe_cli.teaching.record import COMPETING, family_of
+
+        if family_of(steps) not in COMPETING:
+            raise UsageError("nothing competes in the steps of this algorithm", hint="leave `pairs` out")
     with listener.task("training", options.vocab_size or 0, "token") as advance:
         trained = trainer.train(counts, options, by_totals(advance), job.threads)
     if job.target is not None:

@@ -176,6 +176,7 @@ class Step(Generic[Symbol]):
             0: one goes, -1: both go.
         vocabulary_size: Number of different symbols in use after the merge.
         words: The corpus after the merge.
+        counts: All pairs that could be merged, with their counts, in first-seen order.
     """
 
     number: int
@@ -186,6 +187,7 @@ class Step(Generic[Symbol]):
     vocabulary_change: int
     vocabulary_size: int
     words: Mapping[tuple[Symbol, ...], int]
+    counts: Mapping[tuple[Symbol, Symbol], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,8 @@ class Training(Generic[Symbol]):
             words = merge_words(words, pair, product)
             in_use_before, in_use = in_use, len(count_symbols(words))
             number += 1
-            yield Step(number, pair, counts[pair], product, ids[product], in_use - in_use_before, in_use, words)
+            change = in_use - in_use_before
+            yield Step(number, pair, counts[pair], product, ids[product], change, in_use, words, counts)
 
     def merges(self) -> list[tuple[Symbol, Symbol]]:
         """Train, and return the merged pairs in order."""

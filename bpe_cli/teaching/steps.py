@@ -1,4 +1,4 @@
-"""The steps of a training as values, which ``views.training_steps`` writes out.
+"""The steps of a training as values: what a trainer gives, and what is recorded of it for ``views`` to write out.
 
 ``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train while somebody takes their steps.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from fractions import Fraction
+from typing import Literal, TypeAlias
 
 from bpe_cli.teaching import bpe, wordpiece
 from bpe_cli.teaching.maxmatch import Rules
@@ -109,11 +110,13 @@ class Estimation:
     """The steps of expectation maximisation.
 
     Attributes:
+        words: The corpus.
         rounds: ``seeds``, ``expectation`` or ``pruning``, and the tokens after it with their scores.
         reserved: The tokens that are not learnt.
         tokens: Those that are, with their scores.
     """
 
+    words: Mapping[str, int]
     rounds: Iterable[tuple[str, Mapping[str, float]]]
     reserved: Sequence[str]
     tokens: Mapping[str, float]
@@ -124,3 +127,119 @@ Steps: TypeAlias = (
     | ThresholdSearch | Joining | Pruning | Estimation
 )  # fmt: skip
 """What any trainer can show."""
+
+
+# -- what is recorded of them (``record``) -----------------------------------------------------------
+
+Symbol = str | bytes
+
+Family = Literal["merges", "scores", "rounds", "losses", "estimation", "thresholds", "pieces", "bytes", "scored-pieces"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a step could take: a pair to merge, or a token to drop.
+
+    Attributes:
+        parts: The two symbols of a pair, or the token.
+        product: What the pair becomes; the token.
+        count: How often the pair occurs; None for a token.
+        left_count: How often the left symbol occurs, where pairs have scores.
+        right_count: How often the right one does.
+        score: The pair's score.
+        loss: By how much the corpus becomes less likely without the token.
+        taken: Whether the step takes it: merges it, or drops it.
+        tied: Whether it is worth as much as the last one that is taken, and is not taken itself.
+    """
+
+    parts: tuple[Symbol, ...]
+    product: Symbol
+    count: int | None = None
+    left_count: int | None = None
+    right_count: int | None = None
+    score: Fraction | None = None
+    loss: float | None = None
+    taken: bool = False
+    tied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Symbols in order, a word or a single token, and how often they occur."""
+
+    symbols: tuple[Symbol, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A word that a step changes: its symbols before and after, and how often it occurs."""
+
+    before: tuple[Symbol, ...]
+    after: tuple[Symbol, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A token of the vocabulary in the end: its id, and its count or score where it has one."""
+
+    token_id: int
+    token: Symbol
+    count: int | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """One step.
+
+    Attributes:
+        kind: A ``merge``; a ``round`` of joining; the ``seeds``, an ``expectation`` or a ``pruning``; a ``threshold``.
+        number: From 1; an expectation has that of the pruning that follows. The seeds have 0.
+        taken: The pair that is merged, the pairs that are joined, or the tokens that go.
+        candidates: The best of those that could be taken, in order.
+        candidate_count: How many could be taken.
+        tied_count: How many of those that are not taken are worth as much as the last that is.
+        changes: The words that change.
+        tokens: The tokens in use afterwards, with their counts; of an estimation, those that are left.
+        size: How many tokens are in use, or left.
+        size_change: By how much that has changed.
+        token_id: The id of what is made.
+        threshold: What a count must exceed (joining) or reach.
+        cost: What the corpus costs: the sum of the negative logarithms of its tokens' probabilities.
+    """
+
+    kind: Literal["merge", "round", "seeds", "expectation", "pruning", "threshold"]
+    number: int
+    taken: tuple[Candidate, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    candidate_count: int = 0
+    tied_count: int = 0
+    changes: tuple[Change, ...] = ()
+    tokens: tuple[Entry, ...] | tuple[Counted, ...] = ()
+    size: int = 0
+    size_change: int | None = None
+    token_id: int | None = None
+    threshold: float | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A training.
+
+    Attributes:
+        words: The corpus at the beginning, with how often each word (line, piece) occurs.
+        steps: The steps, as they are made.
+        tokens: The tokens in use at the beginning, with their counts, where steps merge them.
+        vocabulary: The vocabulary in the end, where the steps do not make it token by token.
+        tie: Which of equals is taken, where that is a rule with a name.
+    """
+
+    family: Family
+    words: tuple[Counted, ...]
+    steps: Iterator[RecordedStep]
+    tokens: tuple[Counted, ...] = ()
+    vocabulary: tuple[Entry, ...] = ()
+    tie: str | None = None

@@ -108,6 +108,56 @@ def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, fl
     }
 
 
+UNKNOWN_PENALTY = 10.0
+"""How far below the lowest score that of an unknown character lies."""
+
+
+def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, float]:
+    """Estimate by how much the corpus becomes less likely without each token: what expectation maximisation prunes by.
+
+    Each occurrence in the best segmentations becomes the best other way to put the token together, and probabilities
+    are shares of these occurrences. A token that no best segmentation has is no loss. One that cannot be put together
+    otherwise does not compete, and is left out.
+
+    >>> found = likelihood_losses({"ab": 3, "b": 1}, {"a": -1.0, "b": -1.0, "ab": -1.5})
+    >>> {token: round(loss, 4) for token, loss in found.items()}
+    {'a': 0.0, 'ab': 0.8394}
+    """
+    unknown = min(scores.values(), default=0.0) - UNKNOWN_PENALTY
+    lengths = sorted({len(token) for token in scores})
+
+    frequencies = dict.fromkeys(scores, 0)
+    for word, count in words.items():
+        for edge in _best_edges(word, scores, unknown, lengths):
+            if edge.known:
+                frequencies[edge.token] += count
+    total = sum(frequencies.values())
+    found = {}
+    for token, frequency in frequencies.items():
+        if not frequency:
+            found[token] = 0.0
+        elif others := _best_edges(token, scores, unknown, lengths, but=token):
+            more = frequency * (len(others) - 1)
+            parts = (frequencies[edge.token] if edge.known else 0 for edge in others)
+            without = fsum(log((part + frequency) / (total + more)) for part in parts)
+            found[token] = frequency / total * (log(frequency / total) - without)
+    return found
+
+
+def _best_edges(
+    text: str, scores: Mapping[str, float], unknown: float, lengths: Sequence[int], but: str | None = None
+) -> list[Edge]:
+    """Return the best segmentation, without one token; nothing if there is none."""
+    best_sums = [0.0] + [-inf] * len(text)
+    last: list[Edge | None] = [None] * len(text)
+    for start in range(len(text)):
+        for edge in edges(text, scores, unknown, start, lengths):
+            if edge.token != but and best_sums[start] + edge.score > best_sums[edge.end]:
+                best_sums[edge.end] = best_sums[start] + edge.score
+                last[edge.end - 1] = edge
+    return [] if best_sums[-1] == -inf else best_path([edge or Edge(0, 0, "", 0.0) for edge in last])
+
+
 def train(
     words: Mapping[str, int], vocab_size: int, initial_size: int = 300, dropped: float = 0.1
 ) -> Iterator[dict[str, int]]:

@@ -97,6 +97,8 @@ class Step:
         product: What they became.
         token_id: Its id: a new one, unless the product was a token already.
         words: The corpus after the merge.
+        counts: All pairs that could be merged, with their counts, in first-seen order.
+        symbols: How often each symbol occurred before.
     """
 
     number: int
@@ -107,6 +109,8 @@ class Step:
     product: str
     token_id: int
     words: Mapping[tuple[str, ...], int]
+    counts: Mapping[Pair, int]
+    symbols: Mapping[str, int]
 
     @property
     def score(self) -> Fraction:
@@ -147,7 +151,8 @@ class Training:
             words = merge_words(words, pair, product)
             number += 1
             yield Step(
-                number, pair, counts[pair], symbols[pair[0]], symbols[pair[1]], product, ids[product], words
+                number, pair, counts[pair], symbols[pair[0]], symbols[pair[1]], product, ids[product], words,
+                {each: counts[each] for each in frequent}, symbols,
             )  # fmt: skip
 
     def merges(self) -> list[Pair]:

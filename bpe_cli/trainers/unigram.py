@@ -347,7 +347,7 @@ class UnigramTrainer(Trainer[UnigramOptions]):
             (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
             for step, tokens in trained.rounds()
         )
-        return Estimation(recorded, options.reserved, dict(learnt))
+        return Estimation(words, recorded, options.reserved, dict(learnt))
 
 
 TRAINER = UnigramTrainer()

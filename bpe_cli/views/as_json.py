@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.conversation import ConversationReport
     from bpe_cli.reports.text.scores import Ranking
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
     from bpe_cli.reports.tokenizer.reachability import Reachability
+    from bpe_cli.teaching.steps import Steps as Training
     from bpe_cli.tokenizer.usage import Fact
 
 MOST_DIGITS = 15
@@ -165,6 +167,14 @@ SHAPES: dict[str, Shape] = {
         contents=lambda split: [content.hex() for content in split.contents],
     ),
     "characters.TextWarning": Shape("kind message hint bytes=start,end count"),
+    "conversation.ConversationReport": Shape(
+        "schema tokenizer=whole.tokenizer template token_count=whole.token_count byte_count=whole.byte_count "
+        "special_count said_count round_trip=whole.round_trip differs_at=whole.differs_at parts",
+        schema=lambda _: "bpe.inspect.chat/1",
+    ),
+    "conversation.ConversationPart": Shape(
+        "kind messages roles bytes=start,end token_count special_count said_count tokens=segmentation.tokens"
+    ),
     "stages.StagesReport": Shape(
         "normalizer=normalizers pre_tokenizer=pre_tokenizers pieces model post_processor decoder",
         post_processor=lambda report: {
@@ -186,6 +196,11 @@ SHAPES: dict[str, Shape] = {
         tokens=lambda each: [token.content for token in each.tokens],
     ),
     "steps.StepToken": Shape("id=token_id token=content"),
+    "steps.Candidate": Shape(
+        "parts product count left_count right_count score loss taken tied",
+        score=lambda each: None if each.score is None else float(each.score),
+    ),
+    "steps.Entry": Shape("id=token_id token count score"),
     "vocabulary_report.VocabularyReport": Shape(
         "schema name fingerprint kind algorithm ordinary_count special_count merge_count dead_merge_count highest_id "
         "unused_count unused_ranges patterns prefix_space ignore_merges unicode_version special_tokens settings "
@@ -271,6 +286,18 @@ def all_steps_json(steps: Sequence[Steps], origins: Sequence[tuple[str, int]]) -
     """Write how a tokenizer arrived at the tokens of texts."""
     values = [{"schema": "bpe.inspect.steps/1", **_steps_value(each)} for each in steps]
     return one_or_several(values, origins, "bpe.inspect.all-steps/1")
+
+
+def conversations_json(reports: Sequence[ConversationReport], origins: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """Write conversations as tokens, message by message."""
+    return one_or_several([json_value(each) for each in reports], origins, "bpe.inspect.chats/1")
+
+
+def training_json(steps: Training, algorithm: str, most: int | None) -> dict[str, Any]:
+    """Write a training step by step, with up to so many candidates in each; None for all."""
+    from bpe_cli.teaching.record import record
+
+    return {"schema": "bpe.train.steps/1", "algorithm": algorithm, **_steps_value(record(steps, most))}
 
 
 def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         MatchWalk,
         MergeStep,
         MergeWalk,
+        Rival,
         Row,
         Spelling,
         Steps,
@@ -164,14 +165,38 @@ def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[Block]:
         else:
             yield _line(f"step {number}", pair)
             yield _line("", after)
+        yield from _rivals(walk.steps[number - 1])
     if walk.more:
         yield _more(walk.more, "merge")
     yield from _spellings(walk.ends, most)
 
 
 def _merge(step: MergeStep) -> str:
-    chosen = f"rank {whole(step.rank)}" if step.score is None else f"score {_score(step.score, 0)}"
+    chosen = f"rank {chosen_by(step)}" if step.score is None else f"score {chosen_by(step)}"
     return f"{visible(step.left)} + {visible(step.right)} -> {visible(step.product)}, {chosen}"
+
+
+def chosen_by(step: MergeStep | Rival) -> str:
+    """Write the rank or the score that a pair is chosen by."""
+    return whole(step.rank) if step.score is None else _score(step.score, 0)
+
+
+def said_of(rival: Rival) -> str:
+    """Say what became of a pair: whether it merged, whether it could as well have, and where it stands."""
+    places = f"at {rival.times} places" if rival.times > 1 else ""
+    return ", ".join(filter(None, ("taken" if rival.taken else "tied" if rival.tied else "", places)))
+
+
+def _rivals(step: MergeStep) -> Iterator[Block]:
+    """List the pairs that could merge."""
+    pairs = [f"{visible(each.left)} + {visible(each.right)}" for each in step.candidates]
+    numbers = list(map(chosen_by, step.candidates))
+    wide, right = max(map(cell_len, pairs), default=0), max(map(len, numbers), default=0)
+    for place, (pair, number, each) in enumerate(zip(pairs, numbers, step.candidates, strict=True)):
+        line = f"{_padded(pair, wide)}  {number:>{right}}  {said_of(each)}".rstrip()
+        yield _line("" if place else "pairs", line)
+    if step.candidates and step.candidate_count > len(step.candidates):
+        yield _more(step.candidate_count - len(step.candidates), "pair")
 
 
 def _symbols(symbols: Symbols, between: str = " ") -> Line:

@@ -1,8 +1,8 @@
 """Show a text token by token, in colours, or with bars between tokens where there are none; and list its tokens.
 
 The console decides which: bars when it is no terminal or colour is off. Colour never says anything alone: special
-tokens have brackets, and a character that lies in several tokens stands once, followed by the bytes that each of them
-has: ``谁⟨e8 b0|81⟩``.
+tokens have brackets, and a character that lies in several tokens stands once, followed by what each of them has: bytes
+``谁⟨e8 b0|81⟩``, or whole characters ``ทั⟨ท|◌ั⟩``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bpe_cli.views.lines import (
     palette_of,
     token_style,
 )
-from bpe_cli.views.visible import BAR, bordered, harmless, units, visible
+from bpe_cli.views.visible import BAR, bordered, harmless, shares, units, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,17 +177,16 @@ def cells(groups: Iterable[Group], palette: Palette) -> Iterator[Cell]:
 
 
 def _put_split(made: list[Cell], part: Part, first: int, palette: Palette) -> None:
-    """Write a character that lies in several tokens: itself once, then its bytes token by token."""
+    """Write a character that lies in several tokens: itself once, then what each token has of it."""
     cell = made[part.first - first]
     cell.units.extend((unit, CHARACTER) for unit in units(part.text[:_LONGEST_CLUSTER], bars=not palette))
     if len(part.text) > _LONGEST_CLUSTER:
         cell.units.append(("…", PLAIN))
     cell.units += [(BORDER, PLAIN), ("⟨", PLAIN)]
-    for number, content in enumerate(part.contents, start=part.first):
+    for number, share in enumerate(shares(part.contents), start=part.first):
         style = token_style(palette, number)
         cell = made[number - first]
-        for position, byte in enumerate(content):
-            cell.units.append((f" {byte:02x}" if position else f"{byte:02x}", style))
+        cell.units.extend((unit, style) for unit in share)
     cell.units.append(("|…⟩" if part.clipped else "⟩", PLAIN))
 
 

@@ -1,33 +1,46 @@
-"""Write trainings as lines of text, the way textbooks do: what ``bpe train --steps`` prints."""
+"""Write trainings as lines of text, the way textbooks do: what ``bpe train --steps`` prints.
+
+Below a step stand the best of those that it could have taken, if they are asked for (``most``, None for all).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.cells import cell_len
 
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.teaching import bpe, wordpiece
-from bpe_cli.teaching.bpe import Symbol, count_symbols
-from bpe_cli.teaching.maxmatch import learn
+from bpe_cli.teaching.bpe import Symbol
+from bpe_cli.teaching.record import record
 from bpe_cli.teaching.steps import (
     ByteIds,
+    Candidate,
+    Counted,
     Estimation,
     Joining,
     NumberedPieces,
     Pruning,
+    Record,
+    RecordedStep,
     ScoredPieces,
     Steps,
     ThresholdSearch,
     by_count,
 )  # fmt: skip
-from bpe_cli.teaching.unigram import corpus_cost, costs
+from bpe_cli.views.visible import CIRCLE, needs_circle
 
 
-def training_lines(steps: Steps) -> Iterator[str]:
-    """Yield the lines of any training, without line ends; it may train while they are taken."""
+def training_lines(steps: Steps, most: int | None = 0) -> Iterator[str]:
+    """Yield the lines of any training, without line ends; it may train while they are taken.
+
+    Args:
+        steps: The training.
+        most: How many candidates each step shows; None for all, and for all that goes.
+    """
     match steps:
         case wordpiece.Training():
-            return score_lines(steps)
+            return score_lines(steps, most)
         case NumberedPieces():
             return piece_lines(steps)
         case ByteIds():
@@ -37,12 +50,12 @@ def training_lines(steps: Steps) -> Iterator[str]:
         case ThresholdSearch():
             return threshold_lines(steps)
         case Joining():
-            return joining_lines(steps)
+            return joining_lines(steps, most)
         case Pruning():
-            return pruning_lines(steps)
+            return pruning_lines(steps, most)
         case Estimation():
-            return estimation_lines(steps)
-    return merge_lines(steps)  # type: ignore[misc]  # of text or of bytes
+            return estimation_lines(steps, most)
+    return merge_lines(steps, most)  # type: ignore[misc]  # of text or of bytes
 
 
 def plural(count: int, noun: str) -> str:
@@ -60,14 +73,19 @@ def display(symbol: str | bytes) -> str:
     Bytes of ASCII are written in GPT-2's alphabet, where a blank is ``Ġ``; those that are no whole characters by their
     numbers. A text that cannot be printed, or has blanks, is written as Python writes it.
 
+    A combining mark at the beginning stands on a dotted circle, and a symbol with such a circle in quotes.
+
     >>> display("</w>"), display(b" t"), display("a\n"), display(" ")
     ('</w>', 'Ġt', "'a\\n'", "' '")
     >>> display(" 你是".encode()), display("你".encode()[:2])
     ('Ġ你是', '⟨e4bd⟩')
+    >>> display("\u0e31"), display("\u0e31ก".encode()), display("◌")
+    ('◌\u0e31', '◌\u0e31ก', "'◌'")
     """
-    if not isinstance(symbol, str):
-        return _display_bytes(symbol)
-    return symbol if symbol and symbol.isprintable() and " " not in symbol else repr(symbol)
+    shown = symbol if isinstance(symbol, str) else _display_bytes(symbol)
+    if CIRCLE in shown or not shown or not shown.isprintable() or " " in shown:
+        return repr(shown)
+    return CIRCLE + shown if needs_circle(shown[0]) else shown
 
 
 def _display_bytes(symbol: bytes) -> str:
@@ -81,7 +99,7 @@ def _display_bytes(symbol: bytes) -> str:
     return shown if shown.isprintable() else f"⟨{symbol.hex()}⟩"
 
 
-def merge_lines(training: bpe.Training[Symbol]) -> Iterator[str]:
+def merge_lines(training: bpe.Training[Symbol], most: int | None = 0) -> Iterator[str]:
     r"""Yield lines, without line ends: the corpus at the start, then what each merge did.
 
     A step shows the pair and its count, the words that changed, the tokens in use with their counts,
@@ -100,35 +118,77 @@ def merge_lines(training: bpe.Training[Symbol]) -> Iterator[str]:
       tokens  l:7  ow:7
       in use  2 (-1): o, w are gone
     """
-    words = training.words
-    yield f"start: {plural(len(count_symbols(words)), 'token')} in use"
-    yield from _listing(words, words)
-    for step in training:
-        left, right = map(display, step.pair)
+    recorded = record(training, most)
+    yield from _start(recorded)
+    for step in recorded.steps:
+        pair, product = step.taken[0].parts, step.taken[0].product
+        times = plural(step.taken[0].count or 0, "time")
         yield ""
-        yield f"step {step.number}: {left} + {right} -> {display(step.product)}, {plural(step.count, 'time')}"
-        yield from _listing(_changed(step.words, words), step.words)
-        in_use = count_symbols(step.words)
-        gone = [display(symbol) for symbol in dict.fromkeys(step.pair) if symbol not in in_use]
-        verdict = f": {', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
-        yield f"  in use  {step.vocabulary_size} ({step.vocabulary_change:+d}){verdict}"
-        words = step.words
+        yield f"step {step.number}: {' + '.join(map(display, pair))} -> {display(product)}, {times}"
+        yield from _candidates(step, "pairs", "pair")
+        yield from _effect(step)
+        in_use = {symbol for each in step.tokens if isinstance(each, Counted) for symbol in each.symbols}
+        gone = [display(symbol) for symbol in dict.fromkeys(pair) if symbol not in in_use]
+        said = f": {', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
+        yield f"  in use  {step.size} ({step.size_change:+d}){said}"
 
 
-def _changed(
-    words: Mapping[tuple[Symbol, ...], int], before: Mapping[tuple[Symbol, ...], int]
-) -> dict[tuple[Symbol, ...], int]:
-    return {word: count for word, count in words.items() if word not in before}
+def _start(recorded: Record) -> Iterator[str]:
+    """Yield how many tokens there are, and the corpus."""
+    yield f"start: {plural(len(recorded.tokens), 'token')} in use"
+    yield from (_word(word.symbols, word.count) for word in recorded.words)
+    yield _tokens(recorded.tokens)
 
 
-def _listing(listed: Mapping[tuple[Symbol, ...], int], words: Mapping[tuple[Symbol, ...], int]) -> Iterator[str]:
-    """Yield a line a word, then one with the tokens in use."""
-    for word, frequency in listed.items():
-        yield f"{frequency:8}  {' '.join(map(display, word))}"
-    yield "  tokens  " + "  ".join(f"{display(symbol)}:{count}" for symbol, count in count_symbols(words).items())
+def _effect(step: RecordedStep) -> Iterator[str]:
+    """Yield the words that have changed, each once, and the tokens in use."""
+    changed: dict[tuple[str | bytes, ...], int] = {}
+    for each in step.changes:
+        changed[each.after] = changed.get(each.after, 0) + each.count
+    yield from (_word(word, count) for word, count in changed.items())
+    yield _tokens([each for each in step.tokens if isinstance(each, Counted)])
 
 
-def score_lines(training: wordpiece.Training) -> Iterator[str]:
+def _tokens(tokens: Sequence[Counted]) -> str:
+    return "  tokens  " + "  ".join(f"{display(each.symbols[0])}:{each.count}" for each in tokens)
+
+
+def _word(symbols: Sequence[str | bytes], count: int) -> str:
+    return f"{count:8}  {' '.join(map(display, symbols))}"
+
+
+def _candidates(step: RecordedStep, label: str, noun: str) -> Iterator[str]:
+    """Yield a line for each candidate, with what was taken and what is as good, and how many there are besides."""
+    if not step.candidates:
+        return
+    shown = [(" + ".join(map(display, each.parts)), worth(each), verdict(each)) for each in step.candidates]
+    widths = [max(cell_len(row[column]) for row in shown) for column in (0, 1)]
+    for number, (parts, value, said) in enumerate(shown):
+        padding = " " * (widths[0] - cell_len(parts))
+        aligned = value.ljust(widths[1]) if "=" in value else value.rjust(widths[1])
+        line = f"{'' if number else label:>8}  {parts}{padding}  {aligned}"
+        yield f"{line}  {said}".rstrip()
+    if more := step.candidate_count - len(shown):
+        tied = step.tied_count - sum(1 for each in step.candidates if each.tied)
+        yield f"{'':8}  and {plural(more, f'more {noun}')}{f', {tied} of them tied' if tied else ''}"
+
+
+def worth(candidate: Candidate) -> str:
+    """Write what a candidate is worth: its score as a fraction, its loss, or its count."""
+    if candidate.score is not None:
+        product = f"({candidate.left_count} * {candidate.right_count})"
+        return f"{candidate.score} = {candidate.count} / {product}"
+    return f"{candidate.loss:.4f}" if candidate.loss is not None else str(candidate.count)
+
+
+def verdict(candidate: Candidate) -> str:
+    """Say whether a candidate is taken, or as good as the last that is."""
+    if candidate.taken:
+        return "taken" if candidate.loss is None else "goes"
+    return "tied" if candidate.tied else ""
+
+
+def score_lines(training: wordpiece.Training, most: int | None = 0) -> Iterator[str]:
     """Yield a training by score as lines, without line ends, the way a textbook writes it out.
 
     >>> from bpe_cli.teaching import wordpiece
@@ -143,17 +203,15 @@ def score_lines(training: wordpiece.Training) -> Iterator[str]:
            1  h ##ug ##s
       tokens  h:3  ##ug:3  ##s:1
     """
-    words = training.words
-    yield f"start: {len(count_symbols(words))} tokens in use"
-    yield from _listing(words, words)
-    for step in training:
+    recorded = record(training, most)
+    yield from _start(recorded)
+    for step in recorded.steps:
+        taken = step.taken[0]
+        merge = f"{' + '.join(map(display, taken.parts))} -> {display(taken.product)}"
         yield ""
-        yield (
-            f"step {step.number}: {' + '.join(map(display, step.pair))} -> {display(step.product)}, "
-            f"score {step.score} = {step.count} / ({step.left_count} * {step.right_count})"
-        )
-        yield from _listing(_changed(step.words, words), step.words)
-        words = step.words
+        yield f"step {step.number}: {merge}, score {worth(taken)}"
+        yield from _candidates(step, "pairs", "pair")
+        yield from _effect(step)
 
 
 def piece_lines(pieces: NumberedPieces) -> Iterator[str]:
@@ -211,7 +269,7 @@ def threshold_lines(search: ThresholdSearch) -> Iterator[str]:
     yield "  tokens  " + "  ".join(map(display, vocabulary))
 
 
-def joining_lines(joining: Joining) -> Iterator[str]:
+def joining_lines(joining: Joining, most: int | None = 0) -> Iterator[str]:
     r"""Yield lines of text, without line ends: the corpus at the start, then what each round did.
 
     >>> from bpe_cli.teaching.maxmatch import Rules
@@ -229,27 +287,32 @@ def joining_lines(joining: Joining) -> Iterator[str]:
     vocabulary: 1 token
            0  调度
     """
-    lines = joining.lines
+    lines: Sequence[Sequence[str | bytes]] = joining.lines
     yield f"start: {plural(len(lines), 'line')}"
     yield from _cut_lines(lines)
-    for each in learn(lines, joining.rounds, joining.rules):
+    for step in record(joining, None if most == 0 else most).steps:
         yield ""
-        pairs = plural(len(each.words), "pair")
-        yield f"round {each.number}: {pairs}; joined where the count is above {each.threshold:g}"
-        yield "   words  " + "  ".join(f"{display(word)}:{count}" for word, count in each.words)
-        yield from _cut_lines(each.lines)
+        pairs = plural(step.candidate_count, "pair")
+        yield f"round {step.number}: {pairs}; joined where the count is above {step.threshold:g}"
+        if most == 0:
+            yield "   words  " + "  ".join(f"{display(each.product)}:{each.count}" for each in step.candidates)
+        else:
+            yield from _candidates(step, "words", "pair")
+        changed = {change.before: change.after for change in step.changes}
+        lines = [changed.get(tuple(line), line) for line in lines]
+        yield from _cut_lines(lines)
     yield ""
     yield f"vocabulary: {plural(len(joining.tokens), 'token')}"
     for token_id, token in enumerate(joining.tokens):
         yield f"{token_id:8}  {display(token)}"
 
 
-def _cut_lines(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+def _cut_lines(lines: Sequence[Sequence[str | bytes]]) -> Iterator[str]:
     for line in lines:
         yield "          " + " ".join(map(display, line))
 
 
-def pruning_lines(pruning: Pruning) -> Iterator[str]:
+def pruning_lines(pruning: Pruning, most: int | None = 0) -> Iterator[str]:
     """Yield a line for each round: what went, how many tokens are left, what the corpus costs; and the vocabulary.
 
     >>> words = {"hug": 10, "pug": 5, "hugs": 5}
@@ -263,22 +326,21 @@ def pruning_lines(pruning: Pruning) -> Iterator[str]:
            0  <unk>
            1  h  -1.5000
     """
-    before: Collection[str] = ()
-    for number, tokens in enumerate(pruning.rounds):
-        cost = corpus_cost(pruning.words, costs(tokens))
-        if number == 0:
-            yield f"{len(tokens)} characters and substrings to begin with; the corpus costs {cost:.4f}"
+    for step in record(pruning, most).steps:
+        left = plural(step.size, "token")
+        if step.kind == "seeds":
+            yield f"{step.size} characters and substrings to begin with; the corpus costs {step.cost:.4f}"
         else:
-            yield f"{number}. {_without(before, tokens)}: {plural(len(tokens), 'token')}; the corpus costs {cost:.4f}"
-        before = tokens
+            yield f"{step.number}. {_without(step, most)}: {left}; the corpus costs {step.cost:.4f}"
+            yield from _candidates(step, "losses", "token")
     yield from _scored(pruning.reserved, pruning.tokens)
 
 
-def estimation_lines(estimation: Estimation) -> Iterator[str]:
+def estimation_lines(estimation: Estimation, most: int | None = 0) -> Iterator[str]:
     """Yield a line for each step of expectation maximisation and pruning, and the vocabulary.
 
     >>> rounds = [("seeds", {"a": -1.0, "ab": -1.0}), ("expectation", {"a": -1.0}), ("pruning", {"a": -1.0})]
-    >>> print(*estimation_lines(Estimation(rounds, (), {"a": -1.5})), sep=chr(10))
+    >>> print(*estimation_lines(Estimation({}, rounds, (), {"a": -1.5})), sep=chr(10))
     2 characters and substrings to begin with
     1. expected anew without ab: 1 token
     1. pruned: 1 token
@@ -286,17 +348,14 @@ def estimation_lines(estimation: Estimation) -> Iterator[str]:
     vocabulary: 1 token
            0  a  -1.5000
     """
-    before: Collection[str] = ()
-    number = 1
-    for step, tokens in estimation.rounds:
-        if step == "seeds":
-            yield f"{len(tokens)} characters and substrings to begin with"
-        else:
-            done = "pruned" if step == "pruning" else "expected anew"
-            change = " ".join(filter(None, (f"{number}.", done, _without(before, tokens))))
-            yield f"{change}: {plural(len(tokens), 'token')}"
-        number += step == "pruning"
-        before = tokens
+    for step in record(estimation, most).steps:
+        if step.kind == "seeds":
+            yield f"{step.size} characters and substrings to begin with"
+            continue
+        done = "pruned" if step.kind == "pruning" else "expected anew"
+        change = " ".join(filter(None, (f"{step.number}.", done, _without(step, most))))
+        yield f"{change}: {plural(step.size, 'token')}"
+        yield from _candidates(step, "losses", "token")
     yield from _scored(estimation.reserved, estimation.tokens)
 
 
@@ -314,6 +373,11 @@ def _scored(reserved: Sequence[str], tokens: Mapping[str, float]) -> Iterator[st
         yield f"{token_id:8}  {display(token)}  {score:.4f}"
 
 
-def _without(before: Collection[str], tokens: Collection[str]) -> str:
-    gone = [display(token) for token in before if token not in tokens]
-    return "without " + " ".join(islice(gone, 8)) + (" ..." if len(gone) > 8 else "") if gone else ""
+_MOST_GONE = 8
+
+
+def _without(step: RecordedStep, most: int | None) -> str:
+    """Write which tokens go: the first ones, or all of them."""
+    gone = [display(each.product) for each in step.taken]
+    shown = gone if most is None else gone[:_MOST_GONE]
+    return "without " + " ".join(shown) + (" ..." if len(gone) > len(shown) else "") if gone else ""

@@ -1,8 +1,9 @@
 r"""Write any text so that everything in it is visible, nothing in it moves the cursor, and it keeps its place.
 
 White space gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
-becomes ``<U+200B>``. Where such a mark stands in the text itself, a backslash comes before it (and
-before each backslash), so what is shown can be read back without doubt.
+becomes ``<U+200B>``. A combining mark without a character before it stands on a dotted circle. Where such a mark of
+ours stands in the text itself, a backslash comes before it (and before each backslash), so what is shown can be read
+back without doubt.
 
 On terminals that apply the bidirectional algorithm (VTE, Konsole, iTerm2 ...) neighbouring Arabic or Hebrew tokens, and
 the bars between them, would become one run, whose last token stands leftmost. A LEFT-TO-RIGHT MARK at the border of two
@@ -18,7 +19,7 @@ file and a pager get the tokens and nothing else. One that stands in the text it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -46,13 +47,18 @@ BAR = "|"
 BRACKETS = "⟨⟩⟦⟧"
 """Around the bytes of a split character, and around a special token."""
 
-_ESCAPED = frozenset(MARKS.values()) | frozenset(BRACKETS) | {"\\"}
+CIRCLE = "◌"
+"""What a combining mark stands on that has no character before it in what is shown."""
+
+_ESCAPED = frozenset(MARKS.values()) | frozenset(BRACKETS) | {CIRCLE, "\\"}
 
 HIDDEN = (
     r"[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]"
     r"--[ \ufe00-\ufe0f]]"
 )
 """Matches a character without a shape or width one could rely on: a set for ``regex`` with ``VERSION1``."""
+
+_UNSEEN_MARKS = frozenset(map(chr, range(0xFE00, 0xFE10)))  # variation selectors: on a circle they would be invisible
 
 # More marks than any script puts on one character; without an end they would cover the lines around.
 _MOST_COMBINING = 8
@@ -66,6 +72,24 @@ def _hidden() -> regex.Pattern[str]:
     return regex.compile(HIDDEN, regex.VERSION1)
 
 
+@lru_cache(maxsize=1)
+def _mark() -> regex.Pattern[str]:
+    """Compile the pattern of a combining mark."""
+    import regex
+
+    return regex.compile(r"\p{M}")
+
+
+def needs_circle(character: str) -> bool:
+    """Return whether a character is a combining mark that is seen only on another one.
+
+    >>> needs_circle("\u0e31"), needs_circle("e")
+    (True, False)
+    """
+    seen = character not in _UNSEEN_MARKS and cell_len(character) == 0
+    return seen and _mark().match(character) is not None
+
+
 def units(text: str, *, bars: bool = False) -> Iterator[str]:
     r"""Yield what to print for a text, decoded with ``surrogateescape``, in units that no line should break.
 
@@ -75,10 +99,13 @@ def units(text: str, *, bars: bool = False) -> Iterator[str]:
     ['a', '·', 'b', '⏎']
     >>> "".join(units("\x1b[31m\u202e \\ ·\udcff"))
     '␛[31m<U+202E>·\\\\·\\·\\xff'
+    >>> "".join(units("\u0301 ◌"))
+    '◌\u0301·\\◌'
     """
     hidden = _hidden()
     held = ""  # a plain character, to which combining ones may come
     combining = 0
+    piled = False  # whether the marks before are too many for one character
     for place, character in enumerate(text):
         if " " < character < "\x7f" and character not in "\\<|":
             unit, plain = character, True
@@ -95,18 +122,44 @@ def units(text: str, *, bars: bool = False) -> Iterator[str]:
                 held += character
                 combining += 1
                 continue
-            unit, plain = _escape(character), False
+            piled = piled or bool(held)
+            if piled or not needs_circle(character):
+                if held:
+                    yield held
+                held, combining = "", 0
+                yield _escape(character)
+                continue
+            held, combining = CIRCLE + character, 1
+            continue
         else:
             unit, plain = character, True
         if held:
             yield held
-        held, combining = "", 0
+        held, combining, piled = "", 0, False
         if plain:
             held = unit
         else:
             yield unit
     if held:
         yield held
+
+
+def shares(contents: Sequence[bytes], *, bars: bool = True) -> list[list[str]]:
+    r"""Return what to print for the parts of a grapheme cluster that lie in several tokens, each in units.
+
+    Parts that are whole characters are shown as these, else all of them as their bytes. No part that is shown as text
+    looks like bytes: a cluster has no two letters or digits of ASCII.
+
+    >>> shares(["e".encode(), "\u0301".encode()]), shares(["谁".encode()[:2], "谁".encode()[2:]])
+    ([['e'], ['◌\u0301']], [['e8', ' b0'], ['81']])
+    """
+    try:
+        texts = [content.decode() for content in contents]
+    except UnicodeDecodeError:
+        texts = []
+    if texts and all(texts):
+        return [list(units(text, bars=bars)) for text in texts]
+    return [[f" {byte:02x}" if place else f"{byte:02x}" for place, byte in enumerate(each)] for each in contents]
 
 
 def visible(content: bytes, *, bars: bool = False) -> str:

@@ -69,7 +69,7 @@ def test_the_help_lists_every_command():
         (("chunk", "x"), "there is no command 'chunk'", "`bpe encode x --to chunks --size 256` does it"),
         (("truncate",), "there is no command 'truncate'", "`bpe encode --to text --truncate 256` does it"),
         (("verify", "a", "b"), "there is no command 'verify'", "`bpe compare a b --ids` does it"),
-        (("play",), "there is no command 'play'", "`bpe inspect --html tokens.html` does it"),
+        (("play",), "there is no command 'play'", "`bpe inspect --live` does it"),
         (("--nosuch",), "no such option: --nosuch", "bpe --help explains it"),
         (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --plain or --size?"),
         (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),

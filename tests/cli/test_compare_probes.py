@@ -132,3 +132,35 @@ def test_json_that_is_none(folder):
     result = call("compare", "--pairs", ".", cwd=folder)
     assert result.err.startswith("error: ./a.json is not JSON: ")
     assert result.err != error("")
+
+
+# -- given words -----------------------------------------------------------------------------------
+
+
+def test_given_words(tmp_path):
+    (tmp_path / "zh.txt").write_text("我 喜欢 北京 大学\n他 是 学生\n", encoding="utf-8")
+    (tmp_path / "th.txt").write_text("ฉัน\u200bรัก\u200bไทย\n", encoding="utf-8")
+    two = ("compare", "-t", "gpt2", "-t", "o200k_base", "--words", "zh.txt", "--words", "th.txt")
+    shown = call(*two, cwd=tmp_path).text
+    assert "Given words: zh.txt, 7 words in 2 texts" in shown
+    assert "Given words: th.txt, 3 words in 1 text" in shown
+    report = json.loads(call(*two, "--json", cwd=tmp_path).out)
+    probe = report["probes"]["words"]
+    assert (probe["names"], probe["text_counts"], probe["byte_counts"]) == (["zh.txt", "th.txt"], [2, 1], [33, 27])
+    chinese = probe["results"][1][0]
+    assert (chinese["word_count"], chinese["token_count"], chinese["fertility"], chinese["f1"]) == (7, 7, 1.0, 1.0)
+    assert report["inputs"] == []
+    assert "Given words" in call(*two, "--markdown", cwd=tmp_path).text
+    assert "Given words" in call(*two, "--html", "-", cwd=tmp_path).text
+
+
+def test_given_words_beside_inputs(tmp_path):
+    (tmp_path / "zh.txt").write_text("我 喜欢\n", encoding="utf-8")
+    report = json.loads(call("compare", "-T", "hi", "-t", "gpt2", "--words", "zh.txt", "--json", cwd=tmp_path).out)
+    assert (len(report["inputs"]), report["probes"]["words"]["names"]) == (1, ["zh.txt"])
+    kept = call("compare", "-t", "gpt2", "--words", "zh.txt", "--html", "zh.txt", cwd=tmp_path)
+    assert "--html would replace the words of --words" in kept.err
+    (tmp_path / "none.txt").write_text("\n")
+    none = call("compare", "-t", "gpt2", "--words", "none.txt", cwd=tmp_path)
+    assert none.status == 2
+    assert none.err.startswith("error: none.txt has no words")

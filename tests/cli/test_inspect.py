@@ -227,3 +227,9 @@ def test_of_a_long_text_the_first_tokens_and_all_totals():
     assert "3,001 tokens by gpt2" in picture
     assert len(json.loads(call("inspect", *GPT2, "-", "--json", input=b"ab " * 3000).out)["tokens"]) == 3001
     assert "more token" not in call("inspect", *GPT2, "-", "--full", input=b"ab " * 3000).text
+
+
+def test_a_boundary_before_a_combining_mark_shows_the_mark():
+    shown = call("inspect", "-T", "รัก e\u0301 谁", "-t", "cl100k_base").text
+    assert shown.startswith("รั⟨ร|◌ั⟩|ก|·e\u0301⟨e|◌\u0301⟩|·谁⟨e8|b0|81⟩\n")
+    assert call("inspect", "-T", "◌\u0301", "-t", "cl100k_base").text.startswith("\\◌")

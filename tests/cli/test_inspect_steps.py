@@ -59,3 +59,38 @@ def test_only_a_unigram_model_ranks():
     hint = "-a unigram trains such a tokenizer"
     assert (result.status, result.out) == (2, b"")
     assert result.err == error("only a unigram model ranks segmentations, and this is bpe-ranks", hint)
+
+
+# -- pairs, and pages ------------------------------------------------------------------------------
+
+
+def test_pairs_that_could_merge():
+    shown = call("inspect", "-T", "hugging", "-t", "gpt2", "--steps", "--pairs", "2").text
+    assert "\n  pairs   i + n  259  taken\n          n + g  782\n          and 4 more pairs\n" in shown
+    assert "pairs" not in call("inspect", "-T", "hugging", "-t", "gpt2", "--steps").text
+
+
+def test_json_has_ten_pairs_unless_more_are_asked_for():
+    command = ("inspect", "-T", "abcdefghijklmnopqrstuvwxyz", "-t", "gpt2", "--steps", "--json")
+    for options, most in ((), 10), (("--pairs", "3"), 3), (("--pairs", "0"), 0):
+        first = json.loads(call(*command, *options).out)["rows"][0]["walk"]["steps"][0]
+        assert (len(first["candidates"]), first["candidate_count"] > 10) == (most, most > 0)
+
+
+def test_a_page_of_steps(tmp_path):
+    done = call("inspect", "-T", "hugging face", "-t", "gpt2", "--steps", "--html", "s.html", "--json", cwd=tmp_path)
+    assert json.loads(done.out)["schema"] == "bpe.inspect.steps/1"
+    page = (tmp_path / "s.html").read_text(encoding="utf-8")
+    assert page.count('<section class="step"') == 11
+    again = call("inspect", "-T", "hugging face", "-t", "gpt2", "--steps", "--html", "-")
+    assert again.text == page
+
+
+def test_pairs_need_steps_of_merges(tmp_path):
+    assert call("inspect", "-T", "a", "-t", "gpt2", "--pairs", "2") == (
+        2, b"", error("--pairs is for --steps", "--steps shows how a text became its tokens"),
+    )  # fmt: skip
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##a\n")
+    assert call("inspect", "-T", "a", "-t", "vocab.txt", "--steps", "--pairs", "2", cwd=tmp_path) == (
+        2, b"", error("--pairs is about merges, and this model has none", "leave it out"),
+    )  # fmt: skip

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.probe_data import DataProbe
     from bpe_cli.reports.comparison.probe_languages import LanguageProbe
     from bpe_cli.reports.comparison.probe_numbers import NumberProbe
+    from bpe_cli.reports.comparison.probe_words import WordProbe
     from bpe_cli.reports.text.segmentation import Segmentation
 
 
@@ -103,12 +104,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """The results of probes, which do not depend on the user's texts; None for those that were not asked for."""
+    """The results of probes, which do not depend on the inputs; None for those that were not asked for."""
 
     languages: LanguageProbe | None = None
     code: CodeProbe | None = None
     data: DataProbe | None = None
     numbers: NumberProbe | None = None
+    words: WordProbe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Comparison:
         vocab_sizes: Their highest ids plus one.
         total: All inputs together: ratios of sums, not means of ratios.
         passages: The texts of short inputs, token by token (see ``compare.PASSAGE_BYTES``).
-        probes: What languages, code, data and numbers cost, where that was asked for.
+        probes: What languages, code, data, numbers and given words cost, where that was asked for.
         overlaps: The vocabulary of each other tokenizer against the first's, where that was asked for.
         disagreements: How each other tokenizer cuts the inputs against the first, where that was asked for.
         baseline: The number of the tokenizer that the others are compared with.

@@ -205,8 +205,11 @@ class TextReader:
 
         Complexity: as ``segment`` for the tokens with details, and 30 bytes for each of the others.
         """
+        return self.describe(text, self._tokenizer.place(text, self._specials), details)
+
+    def describe(self, text: bytes, placed: Placed, details: int | None = None) -> Segmentation:
+        """Say everything about the tokens of one text, which were placed already."""
         tokenizer, score_of = self._tokenizer, self._score_of
-        placed = tokenizer.place(text, self._specials)
         content_of = Contents(tokenizer)
         detailed = len(placed) if details is None else min(details, len(placed))
         splits, count = self.shared(placed, detailed, content_of)

@@ -144,7 +144,7 @@ SHAPES = {
     "checks.Check": Shape("option value passed failures", passed=lambda check: not check.failures),
     "checks.Failure": Shape("tokenizer input=source statement"),
     "comparison.Passage": Shape("input=source document segmentations"),
-    "comparison.Probes": Shape("languages code data numbers"),
+    "comparison.Probes": Shape("languages code data numbers words"),
     "probe_languages.LanguageProbe": Shape(
         "source languages pivot line_count byte_counts results",
         pivot=lambda probe: probe.languages[probe.pivot],
@@ -166,6 +166,10 @@ SHAPES = {
         "token_counts objects yaml_per_json yaml_per_compact lossless",
         token_counts=lambda result: _keyed(LAYOUTS, result.sums),
         objects=lambda result: [_keyed(LAYOUTS, counts) for counts in result.counts],
+    ),
+    "probe_words.WordCost": Shape(
+        "word_count token_count fertility uncut uncut_share one_token one_token_share border_count hit_borders recall "
+        "boundary_count hit_boundaries precision f1 unknown_count"
     ),
     "probe_numbers.NumberResult": Shape(
         "one_token one_token_spaced grouping group_size consistency lengths examples",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.probe_data import DataProbe
     from bpe_cli.reports.comparison.probe_languages import LanguageCost, LanguageProbe
     from bpe_cli.reports.comparison.probe_numbers import LengthResult, NumberProbe
+    from bpe_cli.reports.comparison.probe_words import WordProbe
 
 _EXAMPLE_CELLS = 24
 
@@ -38,6 +39,7 @@ def probes_view(names: Sequence[str], probes: Probes) -> Blocks:
         *(() if probes.code is None else _code(names, probes.code)),
         *(() if probes.data is None else _data(names, probes.data)),
         *(() if probes.numbers is None else _numbers(names, probes.numbers)),
+        *(() if probes.words is None else _words(names, probes.words)),
     )
 
 
@@ -162,3 +164,27 @@ def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[Block]:
 def _length(result: LengthResult) -> str:
     share = "" if result.consistency == 1 else f" {result.consistency:4.0%}"
     return f"{fraction(result.mean_tokens)} {'-'.join(map(str, result.usual))}{share}"
+
+
+def _words(names: Sequence[str], probe: WordProbe) -> Iterator[Block]:
+    for number, name in enumerate(probe.names):
+        costs = [result[number] for result in probe.results]
+        sizes = f"{count(costs[0].word_count, 'word')} in {count(probe.text_counts[number], 'text')}"
+        yield Heading(f"Given words: {harmless(name)}, {sizes}", apart=True)
+        lost = ["?" * bool(cost.unknown_count) for cost in costs]
+        counts: list[Values] = [
+            ("tokens", [whole(cost.token_count) + mark for cost, mark in zip(costs, lost, strict=True)]),
+            ("tokens/word", [fraction(cost.fertility) + mark for cost, mark in zip(costs, lost, strict=True)]),
+        ]
+        words: list[Values] = [
+            ("one token", [share(cost.one_token_share) for cost in costs]),
+            ("not cut", [share(cost.uncut_share) for cost in costs]),
+        ]
+        borders: list[Values] = [
+            ("boundaries between words", [share(cost.precision) for cost in costs]),
+            ("borders of words found", [share(cost.recall) for cost in costs]),
+            ("F1", [fraction(cost.f1, 3) for cost in costs]),
+        ]
+        yield Grid("", names, [counts, words, borders])
+        if any(lost):
+            yield Line("?: some of the tokens stand for unknown text; that they are few is no merit")

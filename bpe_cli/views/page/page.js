@@ -5,6 +5,7 @@
   const partner = (link) => document.getElementById(decodeURIComponent(link.hash.slice(1)));
   const tokenOf = (node) => node instanceof Element ? node.closest(".text a") : null;
   const rowOf = (node) => node instanceof Element ? node.closest(".rows [id]") : null;
+  const tokenOfRow = (row) => row && partner(row.localName === "a" ? row : row.querySelector("a"));
   const details = bar.appendChild(document.createTextNode(""));
   let marked = [], pinned = null;
 
@@ -23,13 +24,16 @@
   const settle = () => show(pinned ?? tokenOf(document.activeElement));
 
   // One stop of the Tab key for a text, and one for its rows; the arrows do the rest.
-  for (const box of document.querySelectorAll(".text, .rows")) {
-    let first = true;
-    for (const link of box.querySelectorAll("a")) {
-      if (!first) link.tabIndex = -1;
-      first = false;
+  function setStops() {
+    for (const box of document.querySelectorAll(".text, .rows")) {
+      let first = true;
+      for (const link of box.querySelectorAll("a")) {
+        if (!first) link.tabIndex = -1;
+        first = false;
+      }
     }
   }
+  setStops();
   function move(link, step) {
     const box = link.closest(".text, .rows");
     if (step === "first" || step === "last") {
@@ -70,13 +74,13 @@
 
   document.addEventListener("mouseover", (event) => {
     const row = rowOf(event.target);
-    const token = tokenOf(event.target) ?? (row && partner(row.querySelector("a")));
+    const token = tokenOf(event.target) ?? tokenOfRow(row);
     token ? show(token) : settle();
   });
   document.addEventListener("focusin", (event) => {
     pinned = null;
     const row = rowOf(event.target);
-    show(tokenOf(event.target) ?? (row && partner(row.querySelector("a"))));
+    show(tokenOf(event.target) ?? tokenOfRow(row));
   });
   document.addEventListener("click", (event) => {
     const token = tokenOf(event.target);
@@ -102,12 +106,23 @@
     }
     return true;
   }
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    button.hidden = false;
-    const label = button.textContent;
-    button.addEventListener("click", async () => {
-      button.textContent = await copy(document.getElementById(button.dataset.copy)) ? "Copied" : "Could not copy";
-      setTimeout(() => button.textContent = label, 2000);
-    });
+  function setCopying() {
+    for (const button of document.querySelectorAll("[data-copy]")) {
+      button.hidden = false;
+      const label = button.textContent;
+      button.addEventListener("click", async () => {
+        button.textContent = await copy(document.getElementById(button.dataset.copy)) ? "Copied" : "Could not copy";
+        setTimeout(() => button.textContent = label, 2000);
+      });
+    }
   }
+  setCopying();
+
+  // The playground has other tokens now.
+  document.addEventListener("tokens", () => {
+    pinned = null;
+    show(null);
+    setStops();
+    setCopying();
+  });
 })();

@@ -15,18 +15,20 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from bpe_cli.views.conversation import conversation_totals, part_counts, part_title
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name, rendered
 from bpe_cli.views.page.tokens import section
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.conversation import ConversationReport
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.views.blocks import Blocks
 
 
 # Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
-_CONTROLS = """\
+CONTROLS = """\
 <input type="checkbox" id="marks" checked><label for="marks">white space</label>
 <input type="radio" name="scheme" id="auto" checked><label for="auto">system colours</label>
 <input type="radio" name="scheme" id="light"><label for="light">light</label>
@@ -62,6 +64,23 @@ def texts_page(
     yield from foot()
 
 
+def conversations_page(
+    reports: Iterable[tuple[ConversationReport, str | None]], *, tokenizer: str | None, full: bool = False
+) -> Iterator[str]:
+    """Write a page that shows conversations message by message; ``full`` shows all tokens of each."""
+    yield from head(f"Conversations by {tokenizer or 'tokenizer'}")
+    for number, (report, title) in enumerate(reports):
+        if title is not None:
+            yield f"<h2>{name(title)}</h2>\n"
+        yield f'<p class="note">{name(conversation_totals(report))}</p>\n'
+        for place, part in enumerate(report.parts):
+            heading = name(part_title(part))
+            yield f'<section aria-label="{heading}">\n<h3>{heading} <small>{escape(part_counts(part))}</small></h3>\n'
+            yield from section(part.segmentation, f"{number}-{place}", None if full else TOKEN_LIMIT)
+            yield "</section>\n"
+    yield from foot()
+
+
 def blocks_page(title: str, shown: Blocks) -> Iterator[str]:
     """Write a page of nothing but blocks."""
     yield from head(title, "wide")
@@ -76,12 +95,18 @@ def framed(page: Iterable[str], title: str) -> str:
     return f'<iframe title="{name(title)}" sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
 
 
-def head(title: str, kind: str = "") -> Iterator[str]:
-    """Begin a page with a title, which may hold names from outside, and a class for its body."""
-    style, script = _style(), _script()
+def head(title: str, kind: str = "", own: str = "") -> Iterator[str]:
+    """Begin a page with a title, which may hold names from outside, and a class for its body.
+
+    Args:
+        title: The title.
+        kind: The class.
+        own: The name of a style sheet, which is added, and of a script, which takes the place of the usual one.
+    """
+    style, code = style_sheet(own), script(own)
     body = f' class="{kind}"' if kind else ""
     policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
+        f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(code)}; img-src data:; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
     yield (
@@ -91,33 +116,35 @@ def head(title: str, kind: str = "") -> Iterator[str]:
         '<meta name="referrer" content="no-referrer">\n'
         f'<title>{name(title)}</title>\n<link rel="icon" href="data:,">\n'  # or a browser would ask the server for one
         f"<style>{style}</style>\n</head>\n"
-        f"<body{body}>\n{_CONTROLS}<main>\n<h1>{name(title)}</h1>\n"
+        f"<body{body}>\n{CONTROLS}<main>\n<h1>{name(title)}</h1>\n"
     )
 
 
-def foot() -> Iterator[str]:
-    """End a page."""
-    yield f'</main>\n<div id="bar" hidden></div>\n<script>{_script()}</script>\n</body>\n</html>\n'
+def foot(own: str = "") -> Iterator[str]:
+    """End a page that began with ``head``."""
+    yield f'</main>\n<div id="bar" hidden></div>\n<script>{script(own)}</script>\n</body>\n</html>\n'
 
 
-@lru_cache(maxsize=1)
-def _style() -> str:
+@lru_cache(maxsize=3)
+def style_sheet(own: str = "") -> str:
+    """Return the style sheet of all pages, and behind it that of one kind of page."""
     light, dark = variables(LIGHT), variables(DARK)
     colors = "".join(f"--{key}:light-dark({light[key]},{dark[key]});" for key in light)
-    return f":root{{{colors}}}\n{_own_file('page.css')}"
+    return f":root{{{colors}}}\n{own_file('page.css')}{own_file(f'{own}.css') if own else ''}"
 
 
-@lru_cache(maxsize=1)
-def _script() -> str:
-    return _own_file("page.js")
+@lru_cache(maxsize=2)
+def script(own: str = "") -> str:
+    """Return the script of all pages, or that of one kind of page."""
+    return own_file(f"{own or 'page'}.js")
 
 
-def _own_file(file_name: str) -> str:
+def own_file(file_name: str) -> str:
     """Read a file beside this module."""
     return files("bpe_cli.views.page").joinpath(file_name).read_text(encoding="utf-8")
 
 
-def _hash(source: str) -> str:
+def hash_of(source: str) -> str:
     """Name a style sheet or script as a policy does (Content Security Policy Level 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 

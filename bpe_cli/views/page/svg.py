@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import DARK, LIGHT, variables
-from bpe_cli.views.visible import NEWLINE, units
+from bpe_cli.views.visible import NEWLINE, shares, units
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Excerpt, Part, Segmentation
@@ -139,8 +139,7 @@ def _boxes(excerpt: Excerpt, ids: bool) -> Iterator[_Box]:
 def _contents(part: Part) -> Iterator[list[str]]:
     """Yield what stands in the boxes of a part."""
     if part.split:
-        for content in part.contents:
-            yield [f" {byte:02x}" if place else f"{byte:02x}" for place, byte in enumerate(content)]
+        yield from shares(part.contents, bars=False)
     elif part.special:
         yield ["⟦", *units(part.text), "⟧"]
     else:

@@ -11,7 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.labels import ABSENT, count, fraction, whole
-from bpe_cli.views.page.markup import marked, name
+from bpe_cli.views.page.markup import escape, marked, name
+from bpe_cli.views.visible import shares
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.boundaries import Deviation
@@ -40,7 +41,7 @@ def section(
     """
     yield totals(segmentation)
     if warnings:
-        yield f'<ul class="warnings">{"".join(map(_warning, warnings))}</ul>\n'
+        yield f'<ul class="warnings">{"".join(map(warning_item, warnings))}</ul>\n'
     excerpt = segmentation.excerpt(limit)
     if not excerpt.tokens:
         yield '<p class="note">There is no token.</p>\n'
@@ -73,7 +74,7 @@ def totals(segmentation: Segmentation) -> str:
     return f'<dl class="totals">{cells}</dl>\n'
 
 
-def _warning(warning: TextWarning) -> str:
+def warning_item(warning: TextWarning) -> str:
     """Describe a warning: the problem, its place, and the hint."""
     where = f"{'first at ' if warning.count > 1 else ''}byte {whole(warning.start)}"
     return f"<li><strong>Warning:</strong> {name(warning.message)} ({where})<div>{name(warning.hint)}</div></li>"
@@ -116,19 +117,19 @@ class TokenWriter:
                 written.append(self._link(part.first, marked(part.text), last=goes_on != part.first))
                 continue
             numbers = range(part.first, part.first + len(part.contents))
-            shares = (
-                self._link(number, "", content.hex(" "), last=goes_on != number)
-                for number, content in zip(numbers, part.contents, strict=True)
+            links = (
+                self._link(number, "", escape("".join(share)), last=goes_on != number)
+                for number, share in zip(numbers, shares(part.contents), strict=True)
             )
             clipped = " clipped" if part.clipped else ""
-            written.append(f'<b>{marked(part.text)}</b><span class="k{clipped}">{"".join(shares)}</span>')
+            written.append(f'<b>{marked(part.text)}</b><span class="k{clipped}">{"".join(links)}</span>')
         content = "".join(written)
         return f'<span class="{"g w" if _LINE_FEED in content else "g"}">{content}</span>'
 
     def _link(self, number: int, content: str, data: str = "", *, special: bool = False, last: bool = True) -> str:
         """Write a token, or what a group's part has of it, and whether the token ends there (``last``).
 
-        Its ``content`` is markup; ``data`` are its bytes in hexadecimal, where it has no text of its own.
+        Its ``content`` is markup; ``data`` is what stands there from the style sheet, for it has no text of its own.
         """
         classes = [f"t{number % _COLORS}"]
         if special:
@@ -138,7 +139,7 @@ class TokenWriter:
             content = " " + content.removeprefix(_SPACE)
         if _LINE_FEED in content:
             classes.append("w e" if content.endswith(_LINE_END) else "w")
-        title = _details(number, self._tokens[number])
+        title = details_of(number, self._tokens[number])
         if self._deviation is not None:
             if last and number in self._deviation.alone:
                 classes.append("alone")
@@ -191,7 +192,7 @@ def _line(number: int, token: PlacedToken, key: str) -> str:
     """Write a row as one line: a third of the elements, since a browser takes its time for each."""
     return (
         f'<p id="r{key}-{number}"><a href="#t{key}-{number}">{number}</a> {_shown(number, token)} '
-        f"{_details(number, token, None)}</p>\n"
+        f"{details_of(number, token, None)}</p>\n"
     )
 
 
@@ -213,7 +214,7 @@ def _ids(tokens: Sequence[PlacedToken], key: str, clipped: bool) -> Iterator[str
     yield "</code></p>\n"
 
 
-def _details(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -> str:
+def details_of(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -> str:
     """Describe a row in one line of numbers, with a limited number of bytes."""
     parts = [f"token {number}", f"id {token.token_id}", f"bytes {_hexadecimal(token.content, most)}"]
     parts.append(f"byte span {token.start}–{token.end}")

@@ -213,7 +213,7 @@ def json_is_json(done: Run) -> Iterator[str]:
     if not done.fine or not done.line.has("json"):
         return
     yield LOOKED
-    path = done.output()
+    path = None if done.line.command == "train" else done.output()  # train writes its steps to stdout
     content = done.result.out if path is None else done.after[path]
     if not content:
         return

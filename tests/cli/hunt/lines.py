@@ -93,6 +93,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "frequencies": ("subwords.txt", "tricky.txt", "missing"),
     "vocabulary": ("subwords.txt", "tricky.txt", "missing"),
     "write_vocabulary": NEW_FILES,
+    "words": ("plain.txt", "tricky.txt", "missing.txt"),
     "html": NEW_FILES,
     "svg": NEW_FILES,
     "add_tokens": ("tokens.txt", "tools.json", "missing"),
@@ -133,12 +134,15 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("encode", "dropout_mode"): (("dropout", "0.1"), ("tokenizer", "bpe.json")),
     ("encode", "sample"): (("tokenizer", "unigram.json"),),
     ("encode", "nbest"): (("sample", "0.5"), ("tokenizer", "unigram_textbook.json")),
+    **{("inspect", name): CHAT for name in ("chat", "chat_template", "generation_prompt", "tools", "date")},
+    ("inspect", "pairs"): (("steps", None), ("tokenizer", "bbpe.json"), ("text", "low lower")),
     ("inspect", "nbest"): (("tokenizer", "unigram.json"), ("text", "low lower")),
     ("inspect", "corpus"): (("tokenizer", "bbpe.json"),),
     ("inspect", "documents"): (("tokenizer", "bbpe.json"),),
     ("inspect", "json"): (("tokenizer", "bbpe.json"), ("text", "low lower")),
     ("compare", "json"): (("tokenizer", "gpt2"),),
     ("inspect", "token"): (("tokenizer", "bbpe.json"),),
+    **{("train", name): (("steps", None),) for name in ("pairs", "full", "json", "html")},
     **{("train", name): (("counts_dir", "missing"),) for name in ("part", "part_size", "overwrite")},
     ("compare", "pivot"): (("parallel", "en=plain.txt"), ("parallel", "xx=tricky.txt")),
     ("compare", "diff"): (("tokenizer", "gpt2"),),
@@ -164,6 +168,9 @@ OF_CHANGES = {
     "merge": {"merge"},
 }
 """The changes that convert makes, one at a time, and the options of each."""
+
+ENDLESS = {("inspect", name) for name in ("live", "port", "no_open")}
+"""What serves until it is interrupted, and what is about that: tests/cli/test_inspect_live.py."""
 
 ABOUT_CORPORA = {"lines", "jsonl", "plain", "field"}
 
@@ -255,12 +262,18 @@ def some_line(chance: random.Random) -> Line:
     ]
     inputs = _some_inputs(command, chance)
     # By name, so that the lines stay the same whatever order the help has.
-    options = sorted(name for name, (_, declared) in parameters.items() if isinstance(declared, Option))
+    options = sorted(
+        name
+        for name, (_, declared) in parameters.items()
+        if isinstance(declared, Option) and (command, name) not in ENDLESS
+    )
     for name in chance.sample(options, chance.choice((0, 1, 1, 2, 2, 3, 4))):
         kind, declared = parameters[name]
         said.append((name, _value(name, kind, declared, command, chance)))
         if (command, name) in PARTNERS and chance.random() < 0.9:
             said += PARTNERS[command, name]
+    if "json" in parameters and ("json", None) not in said and chance.random() < 0.1:  # one option of ever more
+        said += [("json", None), *PARTNERS.get((command, "json"), ())]
     if command == "train" and chance.random() < 0.5:
         algorithm = chance.choice(ALGORITHMS)
         said.append(("algorithm", algorithm))
@@ -278,7 +291,11 @@ def some_line(chance: random.Random) -> Line:
         inputs = ("chat.json",)
     if any(name == "text" for name, _ in said) and chance.random() < 0.9:
         inputs = ()
-    return Line(command, inputs, tuple(_option(name, parameters[name][1], value, chance) for name, value in said))
+    made = [_option(name, parameters[name][1], value, chance) for name, value in said]
+    if command == "inspect":  # which takes one tokenizer, unless it serves
+        last = next((each for each in reversed(made) if each[0] == "tokenizer"), None)
+        made = [each for each in made if each[0] != "tokenizer" or each is last]
+    return Line(command, inputs, tuple(made))
 
 
 def _agreeing(said: list[tuple[str, str | None]], chance: random.Random) -> list[tuple[str, str | None]]:

@@ -17,11 +17,31 @@ def read_unit(unit):
         return chr(0xDC00 + int(unit[2:], 16))
     if unit.startswith("\\"):
         return unit[1:]
+    if unit == "◌":  # a combining mark stands on it; one of the text has a backslash
+        return ""
     return UNMARK.get(unit, unit)
 
 
 def read_units(shown):
     return "".join(map(read_unit, UNIT.findall(shown)))
+
+
+def split_at_bars(found):
+    """Cut units where a bar stands that is none of the text."""
+    parts = [[]]
+    for unit in found:
+        if unit == "|":
+            parts.append([])
+        else:
+            parts[-1].append(unit)
+    return parts
+
+
+def read_share(found):
+    """Return the bytes that a token has of a split character: written as bytes, or as characters."""
+    if re.fullmatch("(?:[0-9a-f]{2}(?: [0-9a-f]{2})*)?", "".join(found)):
+        return bytes.fromhex("".join(found))
+    return "".join(map(read_unit, found)).encode("utf-8", "surrogateescape")
 
 
 def read_tokens(shown):
@@ -38,7 +58,7 @@ def read_tokens(shown):
             special = True
         elif unit == "⟨":
             end = found.index("⟩", place)
-            shares = [bytes.fromhex(share) for share in "".join(found[place + 1 : end]).split("|")]
+            shares = list(map(read_share, split_at_bars(found[place + 1 : end])))
             split = b"".join(shares).decode("utf-8", "surrogateescape")
             written = UNIT.findall("".join(units(split, bars=True)))
             assert current[-len(written) :] == written

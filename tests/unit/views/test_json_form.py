@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import reports
+from bpe_cli import reports, teaching
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.support.blocks import Block
@@ -128,12 +128,13 @@ def test_several_texts_are_one_object():
 
 @pytest.mark.parametrize(
     ("shapes", "classes"),
-    [(SHAPES, 11 + 18), (comparison_as_json.SHAPES, 11 + 18 + 21)],
+    [(SHAPES, 11 + 18 + 4), (comparison_as_json.SHAPES, 11 + 18 + 4 + 22)],
 )
 def test_every_shape_is_that_of_a_report(shapes, classes):
     """A class that moves to a module of another name takes its shape along."""
     known = set()
-    for module in pkgutil.walk_packages(reports.__path__, "bpe_cli.reports."):
+    of_trainings = pkgutil.walk_packages(teaching.__path__, "bpe_cli.teaching.")
+    for module in (*pkgutil.walk_packages(reports.__path__, "bpe_cli.reports."), *of_trainings):
         for name, value in vars(importlib.import_module(module.name)).items():
             if is_dataclass(value) and value.__module__ == module.name:
                 known.add(f"{module.name.rpartition('.')[2]}.{name}")

@@ -21,7 +21,9 @@ from tests.unit.views.read_back import read_units
         ("·→⏎␀⟨⟩⟦⟧\\", "\\·\\→\\⏎\\␀\\⟨\\⟩\\⟦\\⟧\\\\"),
         ("<U+0020> <b>", "\\<U+0020>·<b>"),
         ("\udcff", "\\xff"),
-        ("e\u0301 \u0301\n\u0301", "e\u0301·<U+0301>⏎<U+0301>"),
+        ("e\u0301 \u0301\n\u0301", "e\u0301·◌\u0301⏎◌\u0301"),
+        ("◌ ◌\u0301\u0301\u0302", "\\◌·\\◌◌\u0301\u0301\u0302"),
+        ("\ufe0f\u0e31", "<U+FE0F>◌\u0e31"),
         ("❤\ufe0f", "❤\ufe0f"),
         ("谁 é ß", "谁·é·ß"),
         ("a|b", "a|b"),
@@ -46,7 +48,11 @@ def test_units_stay_whole():
     assert list(units("e\u0301\u00a0\udc80<U+")) == ["e\u0301", "<U+00A0>", "\\x80", "\\<", "U", "+"]
 
 
-@given(st.one_of(st.binary(), st.text().map(str.encode), st.text(alphabet="\\|<U+0x·→⏎⟨⟩ \n\u0301").map(str.encode)))
+@given(
+    st.one_of(
+        st.binary(), st.text().map(str.encode), st.text(alphabet="\\|<U+0x·→⏎⟨⟩ \n\u0301◌\u0e31\ufe0f").map(str.encode)
+    )
+)
 def test_what_is_shown_can_be_read_back_and_harms_nothing(content):
     text = content.decode("utf-8", "surrogateescape")
     shown = visible(content, bars=True)

@@ -54,12 +54,35 @@ class Symbols:
 
 
 @dataclass(frozen=True, slots=True)
+class Rival:
+    """A pair that could merge at a step.
+
+    Attributes:
+        rank: As that of a step; None with scores.
+        score: Likewise; None with ranks.
+        times: At how many places it stands.
+        taken: Whether it merges in this step; of several places the leftmost does.
+        tied: Whether another pair merges, but only for it stands further to the left.
+    """
+
+    rank: int | None
+    score: float | None
+    left: bytes
+    right: bytes
+    product: bytes
+    times: int
+    taken: bool
+    tied: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MergeStep:
     """One merge.
 
     Attributes:
         rank: Place of the pair in the list of merges, or id of what is made, both from 0; None with scores.
         score: Score of what is made; None with ranks.
+        candidates: The best of the pairs that could merge, if they are looked for; there are ``candidate_count``.
     """
 
     rank: int | None
@@ -68,6 +91,8 @@ class MergeStep:
     right: bytes
     product: bytes
     symbols: Symbols
+    candidates: tuple[Rival, ...] = ()
+    candidate_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

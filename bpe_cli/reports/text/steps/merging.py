@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.reports.text.characters import bytes_of, text_of
-from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, StepToken, Symbols
+from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Rival, Spelling, StepToken, Symbols
 from bpe_cli.reports.text.steps.pieces import check_length, collected, window
 from bpe_cli.stages.spelling import BYTE, NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.teaching import bpe
@@ -112,7 +112,7 @@ class ByRanks:
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges(symbols, self._order))
-        steps, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
+        steps, left = _tell(symbols, done, self._limits, self._order, lambda symbol: symbol)
         ids = [rank for symbol in left if (rank := self._ranks(symbol)) is not None]
         return _walk(symbols, steps, len(done), self._names, ids, self._ranks(piece))
 
@@ -138,7 +138,7 @@ class ByList:
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
         symbols = [each for each in spelt if each is not None]
         done = list(merges(symbols, self._order))
-        steps, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
+        steps, left = _tell(symbols, done, self._limits, self._order, self._vocabulary.token)
         start = [self._vocabulary.token(each) for each in symbols]
         return _walk(start, steps, len(done), self._names, left, whole)
 
@@ -182,7 +182,7 @@ class OverCharacters:
             if each.way != "token":
                 spelt.append(Spelling(bytes_of(each.symbol), each.way, tuple(map(self._names.token, ids))))
         done = list(merges(symbols, self._order))
-        steps, left = _tell(symbols, done, self._limits.steps, self._content)
+        steps, left = _tell(symbols, done, self._limits, self._order, self._content)
         start = [self._content(each) for each in symbols]
         return _walk(start, steps, len(done), self._names, left, whole, spelt)
 
@@ -223,7 +223,7 @@ class ByScores:
         check_length(piece)
         symbols = spell(text_of(piece), self._user_defined)
         done = list(merges(symbols, self._order))
-        steps, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
+        steps, _ = _tell(symbols, done, self._limits, self._order, bytes_of, scored=True)
         tokens: list[StepToken] = []
         ends = []
         after_unknown = False
@@ -281,10 +281,15 @@ def states(symbols: Sequence[Symbol], done: Iterable[Merge[Symbol]]) -> Iterator
         yield at, parts
 
 
+MOST_SYMBOLS = 2048
+"""The pairs that could merge are looked for where there are no more symbols than this."""
+
+
 def _tell(
     symbols: Sequence[Symbol],
     done: Sequence[Merge[Symbol]],
-    limit: int | None,
+    limits: Limits,
+    order: Order[Symbol],
     content: Callable[[Symbol], bytes],
     *,
     scored: bool = False,
@@ -293,7 +298,10 @@ def _tell(
     steps = []
     after = states(symbols, done)
     left = list(symbols)
-    for merge, (at, left) in zip(islice(done, limit), after, strict=False):
+    looks = limits.pairs != 0 and len(left) <= MOST_SYMBOLS
+    for merge in islice(done, limits.steps):
+        pairs = rivals(left, merge, order, content, scored=scored) if looks else []
+        at, left = next(after)
         low, high = max(0, at - 64), at + 64  # more than are shown are not looked at
         shown = window([content(each) for each in left[low:high]], at - low)
         steps.append(
@@ -304,11 +312,47 @@ def _tell(
                 content(merge.right),
                 content(merge.product),
                 Symbols(shown.contents, shown.before + low, shown.after + max(0, len(left) - high), shown.at),
+                tuple(pairs[: limits.pairs]),
+                len(pairs),
             )
         )
     for _, last in after:
         left = last
     return tuple(steps), left
+
+
+def rivals(
+    symbols: Sequence[Symbol],
+    merge: Merge[Symbol],
+    order: Order[Symbol],
+    content: Callable[[Symbol], bytes],
+    *,
+    scored: bool = False,
+) -> list[Rival]:
+    """Return the different pairs that could merge, the one that does first.
+
+    >>> ranks = {("a", "b"): (1, "ab"), ("b", "c"): (0, "bc")}
+    >>> (done,) = merges("abc", lambda *pair: ranks.get(pair))
+    >>> [(each.left, each.right, each.rank, each.taken) for each in rivals(
+    ...     "abc", done, lambda *pair: ranks.get(pair), str.encode)]
+    [(b'b', b'c', 0, True), (b'a', b'b', 1, False)]
+    """
+    found: dict[tuple[Symbol, Symbol], tuple[float, Symbol]] = {}
+    times: dict[tuple[Symbol, Symbol], int] = {}
+    for pair in pairwise(symbols):
+        ordered = order(*pair)
+        if ordered is not None:
+            found.setdefault(pair, ordered)
+            times[pair] = times.get(pair, 0) + 1
+    taken = (merge.left, merge.right)
+    # Equals stand in the order of their first places, of which the leftmost merges.
+    return [
+        Rival(
+            None if scored else int(number), 0.0 - number if scored else None, content(pair[0]), content(pair[1]),
+            content(product), times[pair], pair == taken, pair != taken and number == merge.number,
+        )
+        for pair, (number, product) in sorted(found.items(), key=lambda item: item[1][0])
+    ]  # fmt: skip
 
 
 def _walk(

@@ -45,11 +45,12 @@ LONGEST_REST = 40
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many pieces of a text to tell, steps of a piece, and segmentations to rank; None for all."""
+    """How many pieces of a text to tell, steps of a piece, segmentations to rank, and pairs of a step; None for all."""
 
     rows: int | None = 20
     steps: int | None = 40
     nbest: int = 5
+    pairs: int | None = 0
 
 
 class TooMuchToTell(Exception):

@@ -173,7 +173,7 @@ def test_json_of_bytes_and_merges():
     assert report["rows"][0]["walk"]["steps"] == [
         {
             "rank": 322, "score": None, "left": "o", "right": "w", "product": "ow",
-            "symbols": {"contents": ["ow"], "before": 0, "after": 0, "at": 0},
+            "symbols": {"contents": ["ow"], "before": 0, "after": 0, "at": 0}, "candidates": [], "candidate_count": 0,
         }
     ]  # fmt: skip
 

@@ -1,0 +1,93 @@
+"""``bpe inspect --chat``: show conversations as a chat template renders them, message by message."""
+
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+from bpe_cli.cli import options
+from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console, write_page
+from bpe_cli.cli.conversations import Conversations
+from bpe_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+
+
+class Shown(Protocol):
+    """What of the options of ``inspect`` is about conversations."""
+
+    @property
+    def token(self) -> list[str] | None: ...  # noqa: D102
+    @property
+    def corpus(self) -> list[str] | None: ...  # noqa: D102
+    @property
+    def html(self) -> str | None: ...  # noqa: D102
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]: ...  # noqa: D102
+    @property
+    def ids(self) -> bool: ...  # noqa: D102
+    @property
+    def spans(self) -> bool: ...  # noqa: D102
+    @property
+    def full(self) -> bool: ...  # noqa: D102
+    @property
+    def json(self) -> bool: ...  # noqa: D102
+    def given(self) -> list[str]: ...  # noqa: D102
+
+
+KEPT = {"--ids", "--spans", "--html"}
+"""The views of a text that conversations have too."""
+
+
+def show_chat(
+    tokenizer: "AnyTokenizer",
+    documents: options.Documents,
+    conversations: Conversations,
+    shown: Shown,
+    special: list[str] | None,
+    screen: options.Screen,
+) -> None:
+    """Show conversations, as text, as JSON or as a page.
+
+    Raises:
+        UsageError: if something is asked for that conversations do not have.
+    """
+    from bpe_cli.jobs.inspect_chat import inspect_chat
+
+    other = next((name for name in shown.given() if name not in KEPT), None)
+    other = other or ("--token" if shown.token else "--corpus" if shown.corpus else None)
+    if other:
+        raise UsageError(f"{other} is not about conversations", hint="bpe encode --chat --to text writes their text")
+    specials, refuse = options.specials_of(special)
+    if refuse:
+        raise UsageError("--special error is for encode: inspect shows where special tokens would be")
+    done = inspect_chat(
+        documents.source(), tokenizer, conversations.job_options(), specials,
+        outputs=shown.outputs, listener=ConsoleListener(quiet=screen.quiet, printing=True), streams=process_streams(),
+    )  # fmt: skip
+    reports = list(done.documents)
+    several = len(reports) > 1
+    if shown.html is not None:
+        from bpe_cli.views.page.page import conversations_page
+
+        titled = ((report, where if several else None) for _, where, report in reports)
+        write_page(shown.html, conversations_page(titled, tokenizer=done.tokenizer.name, full=shown.full), screen.quiet)
+    if shown.json:
+        from bpe_cli.views.as_json import conversations_json
+
+        print_json(conversations_json([report for _, _, report in reports], [origin for origin, _, _ in reports]))
+    elif shown.html is None:
+        from bpe_cli.views.conversation import ConversationView
+        from bpe_cli.views.labels import TOKEN_LIMIT
+        from bpe_cli.views.on_console import OnConsole
+        from bpe_cli.views.tokens import Notes
+        from bpe_cli.views.visible import harmless
+
+        notes, limit = Notes(ids=shown.ids, spans=shown.spans), None if shown.full else TOKEN_LIMIT
+        console = stdout_console(screen.color)
+        for number, (_, where, report) in enumerate(reports):
+            if number:
+                console.print()
+            if several:
+                console.print(f"==> {harmless(where)} <==", style="bold", markup=False, soft_wrap=True)
+            view = ConversationView(report, notes=notes, limit=limit, marked=sys.stdout.isatty())
+            console.print(OnConsole(view))

@@ -1,0 +1,318 @@
+"""Record a training step by step, with what competed in each: pairs by count or score, tokens by what they are worth.
+
+Every step counts all anew, so who competed is known: ``most`` says how many of them are kept. Of equals the one that
+the rule for ties selects stands first, so the first candidate of a merge is the one that was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+from bpe_cli.teaching import bpe, unigram, wordpiece
+from bpe_cli.teaching.maxmatch import Round, learn
+from bpe_cli.teaching.steps import (
+    ByteIds,
+    Candidate,
+    Change,
+    Counted,
+    Entry,
+    Estimation,
+    Family,
+    Joining,
+    NumberedPieces,
+    Pruning,
+    Record,
+    RecordedStep,
+    ScoredPieces,
+    Steps,
+    Symbol,
+    ThresholdSearch,
+    by_count,
+)
+
+COMPETING: frozenset[Family] = frozenset({"merges", "scores", "rounds", "losses", "estimation"})
+"""The trainings in which something competes: the others count or sort once."""
+
+
+def family_of(steps: Steps) -> Family:
+    """Return what kind of training it is.
+
+    >>> family_of(bpe.train({("a", "b"): 1})), family_of(wordpiece.train({"ab": 1}, 3))
+    ('merges', 'scores')
+    """
+    families: dict[type[Any], Family] = {
+        wordpiece.Training: "scores", NumberedPieces: "pieces", ByteIds: "bytes", ScoredPieces: "scored-pieces",
+        ThresholdSearch: "thresholds", Joining: "rounds", Pruning: "losses", Estimation: "estimation",
+    }  # fmt: skip
+    return families.get(type(steps), "merges")
+
+
+def record(steps: Steps, most: int | None = 10) -> Record:
+    """Record a training; it trains while somebody takes the steps.
+
+    Args:
+        steps: The training.
+        most: How many candidates of a step are kept; None for all.
+
+    >>> step = next(record(bpe.train({("l", "o", "w"): 2})).steps)
+    >>> [("".join(each.parts), each.count, each.taken, each.tied) for each in step.candidates]
+    [('lo', 2, True, False), ('ow', 2, False, True)]
+    """
+    family = family_of(steps)
+    match steps:
+        case wordpiece.Training():
+            return Record(family, _counted(steps.words), _by_score(steps, most), _in_use(steps.words), tie=steps.tie)
+        case NumberedPieces():
+            return Record(family, _sorted(steps.counts), iter(()), vocabulary=_numbered(steps))
+        case ByteIds():
+            return Record(family, (), iter(()), vocabulary=_byte_entries(steps))
+        case ScoredPieces():
+            entries = (Entry(at, piece, score=score) for at, (piece, score) in enumerate(steps.pieces))
+            return Record(family, (), iter(()), vocabulary=tuple(entries))
+        case ThresholdSearch():
+            return Record(family, (), _thresholds(steps))
+        case Joining():
+            lines = tuple(Counted(tuple(line), 1) for line in steps.lines)
+            entries = (Entry(at, token) for at, token in enumerate(steps.tokens))
+            return Record(family, lines, _rounds(steps, most), vocabulary=tuple(entries))
+        case Pruning():
+            words = _sorted(steps.words)
+            return Record(family, words, _losses(steps, most), vocabulary=_scored(steps.reserved, steps.tokens))
+        case Estimation():
+            words = _sorted(steps.words)
+            return Record(family, words, _estimated(steps, most), vocabulary=_scored(steps.reserved, steps.tokens))
+    return Record(family, _counted(steps.words), _merges(steps, most), _in_use(steps.words), tie=steps.tie)
+
+
+def ranked(
+    counts: Mapping[tuple[Any, Any], int], tie: bpe.Tie, ids: Mapping[Any, int]
+) -> list[tuple[tuple[Any, Any], int]]:
+    """Sort pairs: the most frequent first, equals by the rule for ties.
+
+    >>> counts = {("b", "a"): 2, ("c", "a"): 2, ("a", "b"): 2, ("a", "c"): 1}
+    >>> for tie in ("lowest-ids", "first-seen", "largest-text"):
+    ...     print(*("".join(pair) for pair, _ in ranked(counts, tie, {"a": 0, "b": 1, "c": 2})))
+    ab ba ca ac
+    ba ca ab ac
+    ca ba ab ac
+    """
+    pairs = list(counts.items())
+    if tie == "largest-text":
+        pairs.sort(reverse=True)
+    elif tie == "lowest-ids":
+        pairs.sort(key=lambda item: (ids[item[0][0]], ids[item[0][1]]))
+    return sorted(pairs, key=lambda item: -item[1])
+
+
+def ranked_by_score(step: wordpiece.Step, tie: wordpiece.ScoreTie) -> list[tuple[wordpiece.Pair, Fraction]]:
+    """Sort pairs: the highest score first, equals by the rule for ties.
+
+    >>> step = next(iter(wordpiece.train({"hug": 2, "hugs": 1}, 6)))
+    >>> [("".join(pair), str(score)) for pair, score in ranked_by_score(step, "most-frequent")]
+    [('##u##g', '1/3'), ('h##u', '1/3'), ('##g##s', '1/3')]
+    """
+    symbols = step.symbols
+    scored = [(pair, Fraction(count, symbols[pair[0]] * symbols[pair[1]])) for pair, count in step.counts.items()]
+    if tie == "most-frequent":
+        scored.sort(key=lambda item: (-step.counts[item[0]], item[0]))
+    return sorted(scored, key=lambda item: -item[1])
+
+
+# -- one kind of training each ---------------------------------------------------------------------
+
+
+def _merges(training: bpe.Training[Any], most: int | None) -> Iterator[RecordedStep]:
+    """Yield the merges of a training by count."""
+    words = training.words
+    ids = {token: token_id for token_id, token in enumerate(training.initial) if token}
+    for step in training:
+        first, *others = (
+            Candidate(pair, training.join(*pair), count, taken=pair == step.pair)
+            for pair, count in (ranked(step.counts, training.tie, ids) if most != 0 else [(step.pair, step.count)])
+        )
+        tied = sum(1 for count in step.counts.values() if count == step.count) - 1
+        yield RecordedStep(
+            "merge", step.number, (first,), _best(first, others, tied, most), len(step.counts), tied,
+            _changes(words, step.pair, step.product), _in_use(step.words), step.vocabulary_size,
+            step.vocabulary_change, step.token_id,
+        )  # fmt: skip
+        ids.setdefault(step.product, step.token_id)
+        words = step.words
+
+
+def _by_score(training: wordpiece.Training, most: int | None) -> Iterator[RecordedStep]:
+    """Yield the merges of a training by score."""
+    words = training.words
+    for step in training:
+        pairs = ranked_by_score(step, training.tie)
+        first, *others = (
+            Candidate(
+                pair, wordpiece.join(pair, training.prefix), step.counts[pair], step.symbols[pair[0]],
+                step.symbols[pair[1]], score, taken=pair == step.pair,
+            )
+            for pair, score in pairs
+        )  # fmt: skip
+        tied = sum(1 for _, score in pairs if score == step.score) - 1
+        in_use = _in_use(step.words)
+        yield RecordedStep(
+            "merge", step.number, (first,), _best(first, others, tied, most), len(pairs), tied,
+            _changes(words, step.pair, step.product), in_use, len(in_use), len(in_use) - len(step.symbols),
+            step.token_id,
+        )  # fmt: skip
+        words = step.words
+
+
+def _rounds(joining: Joining, most: int | None) -> Iterator[RecordedStep]:
+    """Yield the rounds in which neighbours are joined."""
+    lines: Sequence[Sequence[str]] = joining.lines
+    for each in learn(lines, joining.rounds, joining.rules):
+        changes = tuple(
+            Change(tuple(before), tuple(after), 1)
+            for before, after in zip(lines, each.lines, strict=True)
+            if list(before) != list(after)
+        )
+        joined = {part for change in changes for part in _joined(change)}
+        candidates = _of_round(each, joined)
+        taken = tuple(candidate for candidate in candidates if candidate.taken)
+        words = bpe.count_symbols({tuple(line): 1 for line in map(tuple, each.lines)})
+        yield RecordedStep(
+            "round", each.number, taken, candidates[:most], len(candidates), 0, changes,
+            tuple(Counted((word,), count) for word, count in words.items()), len(words), threshold=each.threshold,
+        )  # fmt: skip
+        lines = each.lines
+
+
+def _of_round(each: Round, joined: set[Symbol]) -> tuple[Candidate, ...]:
+    return tuple(Candidate((word,), word, count, taken=word in joined) for word, count in each.words)
+
+
+def _joined(change: Change) -> Iterator[Symbol]:
+    """Yield what became one word of several."""
+    left = list(change.before)
+    for part in change.after:
+        if left[0] != part:
+            yield part
+        size = 0
+        while size < len(part):
+            size += len(left.pop(0))
+
+
+def _losses(pruning: Pruning, most: int | None) -> Iterator[RecordedStep]:
+    """Yield the rounds of dropping what the corpus needs least, each with what it costs to do without a token."""
+    before: Mapping[str, int] = {}
+    for number, tokens in enumerate(pruning.rounds):
+        if not number:
+            yield RecordedStep("seeds", 0, **_left(pruning.words, unigram.costs(tokens)), size_change=len(tokens))
+            before = tokens
+            continue
+        losses = unigram.losses(pruning.words, unigram.costs(before)) if most != 0 else {}
+        taken, candidates, tied = _dropped(losses, [token for token in before if token not in tokens])
+        yield RecordedStep(
+            "pruning", number, taken, candidates[:most], len(candidates), tied,
+            **_left(pruning.words, unigram.costs(tokens)), size_change=len(tokens) - len(before),
+        )  # fmt: skip
+        before = tokens
+
+
+def _left(words: Mapping[str, int], costs: Mapping[str, float]) -> dict[str, Any]:
+    """Return the tokens that are left, and what the corpus costs by them."""
+    tokens = tuple(Entry(at, token, score=-cost) for at, (token, cost) in enumerate(costs.items()))
+    return {"tokens": tokens, "size": len(tokens), "cost": unigram.corpus_cost(words, costs)}
+
+
+def _estimated(estimation: Estimation, most: int | None) -> Iterator[RecordedStep]:
+    """Yield the steps of expectation maximisation and pruning."""
+    before: Mapping[str, float] = {}
+    number = 1
+    for step, tokens in estimation.rounds:
+        gone = [token for token in before if token not in tokens]
+        losses: Mapping[str, float] = {}
+        if step == "pruning" and most != 0:
+            losses = unigram.likelihood_losses(estimation.words, before)
+        taken, candidates, tied = _dropped(losses, gone)
+        kind: Any = step
+        yield RecordedStep(
+            kind, 0 if step == "seeds" else number, taken, candidates[:most], len(candidates), tied,
+            tokens=tuple(Entry(at, token, score=score) for at, (token, score) in enumerate(tokens.items())),
+            size=len(tokens), size_change=len(tokens) - len(before),
+        )  # fmt: skip
+        number += step == "pruning"
+        before = tokens
+
+
+def _dropped(
+    losses: Mapping[str, float], gone: Sequence[str]
+) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...], int]:
+    """Return the tokens that go, all that could in order of their losses, and how many were as dispensable."""
+    dropped = set(gone)
+    last = max((losses[token] for token in gone if token in losses), default=None)
+    candidates = tuple(
+        Candidate(
+            (token,), token, loss=loss, taken=token in dropped, tied=token not in dropped and loss == last
+        )
+        for token, loss in sorted(losses.items(), key=lambda item: (item[1], item[0] not in dropped))
+    )  # fmt: skip
+    taken = tuple(Candidate((token,), token, loss=losses.get(token), taken=True) for token in gone)
+    return taken, candidates, sum(1 for each in candidates if each.tied)
+
+
+def _thresholds(search: ThresholdSearch) -> Iterator[RecordedStep]:
+    """Yield the thresholds that are tried."""
+    for number, (threshold, vocabulary) in enumerate(search.tried, 1):
+        tokens = tuple(Entry(at, token) for at, token in enumerate(vocabulary))
+        yield RecordedStep("threshold", number, tokens=tokens, size=len(tokens), threshold=threshold)
+
+
+# -- words and vocabularies ------------------------------------------------------------------------
+
+
+def _best(first: Candidate, others: Sequence[Candidate], tied: int, most: int | None) -> tuple[Candidate, ...]:
+    """Return the first candidates; those that stand right behind the first one are the tied ones."""
+    marked = [_as_tied(each) for each in others[:tied]]
+    return (first, *chain(marked, others[tied:]))[:most]
+
+
+def _as_tied(each: Candidate) -> Candidate:
+    return Candidate(
+        each.parts, each.product, each.count, each.left_count, each.right_count, each.score, each.loss, tied=True
+    )
+
+
+def _changes(words: Mapping[tuple[Any, ...], int], pair: tuple[Any, Any], product: Symbol) -> tuple[Change, ...]:
+    """Return the words in which a pair stands, before and after."""
+    merged = ((word, bpe.merge_word(word, pair, product), count) for word, count in words.items())
+    return tuple(Change(before, after, count) for before, after, count in merged if before != after)
+
+
+def _in_use(words: Mapping[tuple[Any, ...], int]) -> tuple[Counted, ...]:
+    return tuple(Counted((symbol,), count) for symbol, count in bpe.count_symbols(words).items())
+
+
+def _counted(words: Mapping[tuple[Any, ...], int]) -> tuple[Counted, ...]:
+    return tuple(Counted(word, count) for word, count in words.items())
+
+
+def _sorted(counts: Mapping[str, int]) -> tuple[Counted, ...]:
+    return tuple(Counted((piece,), count) for piece, count in by_count(counts))
+
+
+def _numbered(pieces: NumberedPieces) -> tuple[Entry, ...]:
+    specials = [Entry(at, special) for at, special in enumerate(pieces.specials)]
+    chosen = (Entry(at, piece, pieces.counts[piece]) for at, piece in enumerate(pieces.chosen, len(specials)))
+    return (*specials, *chosen)
+
+
+def _byte_entries(ids: ByteIds) -> tuple[Entry, ...]:
+    every_byte = [bytes([byte]) for byte in range(256)]
+    ordered: list[Symbol] = [*ids.specials, *every_byte] if ids.special_first else [*every_byte, *ids.specials]
+    return tuple(Entry(at, token) for at, token in enumerate(ordered))
+
+
+def _scored(reserved: Sequence[str], tokens: Mapping[str, float]) -> tuple[Entry, ...]:
+    """Return the reserved tokens, and those learnt that are not spelt like one of them, with their scores."""
+    learnt = [(token, score) for token, score in tokens.items() if token not in reserved]
+    first = (Entry(at, token) for at, token in enumerate(reserved))
+    return (*first, *(Entry(at, token, score=score) for at, (token, score) in enumerate(learnt, len(reserved))))
