@@ -11,7 +11,8 @@ from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.comparison import comparison_page
-from bpe_cli.views.page.page import DARK, LIGHT, texts_page
+from bpe_cli.views.page.page import texts_page
+from bpe_cli.views.page.palette import DARK, LIGHT
 from bpe_cli.views.page.tokens import section
 from tests.unit.reports.comparison.handmade import row_of
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
@@ -30,10 +31,12 @@ ELEMENTS = {
     "html", "head", "meta", "title", "link", "style", "body", "h1", "h2", "h3", "div", "label", "input",
     "main", "section", "p", "dl", "dt", "dd", "span", "a", "b", "i", "button", "code", "table",
     "thead", "tbody", "tfoot", "tr", "th", "td", "small", "details", "summary", "script",
+    "figure", "svg", "desc", "rect", "path", "text",
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "type", "checked", "title",
     "role", "aria-label", "data-m", "data-b", "data-copy", "for", "hidden", "scope", "tabindex",
+    "width", "height", "viewbox", "x", "y", "d", "text-anchor", "font-size",
 }  # fmt: skip
 
 
