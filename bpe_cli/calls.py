@@ -83,42 +83,46 @@ def encode_files(
     """Encode files of any size into a file, in bounded memory, as ``bpe encode`` does.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        files: A file, a folder, a pattern with ``*``, or several; compressed ones and tables too.
-        output: The file to write, which appears when all of it is there; or a binary stream.
-        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin``, ``count`` or ``chunks``; ``text`` of conversations, or of
-            what ``truncate`` keeps; by the name of the output if None, else ids.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
-            folder out.
-        specials: Which special tokens are looked for in the texts.
-        add_special_tokens: Whether to put around each document what the tokenizer's post-processor puts there.
-        bos: What begins each document, as for ``Tokenizer.encode``.
-        eot: What ends each document, likewise.
-        max_tokens: How many tokens a document may have: one that has more is an error when all is written.
-        counts: How ``count`` is written: ``numbers``, a line each; ``named``, with the names of the documents and a
-            total, if there are several files; ``json``, one object with all of that.
-        size: Of ``chunks``, the most tokens; they are JSON lines of what ``Tokenizer.chunks`` gives.
-        overlap: How many tokens of a chunk the next one repeats.
-        break_at: Where a chunk ends if it can: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``.
-        truncate: Of ``text``, how many tokens of each document are kept, as ``Tokenizer.truncate`` does it.
-        keep: Which: its ``head``, its ``tail`` or its ``middle``.
-        tokens: Whether jsonl has the tokens too.
-        spans: Whether jsonl has the byte span of each token too.
-        sampling: How encodings are varied at random; None for not at all.
-        chat: Whether each document is a conversation: a JSON array of messages, or an object that holds one. A str says
-            by which template they become text: one of the tokenizer's, a Jinja file, or a built-in layout such as
-            ``chatml``; with ``openai`` it is counted what OpenAI bills.
-        add_generation_prompt: Whether the model's turn is opened at the end of a conversation; None: unless the model
-            spoke last.
-        tools: A file with a JSON array of tools, for conversations without any.
-        date: The date that templates write; None for today.
-        threads: How many to use, all processors if None; changes no result.
-        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
+        tokenizer: A tokenizer, or anything that ``load`` accepts.
+        files: A file, a folder, a glob pattern, or several of these; compressed files and tables too.
+        output: The file to write, which appears only when it is complete; or a binary stream.
+        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin``, ``count``, ``chunks``; or ``text``, for conversations and
+            with ``truncate``. If None, the output's name decides, and ``ids`` is the default.
+        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
+            ``jsonl``.
+        field: The JSON field or the table column that holds the text.
+        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+            folders.
+        specials: The special tokens to recognize in the texts; none unless asked.
+        add_special_tokens: Whether to add the special tokens that the tokenizer's post-processor puts around a
+            document.
+        bos: The token to put before each document, as for ``Tokenizer.encode``.
+        eot: The token to put after each document, given in the same way.
+        max_tokens: The most tokens that a document may have. Longer ones are an error, raised when everything is
+            written.
+        counts: The layout of ``count``: ``numbers``, one a line; ``named``, with the documents' names and a total if
+            there are several files; ``json``, one object with all of these.
+        size: With ``chunks``, the most tokens in one. Chunks are written as JSON lines, as ``Tokenizer.chunks`` makes
+            them.
+        overlap: Number of tokens that a chunk repeats from the one before.
+        break_at: Where a chunk should end: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``.
+        truncate: With ``text``, the number of tokens to keep of each document, as ``Tokenizer.truncate`` does.
+        keep: The part to keep: ``head``, ``tail`` or ``middle``.
+        tokens: Whether to write the tokens to jsonl too.
+        spans: Whether to write the byte span of each token to jsonl too.
+        sampling: How to vary the encodings at random; None for no variation.
+        chat: Whether each document is a conversation: a JSON array of messages, or an object that holds one. A str
+            names the template: one of the tokenizer's own, a Jinja file, or a built-in layout such as ``chatml``.
+            ``openai`` counts the tokens that OpenAI bills.
+        add_generation_prompt: Whether to open the model's turn at the end of a conversation; None opens it unless the
+            model spoke last.
+        tools: A file with a JSON array of tools, for conversations that bring none.
+        date: The date for templates that write one; today if None.
+        threads: Number of threads; None uses all processors. Never changes the result.
+        listener: Receives progress and notes: any object with the methods ``task`` and ``note``.
 
     Returns:
-        How many ``documents`` there were, how many ``tokens`` they have, and the ``files`` that were written.
+        The numbers of ``documents`` and of ``tokens``, and the ``files`` that were written.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -145,8 +149,8 @@ def encode_files(
     (1, b'<|im_start|>user\\nhello<|im_')
 
     Raises:
-        BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer or an option does not exist, or a file cannot be read, written or encoded.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.documents import EncodeOptions
     from bpe_cli.jobs.encode import encode
@@ -232,28 +236,29 @@ def segment_files(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Encoded:
-    """Write the text of files with blanks between its tokens, a line per document: ``bpe encode --to segmented``.
+    """Write the text of files with spaces between its tokens, one line per document: ``bpe encode --to segmented``.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes. BPE with ends of words segments as subword-nmt's ``apply-bpe``;
-            of any other the tokens stand as the text has them.
-        files: A file, a folder, a pattern with ``*``, or several.
-        output: The file to write, which appears when all of it is there; or a binary stream.
-        documents: What a document of a file is: ``lines``, each line; ``whole``, the file; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
-            folder out.
-        separator: What stands after a subword that does not end its word.
-        glossaries: Expressions; what they match is left whole.
-        vocabulary: A file of subwords and counts: all others are taken apart again.
-        threshold: The lowest count of it that counts.
+        tokenizer: A tokenizer, or anything that ``load`` accepts. BPE with end-of-word marks segments as subword-nmt's
+            ``apply-bpe`` does; the tokens of any other are written as they stand in the text.
+        files: A file, a folder, a glob pattern, or several of these.
+        output: The file to write, which appears only when it is complete; or a binary stream.
+        documents: What counts as a document: each of the file's ``lines``, the ``whole`` file, or a field of each line
+            of ``jsonl``.
+        field: The JSON field or the table column that holds the text.
+        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+            folders.
+        separator: The mark after a subword that does not end its word.
+        glossaries: Regular expressions; text that they match is not segmented.
+        vocabulary: A file of subwords and counts; subwords that are not in it are split again.
+        threshold: The lowest count for a subword to be taken from it.
         write_vocabulary: The file to write the subwords and their counts to.
-        sampling: How the segmentation is varied at random; None for not at all.
-        threads: How many to use, all processors if None; changes no result.
-        listener: Who hears how it goes on.
+        sampling: How to vary the segmentation at random; None for no variation.
+        threads: Number of threads; None uses all processors. Never changes the result.
+        listener: Receives progress and notes.
 
     Returns:
-        How many lines were written (``documents``), and how many ``subwords`` have a count in the vocabulary.
+        The number of lines written (``documents``), and the number of ``subwords`` with a count in the vocabulary.
 
     >>> import io, os, tempfile
     >>> from bpe_cli import train
@@ -267,9 +272,9 @@ def segment_files(
     (1, b'lowe@@ r s@@ lo@@ w\\n')
 
     Raises:
-        BpeError: if there is no such tokenizer, it has no words that the options are about, or a file cannot be read or
-            written.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer does not exist, its model has no words and an option needs them, or a file cannot be
+            read or written.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.segment import SegmentOptions, segment
 
@@ -304,19 +309,20 @@ def decode_files(
     """Decode files of ids, as ``encode_files`` writes them, into the bytes that were encoded.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        files: A file, a folder, a pattern with ``*``, or several.
-        output: The file to write, which appears when all of it is there; or a binary stream.
-        format: ``ids``, ``tokens``, ``jsonl``, ``npy`` or ``bin``; by a file's name and beginning if None.
-        errors: What becomes of bytes that are not UTF-8; they are written as they are if None.
-        lines: Whether each document is ended by a line end.
-        bos: What begins each document, and is left out; what the record beside a file says if None.
-        eot: What ends each document, likewise.
-        dtype: How a number lies in a bin file, ``u16`` or ``u32``; what its record says if None.
-        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
+        tokenizer: A tokenizer, or anything that ``load`` accepts.
+        files: A file, a folder, a glob pattern, or several of these.
+        output: The file to write, which appears only when it is complete; or a binary stream.
+        format: ``ids``, ``tokens``, ``jsonl``, ``npy`` or ``bin``; detected from a file's name and content if None.
+        errors: How to treat bytes that are not UTF-8; None writes them as they are.
+        lines: Whether to write a line end after each document.
+        bos: The token that begins each document, which is left out of the text; if None, the one that the sidecar
+            names.
+        eot: The token to put after each document, given in the same way.
+        dtype: The type of the numbers in a bin file, ``u16`` or ``u32``; if None, the one that the sidecar names.
+        listener: Receives progress and notes: any object with the methods ``task`` and ``note``.
 
     Returns:
-        How many ``documents`` there were, and how many ``tokens`` they had.
+        The numbers of ``documents`` and of ``tokens``.
 
     >>> import io, os, tempfile
     >>> text = io.BytesIO()
@@ -328,8 +334,8 @@ def decode_files(
     (Decoded(documents=1, tokens=2), b'hello world')
 
     Raises:
-        BpeError: if there is no such tokenizer or option, a file cannot be read or written, or an id has no token.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer or an option does not exist, a file cannot be read or written, or an id has no token.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.decode import DecodeOptions, decode
 
@@ -376,51 +382,54 @@ def prepare(
     processes: int | None = None,
     listener: Listener = SILENCE,
 ) -> Prepared:
-    """Encode files into the folder of a data set, part by part, as ``bpe prepare`` does: never a part twice.
+    """Encode files into the folder of a data set, as ``bpe prepare`` does; a finished part is never made again.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        files: A file, a folder, a pattern with ``*``, or several.
-        folder: Where; it is made if there is none.
-        to: The format, by its name: ``bin``, ``npy``, ``megatron`` and the others of the page about data sets.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
-            folder out.
-        specials: Which special tokens are looked for in the texts.
-        bos: What begins each document, as for ``Tokenizer.encode``.
-        eot: What ends each document, likewise.
-        dtype: How an id is stored, ``u16`` or ``u32``; None for the smallest type that holds every id.
-        columns: What a row has beside its ids: ``attention_mask``, ``position_ids``, ``segment_ids``, ``seq_lengths``;
-            in formats of numbers, ``spans``.
-        positions: What ``position_ids`` counts the ids of: each ``document`` of a sequence, or the ``sequence``.
-        length: How many ids a sequence has at most; None for documents as they are.
-        way: How documents become sequences: ``truncate`` or ``split`` each, ``concatenate`` all and cut, or put whole
-            ones together by ``best-fit``.
-        pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
-        shuffle: What is put into a random order: ``documents``, or the ``sequences`` made of them; None for nothing.
-        seed: Which order.
-        val: Which share of the documents goes to ``val/``, by the hash of their text; None for no such set.
+        tokenizer: A tokenizer, or anything that ``load`` accepts.
+        files: A file, a folder, a glob pattern, or several of these.
+        folder: The folder; it is made if it does not exist.
+        to: The format: ``bin``, ``npy``, ``megatron``, or another one that the page about data sets lists.
+        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
+            ``jsonl``.
+        field: The JSON field or the table column that holds the text.
+        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+            folders.
+        specials: The special tokens to recognize in the texts; none unless asked.
+        bos: The token to put before each document, as for ``Tokenizer.encode``.
+        eot: The token to put after each document, given in the same way.
+        dtype: The type in which ids are stored, ``u16`` or ``u32``; None for the smallest that holds every id.
+        columns: Columns of a row beside its ids: ``attention_mask``, ``position_ids``, ``segment_ids``,
+            ``seq_lengths``; in numeric formats also ``spans``.
+        positions: Where ``position_ids`` starts again at 0: at each ``document`` in a sequence, or at each
+            ``sequence``.
+        length: The most ids in a sequence; None keeps documents as they are.
+        way: How documents become sequences: ``truncate`` or ``split`` each one, ``concatenate`` all and cut, or pack
+            whole ones by ``best-fit``.
+        pad: The token that pads short sequences: the text of a special token, an id, or ``auto``; None for no padding.
+        shuffle: What to shuffle: the ``documents``, or the ``sequences`` made of them; None for nothing.
+        seed: The seed of the shuffle.
+        val: The share of documents that goes to ``val/``, chosen by the hash of their text; None for no validation set.
         chat: Whether each document is a conversation, as for ``encode_files``.
-        mask: ``assistant`` to write beside the ids which of them the assistant wrote.
+        mask: ``assistant`` also writes a mask of the ids that the assistant wrote.
         add_generation_prompt: As for ``encode_files``.
         tools: As for ``encode_files``.
-        date: The date that templates write; those that write one need it.
-        part_bytes: How many bytes of input a part has.
-        keep: Fields of the source that a row of a table has too: ``id``, or with a type ``id:int64``.
-        on_error: What becomes of a broken row, as a line that is not JSON: ``fail``, ``skip``, which leaves it out, or
-            ``quarantine``, which keeps it in a file besides.
-        share: (K, N) to make each N-th part only, beginning with the K-th, where N machines share them; None for all.
-        overwrite: Whether what is damaged, or was made otherwise, is made again.
-        engine: Who makes the parts: ``local``, processes of this machine; ``ray``, the Ray cluster that the program is
-            connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another one. Changes no result.
-        processes: How many parts are made at a time, as many as there are processors if None; changes no result. With
-            more than one process of this machine, a program needs the usual ``if __name__ == "__main__"``.
-        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``; and of the plan, of each
-            part that is done, and of the end, if it has ``event(what, facts)``.
+        date: The date for templates that write one; they need it.
+        part_bytes: Bytes of input in a part.
+        keep: Fields of the source to keep in each row of a table: ``id``, or with a type ``id:int64``.
+        on_error: What to do about a broken row, such as a line that is not JSON: ``fail``; ``skip`` it; or
+            ``quarantine`` it, which skips it and keeps it in a file.
+        share: (K, N) makes every N-th part only, starting with the K-th, when N machines share the work; None makes
+            all.
+        overwrite: Whether to make again the parts that are damaged or were made with other settings.
+        engine: What runs the parts: ``local``, processes of this machine; ``ray``, the Ray cluster that the program is
+            connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another one. Never changes the result.
+        processes: Number of parts made at a time; None uses all processors. Never changes the result. With more than
+            one process on this machine, a program needs the usual ``if __name__ == "__main__"``.
+        listener: Receives progress and notes: any object with the methods ``task`` and ``note``. If it has
+            ``event(what, facts)``, that is called with the plan, with each finished part, and at the end.
 
     Returns:
-        What stands in the folder: how many ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
+        What the folder holds: the numbers of ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
 
     >>> import os, tempfile
     >>> from bpe_cli import TokenDataset
@@ -433,9 +442,9 @@ def prepare(
     (1, 3, [[31373, 995, 50256]])
 
     Raises:
-        BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded, or
-            the folder holds what was made otherwise.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer or an option does not exist, a file cannot be read, written or encoded, or the folder
+            holds a data set made with other settings.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.engines import engine_named
     from bpe_cli.jobs.parts import Share
@@ -495,25 +504,27 @@ def inspect(
     """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes; None with ``data`` for the one that is named beside the ids.
-        texts: A text, several, or files: ``pathlib.Path``, one or several.
-        data: In place of texts, ids that were written: a file of ``encode_files``, or the folder of a data set. The
-            report says how long the documents are and what ends them, and shows some.
-        rows: The first and the last document of it to show, counted from 1; None for the first three.
-        specials: Which special tokens are looked for in them.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
-            folder out.
-        listener: Who hears how it goes on.
+        tokenizer: A tokenizer, or anything that ``load`` accepts. With ``data``, None means the one that the sidecar
+            names.
+        texts: A text, several texts, or files: one ``pathlib.Path`` or several.
+        data: Encoded data instead of texts: a file that ``encode_files`` wrote, or the folder of a data set. The report
+            has the lengths of the documents and what ends them, and shows some.
+        rows: The first and the last document to show, counted from 1; None for the first three.
+        specials: The special tokens to recognize in them; none unless asked.
+        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
+            ``jsonl``.
+        field: The JSON field or the table column that holds the text.
+        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+            folders.
+        listener: Receives progress and notes.
 
     >>> report = inspect("gpt2", "hello world")
     >>> [found.segmentation.token_count for _, found in report.value], "bpe.inspect.text/1" in report.to_json()
     ([2], True)
 
     Raises:
-        BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer does not exist, a file cannot be read, or a text cannot be encoded.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.inspect import InspectedTexts, InspectOptions
     from bpe_cli.jobs.inspect import inspect as inspect_job
@@ -613,31 +624,35 @@ def compare(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> ComparisonReport | IdsComparison | None:
-    """Compare tokenizers with the first of them on texts; or verify that two of them give the same ids.
+    """Compare tokenizers with the first one on texts; or verify that two give the same ids.
 
     Args:
-        tokenizers: Tokenizers, or what ``load`` takes.
-        texts: A text, several, or files: ``pathlib.Path``, one or several; with ``ids`` None is enough.
-        ids: Whether to verify that ids are the same, of two tokenizers or of one and a library: on the texts, on tricky
+        tokenizers: Tokenizers, or anything that ``load`` accepts.
+        texts: A text, several texts, or files: one ``pathlib.Path`` or several. With ``ids``, None is enough.
+        ids: Whether to verify that two tokenizers, or one and a library, give the same ids: on the texts, on tricky
             texts, and over the whole vocabulary.
-        library: With ``ids``, what reads the last tokenizer: ``transformers``, ``sentencepiece``, ``tiktoken`` or
-            ``llama.cpp``, if it is installed.
-        specials: Which special tokens are looked for in the texts.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        member: How the members of tar archives end that are documents; None for ``txt``, and to leave archives of a
-            folder out.
-        tallies_dir: A folder for the tallies of files, part by part: those that are there already are not made again,
-            and the report is the same.
-        part_bytes: How many bytes of input a part has; a file is never cut.
-        share: (K, N) to tally each N-th part only, beginning with the K-th, where N machines share them: then nothing
-            is compared, and None is returned. A last call without it puts all tallies together.
-        overwrite: Whether what is damaged, has changed, or was tallied otherwise, is tallied again.
-        engine: Who tallies parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Changes no result.
-        processes: How many parts are tallied at a time, each in a process; None for ``threads``, or for as many as a
-            cluster has room for. More than one on this machine needs ``if __name__ == "__main__"``, as for ``prepare``.
-        threads: How many to use, all processors if None; changes no result.
-        listener: Who hears how it goes on.
+        library: With ``ids``, the library that reads the last tokenizer, if it is installed: ``transformers``,
+            ``sentencepiece``, ``tiktoken`` or ``llama.cpp``.
+        specials: The special tokens to recognize in the texts; none unless asked.
+        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
+            ``jsonl``.
+        field: The JSON field or the table column that holds the text.
+        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+            folders.
+        tallies_dir: A folder that keeps the tallies of the files, part by part. Tallies that are already there are used
+            again; the report is the same.
+        part_bytes: Bytes of input in a part; a file is never cut.
+        share: (K, N) tallies every N-th part only, starting with the K-th, when N machines share the work. Nothing is
+            compared then, and None is returned; a last call without it compares.
+        overwrite: Whether to tally again the parts that are damaged, whose files have changed, or that were tallied
+            with other settings.
+        engine: What runs the parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Never changes the
+            result.
+        processes: Number of parts tallied at a time, each in a process of its own. None means one process with
+            ``threads``, or as many as the cluster has room for. More than one on this machine needs ``if __name__ ==
+            "__main__"``, as for ``prepare``.
+        threads: Number of threads; None uses all processors. Never changes the result.
+        listener: Receives progress and notes.
 
     Returns:
         The report; None if only a share of the parts was tallied.
@@ -649,8 +664,8 @@ def compare(
     [4, 5]
 
     Raises:
-        BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer does not exist, a file cannot be read, or a text cannot be encoded.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.compare import CompareJob, CompareOptions, tally
     from bpe_cli.jobs.compare import compare as compare_job
@@ -707,24 +722,24 @@ def compare(
 
 
 def add_tokens(tokenizer: AnyTokenizer, tokens: Iterable[str | bytes | SpecialToken]) -> Operation:
-    """Add tokens that are found in text as they stand, with ids after all others.
+    """Add tokens that are always recognized in text, with ids after all others.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        tokens: The tokens; a ``SpecialToken`` says more of one than its text, and its id counts for nothing. A text is
-            added as Hugging Face's ``add_tokens`` does it: it is always found, in normalized text.
+        tokenizer: A tokenizer, or anything that ``load`` accepts.
+        tokens: The tokens. A str is added as Hugging Face's ``add_tokens`` does: it is always found, in normalized
+            text. A ``SpecialToken`` sets all properties of a token; its id is ignored.
 
     Returns:
-        The new ``tokenizer``, with ``old_to_new`` and ``made_of``, by which embeddings are moved: which id each id
-        became, and of which old ones a new one is made; ``id_map()`` writes both as JSON.
+        The new ``tokenizer``, with what moving embeddings needs: ``old_to_new``, the new id of each old id, and
+        ``made_of``, the old ids that each new one is made of. ``id_map()`` returns both as JSON.
 
     >>> done = add_tokens("gpt2", ["<|chat|>"])
     >>> done.tokenizer.encode("hello<|chat|>"), done.made_of
     ([31373, 50257], {50257: (27, 91, 17006, 91, 29)})
 
     Raises:
-        BpeError: if there is no such tokenizer, or a token is empty.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer does not exist, or a token is empty.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli import surgery
     from bpe_cli.stages import SpecialToken
@@ -747,27 +762,28 @@ def prune(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Operation:
-    """Keep so many tokens of a tokenizer, those that texts use most, and those that they are made of.
+    """Keep the tokens of a tokenizer that texts use most, and those that these are made of.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        texts: A text, several, or files: ``pathlib.Path``, one or several.
-        size: How many tokens to keep.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
-        field: The field of a JSON line, or the column of a table.
-        threads: How many to use, all processors if None; changes no result.
-        listener: Who hears how it goes on.
+        tokenizer: A tokenizer, or anything that ``load`` accepts.
+        texts: A text, several texts, or files: one ``pathlib.Path`` or several.
+        size: The number of tokens to keep.
+        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
+            ``jsonl``.
+        field: The JSON field or the table column that holds the text.
+        threads: Number of threads; None uses all processors. Never changes the result.
+        listener: Receives progress and notes.
 
     Returns:
-        The new ``tokenizer``, and which id each id became, as ``add_tokens`` does.
+        The new ``tokenizer`` and the map from old to new ids, as from ``add_tokens``.
 
     >>> done = prune("gpt2", ["hello world"] * 3, 1000)
     >>> len(done.tokenizer), done.tokenizer.decode(done.tokenizer.encode("hello world")), done.old_to_new[50000]
     (1000, 'hello world', None)
 
     Raises:
-        BpeError: if there is no such tokenizer, a file cannot be read, or so few cannot be kept.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer does not exist, a file cannot be read, or so few tokens cannot be kept.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.convert import Change
 
@@ -785,27 +801,27 @@ def extend(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Operation:
-    """Let the training of BPE go on, on texts, until there are so many ids.
+    """Continue the training of BPE on texts, up to a number of ids.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes.
-        texts: As for ``prune``, like what follows.
-        size: How many ids to end with: all of the tokenizer's, and the new ones.
-        documents: What a document of a file is.
-        field: The field of a JSON line, or the column of a table.
-        threads: How many to use, all processors if None; changes no result.
-        listener: Who hears how it goes on.
+        tokenizer: A tokenizer, or anything that ``load`` accepts.
+        texts: As for ``prune``; so are the parameters below.
+        size: The number of ids to end with, the tokenizer's own included.
+        documents: What counts as a document: ``whole``, ``lines`` or ``jsonl``.
+        field: The JSON field or the table column that holds the text.
+        threads: Number of threads; None uses all processors. Never changes the result.
+        listener: Receives progress and notes.
 
     Returns:
-        The new ``tokenizer``, and what each new token was before, as ``add_tokens`` does.
+        The new ``tokenizer``, and the old tokens that each new one is made of, as from ``add_tokens``.
 
     >>> done = extend("gpt2", ["bpe bpe"], 50258)
     >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of]
     ['bpe']
 
     Raises:
-        BpeError: if there is no such tokenizer, a file cannot be read, or the tokenizer does not merge.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if the tokenizer does not exist, a file cannot be read, or the tokenizer has no merges.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.convert import Change
 
@@ -817,12 +833,12 @@ def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
     """Add to a tokenizer the tokens of another that it lacks, with ids after all of its own.
 
     Args:
-        tokenizer: A tokenizer, or what ``load`` takes; everything but the new tokens is as it has it.
-        other: Another, of BPE as well.
+        tokenizer: A tokenizer, or anything that ``load`` accepts. All but the new tokens stays as it is in this one.
+        other: Another BPE tokenizer.
 
     Returns:
-        The new ``tokenizer``, and which id each id became, as ``add_tokens`` does; ``other_to_new`` has those of the
-        other one.
+        The new ``tokenizer`` and the map from old to new ids, as from ``add_tokens``; ``other_to_new`` is the map for
+        the other tokenizer.
 
     >>> from bpe_cli import train
     >>> done = merge("gpt2", train(["qxqx qxqx"], vocab_size=258))
@@ -830,8 +846,8 @@ def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
     (['qx', 'qxqx'], 50258)
 
     Raises:
-        BpeError: if there is no such tokenizer, or they do not merge the same symbols.
-        TypeError: if an argument is of a wrong type.
+        BpeError: if a tokenizer does not exist, or the two do not merge the same kind of symbols.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli import surgery
 

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
 
 class BpeError(Exception):
-    """Describe what went wrong, where, and how to get out of it.
+    """Describe what went wrong, where, and how to fix it.
 
     Attributes:
-        message: What and where, one sentence without a final period.
-        hint: The way out, or None when there is nothing to advise.
-        exit_code: The process's exit status: 1 for a check that was asked for and is false, 2 for
-            usage, bad input and I/O.
+        message: What went wrong and where: one sentence without a final period.
+        hint: How to fix it, or None if there is nothing to advise.
+        exit_code: The exit status of the process: 1 if a requested check failed, 2 for usage, bad input and I/O.
     """
 
     exit_code = 2
@@ -33,7 +32,7 @@ class BpeError(Exception):
 
 
 class UsageError(BpeError):
-    """Report options that contradict each other or ask for what does not exist."""
+    """Report options that contradict each other or name something that does not exist."""
 
 
 class InputError(BpeError):
@@ -45,7 +44,7 @@ class OutputError(BpeError):
 
 
 class FormatError(BpeError):
-    """Report a tokenizer file that is broken, or a format that cannot hold what it is asked to."""
+    """Report a broken tokenizer file, or a format that cannot hold a tokenizer."""
 
 
 class NoPatternError(FormatError):
@@ -53,7 +52,7 @@ class NoPatternError(FormatError):
 
 
 class TrainingError(BpeError):
-    """Report a corpus or settings from which nothing can be trained."""
+    """Report a corpus or settings that nothing can be trained from."""
 
 
 class CheckFailed(BpeError):

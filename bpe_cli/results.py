@@ -24,7 +24,7 @@ class TextReport:
     """Texts, token by token.
 
     Attributes:
-        value: Each document with what was found of it.
+        value: Each document with its tokens.
     """
 
     value: tuple[tuple[Document, TextInspection], ...]
@@ -86,7 +86,7 @@ class TokenizerReport:
     """A tokenizer by itself.
 
     Attributes:
-        value: What was measured of it.
+        value: The measurements.
     """
 
     value: HealthReport
@@ -152,9 +152,9 @@ class ComparisonReport:
     """Tokenizers side by side.
 
     Attributes:
-        value: What was measured of them.
-        changes: What has changed since another comparison, if that was asked for.
-        checks: What was checked.
+        value: The measurements.
+        changes: The changes since an earlier comparison, if one was given.
+        checks: The results of the requested checks.
     """
 
     value: Comparison

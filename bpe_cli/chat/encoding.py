@@ -172,7 +172,7 @@ class ChatEncoder:
 
         Args:
             text: The rendered conversation.
-            where: What errors call it.
+            where: Its name in errors.
             learnt: What of the text is to be learnt: stretches of characters, ascending.
 
         Raises:
@@ -263,10 +263,10 @@ def apply_chat_template(
     """Return the ids of a conversation, or its text; the arguments are those of the method.
 
     Raises:
-        UsageError: if there is no such template, or the tokenizer lacks a token that it needs.
-        InputError: if the conversation is not one, or the template refuses it.
+        UsageError: if the template does not exist, or the tokenizer lacks a token that it needs.
+        InputError: if the conversation is malformed, or the template rejects it.
         FormatError: if the template is broken.
-        TypeError: if an argument is of a wrong type.
+        TypeError: if an argument has the wrong type.
     """
     if not isinstance(add_generation_prompt, bool):
         raise wrong_type("add_generation_prompt", "a bool", add_generation_prompt)

@@ -26,7 +26,7 @@ class Conversation:
 
     Attributes:
         messages: As they are in the JSON, each an object with a ``role``.
-        where: What errors call it.
+        where: Its name in errors.
         tools: Descriptions of tools (JSON), or None.
         documents: Documents to answer from (JSON), or None.
         add_generation_prompt: Whether the model's turn is opened at the end; None if that is not said.
@@ -102,7 +102,7 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
         data: A JSON array of messages, or an object with ``messages`` and, if it has them, ``tools``,
             ``documents``, ``add_generation_prompt``, ``chat_template_kwargs``, ``functions``,
             ``function_call``; its other members are about other things.
-        where: What errors call it.
+        where: Its name in errors.
         field_name: The member that holds the messages.
 
     Raises:

@@ -33,7 +33,7 @@ class ChatTemplate:
 
     Args:
         source: The template.
-        name: What messages call it.
+        name: Its name in messages.
         names: What it finds beside the conversation: ``bos_token`` and the like.
         date: What day ``strftime_now`` gives; None for this moment.
     """

@@ -37,7 +37,7 @@ def parts_folder(name: str, folder: str | None, given: PartsOptions) -> "PartsFo
     """Return the folder that an option names, with what is said of its parts; None if it is not given.
 
     Raises:
-        UsageError: if something is said of parts, and there is no folder.
+        UsageError: if an option about parts is given without a folder.
     """
     if folder is None:
         said = {

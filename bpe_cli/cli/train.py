@@ -262,7 +262,7 @@ class Counts:
         """Return the folder of the counts of parts.
 
         Raises:
-            UsageError: if something is said of parts, and there is no folder.
+            UsageError: if an option about parts is given without a folder.
         """
         return parts_folder("--counts-dir", self.counts_dir, self)
 

@@ -48,7 +48,7 @@ def options_of(
 
     Args:
         algorithm: Its name.
-        trainer: Who trains it.
+        trainer: The trainer.
         flags: What was given by flags, by the option's name; None for what was not given.
         settings: What was given by --set, as ``NAME=VALUE``.
         preset: The options that --compat stands for; what was given counts more.
@@ -164,7 +164,7 @@ def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
 
     Args:
         algorithm: Its name, and whose rules it follows, as they are given.
-        trainer: Who trains it.
+        trainer: The trainer.
     """
     from inspect import cleandoc
 

@@ -73,7 +73,7 @@ class Encoding:
         """Make an encoding.
 
         Args:
-            name: What it is called.
+            name: Its name.
             pat_str: The expression that splits text.
             mergeable_ranks: Token to rank, which is its id.
             special_tokens: Special token to id.
@@ -82,7 +82,7 @@ class Encoding:
         Raises:
             ValueError: if the pattern does not compile, or two tokens share an id.
             AssertionError: if the number of tokens is another.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         max_token_value = max(max(mergeable_ranks.values()), max(special_tokens.values(), default=0))
         if explicit_n_vocab:

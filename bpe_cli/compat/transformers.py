@@ -40,7 +40,7 @@ def patch(tokenizer: Any) -> Any:
 
     Raises:
         UsageError: if the tokenizer is not a fast one.
-        FormatError: if the tokenizer has a part that we do not know.
+        FormatError: if the tokenizer has an unknown part.
     """
     backend = getattr(tokenizer, "_tokenizer", None)
     if not isinstance(tokenizer, transformers.PreTrainedTokenizerFast) or backend is None:
@@ -99,7 +99,7 @@ class Backend:
         """Return our tokenizer, made from the present state of theirs.
 
         Raises:
-            FormatError: if the tokenizer has a part that we do not know.
+            FormatError: if the tokenizer has an unknown part.
         """
         tokenizer: Tokenizer | None = self.__dict__["_ours"]
         if tokenizer is None:

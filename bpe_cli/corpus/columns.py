@@ -259,8 +259,8 @@ def pack_arrow(
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
-        InputError: if pyarrow is not installed, the file is damaged, there is no such column, it does not
-            hold text, or a row is null (the message says which, from 1).
+        InputError: if pyarrow is not installed, the file is damaged, the column does not exist or does not hold text,
+            or a row is null (the message gives its number, from 1).
     """
     arrow, ipc = library(path, "Arrow", "pyarrow.ipc")
     reported = 0
@@ -321,8 +321,8 @@ def pack_parquet(
     """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
 
     Raises:
-        InputError: if pyarrow is not installed, the file is damaged, there is no such column, it does not
-            hold text, or a row is null (the message says which, from 1).
+        InputError: if pyarrow is not installed, the file is damaged, the column does not exist or does not hold text,
+            or a row is null (the message gives its number, from 1).
     """
     arrow, module = library(path, "Parquet", "pyarrow.parquet")
     with _opened(path, version) as (source, size):

@@ -19,7 +19,7 @@ class Kind:
     """A kind of contents.
 
     Attributes:
-        title: What messages call it.
+        title: Its name in messages.
         advice: How to get at the text of what is not read; None for what is.
         is_table: Whether its rows are documents.
         is_stream: Whether a table is read from its beginning to its end, so that it may be compressed.

@@ -58,7 +58,7 @@ def read_chunks(
 
     Args:
         path: The file, the URL of an object, or ``-`` for ``stdin``.
-        stdin: What ``-`` stands for.
+        stdin: The stream that ``-`` stands for.
         chunk_bytes: How much to read at a time. Chunks that are yielded may be larger, up to 1 MiB.
         decompressed: False to give the bytes as they are on disk.
         on_raw: Called with every chunk as it is on disk.

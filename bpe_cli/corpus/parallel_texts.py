@@ -33,7 +33,7 @@ def read_parallel(paths: Sequence[str], stdin: BinaryIO, *, plain: bool = False)
     Args:
         paths: One file of JSON lines (a language per key; ``id`` is none) or of values between tabs (the first line
             names the languages); or ``LANGUAGE=FILE`` for each language, line by line the same.
-        stdin: What ``-`` stands for.
+        stdin: The stream that ``-`` stands for.
         plain: Whether each ``FILE`` of a language is text, whatever it holds.
 
     Returns:

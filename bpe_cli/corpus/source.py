@@ -150,7 +150,7 @@ def read_blocks(
 
     Args:
         source: What to read.
-        stdin: What ``-`` stands for.
+        stdin: The stream that ``-`` stands for.
         inputs: What ``source.inputs()`` gave, so that it need not be found again.
         on_skip: Called with a sentence for each file of a folder that is left out.
         on_note: Called with a sentence for what the user may not expect: a binary file that was named, one that grows.
@@ -188,7 +188,7 @@ def reading(
         inputs: What ``source.inputs()`` gave.
         what: What is done with it, as in ``encoding``.
         listener: Who hears of it.
-        stdin: What ``-`` stands for; None for the process's own.
+        stdin: The stream that ``-`` stands for; None for the process's own.
         on_input: As for ``read_blocks``.
         hashes: As for ``read_blocks``.
         on_wait: As for ``read_blocks``.

@@ -34,14 +34,14 @@ _OPEN_PARTS = 256
 
 
 class TokenDataset:
-    """Read a data set back: its rows, which are its sequences, or else its documents.
+    """Read a data set back. Its rows are its sequences, or its documents if it has no sequences.
 
-    A row is a NumPy array: its ids. Files are mapped into memory, and a row points into them, without copying, where
-    the format lets it; such a row cannot be written to. With ``dtype`` rows are copies, as PyTorch wants them:
-    ``int64``. With ``fields`` a row is a dict: its ids, and what stands beside them, by name.
+    A row is a NumPy array of ids. Files are mapped into memory, and where the format allows it a row is a read-only
+    view of them, without a copy. With ``dtype`` rows are copies; PyTorch needs ``int64``. With ``fields`` a row is a
+    dict of its ids and of what is stored beside them, by name.
 
-    It can be pickled, and then opens the files again, and threads may share it: so it is a map-style data set for a
-    ``DataLoader`` of PyTorch, with workers of any kind. ``stream`` is the iterable one.
+    It can be pickled (the copy opens the files again) and shared by threads, so it is a map-style data set for
+    PyTorch's ``DataLoader``, with workers of any kind. ``stream`` returns an iterable one.
 
     >>> import os, tempfile
     >>> from bpe_cli import prepare
@@ -56,27 +56,27 @@ class TokenDataset:
 
     Args:
         folder: The folder.
-        length: Read rows of so many ids, cut out of all ids of each part without regard to what was written; what is
-            too short at the end of a part is left out. Not for tables, mds and webdataset.
-        dtype: The type of the numbers in rows, as ``int64``; None for that in which they are stored.
-        check: Whether every file is read and its hash compared, and not only its length.
-        side: Which of two sets is read, ``train`` or ``val``, where there are both.
-        fields: What a row has, by name: ``input_ids``, the columns and fields that were written beside them, and what
-            follows from these. None for the ids alone, without a dict.
+        length: Read rows of this many ids, cut from all ids of a part whatever its documents. A remainder at the end of
+            a part is left out. Not for tables, mds and webdataset.
+        dtype: The type of the ids in rows, such as ``int64``; None for the type in which they are stored.
+        check: Whether to read every file and compare its hash, not only its length.
+        side: The set to read, ``train`` or ``val``, where there are both.
+        fields: The fields of a row, by name: ``input_ids``, the columns and fields written beside them, and those
+            derived from these. None gives the ids alone, not a dict.
 
     Attributes:
-        folder: Where it lies.
-        fields: All that rows may have: what ``fields`` may name.
-        documents: How many documents were encoded.
-        tokens: How many ids there are.
-        dtype: The type of the numbers, as NumPy has it.
-        settings: What it was made with: see the manifest.
+        folder: Where it is.
+        fields: All fields that rows may have.
+        documents: The number of documents.
+        tokens: The number of ids.
+        dtype: The NumPy type of the ids.
+        settings: The settings that it was made with, from the manifest.
 
     Raises:
         InputError: if there is no data set in the folder.
-        CheckFailed: if it is not whole, or files have another length than their records say.
-        UsageError: if nothing says where its rows lie, or what a field is, or NumPy, or what else reads the format, is
-            not installed.
+        CheckFailed: if it is incomplete, or the length of a file differs from its record.
+        UsageError: if the data set does not record its rows, a field does not exist, or NumPy or another library that
+            the format needs is not installed.
     """
 
     def __init__(
@@ -166,24 +166,25 @@ class TokenDataset:
         """Return the rows as a stream: shuffled, shared by ranks and by the workers of a ``DataLoader``, resumable.
 
         Args:
-            rank: Which of the processes that train together this is, from 0 on.
-            world_size: How many they are.
-            seed: Shuffles the rows, each epoch otherwise; None for the order in which they lie there.
-            epoch: The epoch; ``set_epoch`` says the next.
-            batch_size: That of the ``DataLoader``. Then its batches are the same however many workers it has.
-            block: Shuffle blocks of so many rows, and the rows of each, in place of all rows: then reading goes on in
-                one place for a while, as slow disks need it, and Parquet.
-            tail: What becomes of the rows that do not make a batch for every rank: ``keep`` gives each row once, and
-                some ranks more than others; ``drop`` leaves them out; ``repeat`` fills up with the first ones.
+            rank: The number of this process among those that train together, from 0.
+            world_size: The number of these processes.
+            seed: Shuffles the rows, differently each epoch; None keeps the stored order.
+            epoch: The epoch to begin with; ``set_epoch`` sets the next.
+            batch_size: The batch size of the ``DataLoader``, so that its batches are the same for any number of
+                workers.
+            block: Shuffle blocks of this many rows, and the rows within each, instead of all rows. Reading then stays
+                in one place for a while, which helps slow disks and Parquet.
+            tail: How to treat the last rows, if they do not make a batch for every rank: ``keep`` returns each row
+                once, so that some ranks get more; ``drop`` leaves them out; ``repeat`` fills up with the first rows.
 
         Returns:
-            The stream. Each pass over it has the rows of its epoch: ``set_epoch(epoch)`` says which. ``state_dict()``
-            says where a pass is, and ``load_state_dict(state)`` lets the next one go on there. PyTorch takes it for an
+            The stream. Each pass over it has the rows of its epoch, which ``set_epoch(epoch)`` sets. ``state_dict()``
+            returns the position of a pass, and ``load_state_dict(state)`` resumes there. PyTorch treats it as an
             ``IterableDataset`` if it was imported before.
 
         Raises:
-            UsageError: if there is no such rank.
-            TypeError: if a number is not one.
+            UsageError: if the rank is not in the range of ``world_size``.
+            TypeError: if a number has the wrong type.
 
         >>> import os, tempfile
         >>> from bpe_cli import prepare
@@ -202,7 +203,7 @@ class TokenDataset:
 
     @property
     def sha256(self) -> str:
-        """The hash of the manifest, which names the hashes of all files."""
+        """The hash of the manifest, which lists the hashes of all files."""
         return self._sha256
 
     def _row(self, at: int) -> Any:

@@ -149,7 +149,7 @@ def inspect_data(
         path: The file, or the folder; ``-`` is stdin.
         tokenizer: A tokenizer; or its file, or its name; None for the one that is named beside the ids.
         options: What is shown of them.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:

@@ -34,8 +34,8 @@ class StreamOptions:
     """How a stream has the rows: see ``TokenDataset.stream``.
 
     Raises:
-        UsageError: if there is no such rank.
-        TypeError: if a number is not one.
+        UsageError: if the rank is not in the range of ``world_size``.
+        TypeError: if a number has the wrong type.
     """
 
     rank: int = 0

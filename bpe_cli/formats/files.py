@@ -81,7 +81,7 @@ def dump(
         FormatError: if the format cannot hold all of it.
         UsageError: if there is no such format, or no such loss.
         OutputError: if there is no place for a temporary file.
-        TypeError: if an argument is of a wrong type.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.formats.proof import prove
 

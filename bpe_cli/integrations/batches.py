@@ -52,8 +52,8 @@ class EncodeBatch:
             to: The column that is added, or replaced.
             specials: As for ``Tokenizer.encode_batch``, like what follows.
             add_special_tokens: Whether what the post-processor adds stands around each text.
-            bos: What begins each.
-            eot: What ends each.
+            bos: The token to put before each.
+            eot: The token to put after each.
             max_tokens: The most ids of each.
             threads: How many work at a batch. Ray and Spark count one processor for each of their workers.
         """

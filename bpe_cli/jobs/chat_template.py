@@ -21,7 +21,7 @@ class Template:
     """How conversations become text: a plain value, which can be pickled.
 
     Attributes:
-        title: What messages call it.
+        title: Its name in messages.
         layout: The built-in layout, or None.
         source: The text of the template, in Jinja; None of a layout.
     """
@@ -56,7 +56,7 @@ def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: Bina
         name: One of the tokenizer's, a Jinja file, or one of ``chat.LAYOUTS``; None for the tokenizer's own.
         model: The tokenizer.
         named: The name by which it was asked for, if it needs no file.
-        stdin: What ``-`` stands for.
+        stdin: The stream that ``-`` stands for.
 
     Raises:
         UsageError: if there is none.

@@ -35,11 +35,11 @@ class ChunkOptions:
     """How texts are divided into parts.
 
     Attributes:
-        size: The most tokens of a part.
+        size: The most tokens in a part.
         overlap: How many tokens of a part the next one repeats.
         break_at: After what a part ends if it can: see ``Tokenizer.chunks``.
-        specials: Which special tokens are looked for in the text.
-        threads: How many threads work; None for as many as may be used. They change no result.
+        specials: The special tokens to recognize in the text; none unless asked.
+        threads: Number of threads; None uses all processors. Never changes the result.
 
     Raises:
         UsageError: if a part has no room, or repeats all of the one before.
@@ -91,8 +91,8 @@ class TruncateOptions:
     Attributes:
         size: The most tokens of what is kept.
         keep: Which part of it: its ``head``, its ``tail`` or its ``middle``.
-        specials: Which special tokens are looked for in the text.
-        threads: How many threads work; None for as many as may be used. They change no result.
+        specials: The special tokens to recognize in the text; none unless asked.
+        threads: Number of threads; None uses all processors. Never changes the result.
 
     Raises:
         UsageError: if there is no such part.
@@ -159,11 +159,11 @@ def divide(
 
     Args:
         source: The texts.
-        tokenizer: A tokenizer; or its file, or its name.
+        tokenizer: A tokenizer, its file, or its name.
         options: How they are divided.
-        output: A file, which appears when all of it is there, or a binary stream.
-        listener: Who hears how it goes on.
-        streams: The streams around it.
+        output: A file, which appears only when it is complete, or a binary stream.
+        listener: Receives progress and notes.
+        streams: The streams around the job.
 
     Raises:
         UsageError: if the options contradict each other, or the tokenizer, or an output would replace an input.

@@ -47,7 +47,7 @@ class CompareOptions:
     """What a comparison holds, and how it is made.
 
     Attributes:
-        specials: Which special tokens are looked for in the texts.
+        specials: The special tokens to recognize in the texts; none unless asked.
         threads: How many threads work; changes no result.
         speed: Whether to measure how long encoding takes.
         probes: What to ask of ``PROBES``.
@@ -169,7 +169,7 @@ def tally(job: CompareJob, *, listener: Listener = SILENCE, streams: Streams | N
 
     Args:
         job: What is done; its checks and outputs are not looked at.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:
@@ -261,7 +261,7 @@ def compare(
         options: What to compare besides, and how.
         inputs: What ``source.inputs()`` gave, so that it need not be found again.
         listener: Who hears how many bytes were read, and of what might not be expected.
-        stdin: What ``-`` stands for; None for the process's own.
+        stdin: The stream that ``-`` stands for; None for the process's own.
         by_parts: How inputs are compared part by part; None for all in one run. It changes no number.
         chosen: What says which the tokenizers are, for workers to load; None for the tokenizers themselves.
 

@@ -48,7 +48,7 @@ class OwnReader:
     """A tokenizer of ours as a reader.
 
     Attributes:
-        name: What messages call it.
+        name: Its name in messages.
         takes_bytes: That it takes any bytes.
         model: The tokenizer.
     """
@@ -105,7 +105,7 @@ def compare_ids_of(
         tokenizers: Two, or one if a library is named.
         source: Texts to compare besides those that are built in.
         options: What is compared.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:

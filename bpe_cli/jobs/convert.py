@@ -113,7 +113,7 @@ class Change:
         Args:
             tokenizer: What is changed.
             outputs: What will be written, and where: no corpus must be there.
-            listener: Who hears how it goes on.
+            listener: Receives progress and notes.
             streams: The streams around the job.
 
         Raises:
@@ -175,21 +175,21 @@ def convert(
     listener: Listener = SILENCE,
     streams: Streams | None = None,
 ) -> Converted:
-    """Write a tokenizer in a format, losing nothing unasked.
+    """Write a tokenizer in a format; nothing is lost unless you allow it.
 
     Args:
-        source: A tokenizer, or what ``load`` takes; or what ``add_tokens``, ``prune``, ``extend`` or ``merge`` made,
-            and which ids became which is written too.
-        output: The file to write, or the folder for formats of several files.
-        format: The format, by its name in ``bpe_cli.formats.FORMATS``; by the name of the output if None.
+        source: A tokenizer, or anything that ``load`` accepts; or the result of ``add_tokens``, ``prune``, ``extend``
+            or ``merge``, whose id map is then written too.
+        output: The file to write; a folder for formats of several files.
+        format: The format, one of the names in ``bpe_cli.formats.FORMATS``; chosen by the output's name if None.
         pattern: The split pattern, for a file that holds none.
-        special_tokens: Special tokens that it is given besides its own.
-        allow_loss: What the format need not hold, by the names that the error gives.
-        id_map: Where to write which ids became which; beside the output if None.
-        change: What is changed on the way, as the command line asks for it; programs call ``add_tokens`` and the like.
-        stdout: What the output ``-`` stands for; it is a name like others if None.
-        listener: Who hears how it goes on.
-        streams: The streams around it.
+        special_tokens: Special tokens to add to its own.
+        allow_loss: The losses to accept, by the names that the error gives.
+        id_map: Where to write the map from old to new ids; beside the output if None.
+        change: A change to make on the way, as the command line does. Programs call ``add_tokens`` and its kin instead.
+        stdout: The stream that the output ``-`` stands for; if None, ``-`` is an ordinary name.
+        listener: Receives progress and notes.
+        streams: The streams around the job.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -204,10 +204,10 @@ def convert(
 
     Raises:
         FormatError: if the format cannot hold all of it, or a file is broken.
-        UsageError: if there is no such format or tokenizer, or no such special token can be added.
+        UsageError: if the format or the tokenizer does not exist, or a special token cannot be added.
         InputError: if a file cannot be read.
         OutputError: if a file cannot be written.
-        TypeError: if an argument is of a wrong type.
+        TypeError: if an argument has the wrong type.
     """
     from bpe_cli.formats import dump, left_behind, rehearse
     from bpe_cli.surgery import Operation, skeleton

@@ -45,10 +45,10 @@ def count_corpus(
         source: The corpus; its documents are lines where the trainer learns from those.
         options: What is to be trained.
         max_memory: Bytes that the counts may take.
-        threads: How many to use; the result is the same for any number.
+        threads: Number of threads. Never changes the result.
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:

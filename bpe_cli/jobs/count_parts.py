@@ -71,7 +71,7 @@ def count_parts(
         engine: Who counts; it changes no result.
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:
@@ -188,7 +188,7 @@ def add_up(
         options: What is to be trained.
         max_memory: Bytes that the counts may take.
         engine: Who merges files before that, several at a time, in a tree; None for nobody. It changes no result.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
 
     Returns:
         The counts, as counting all in one run gives them; and the options, to which the cutting was added.

@@ -31,10 +31,10 @@ class DecodeOptions:
         format: What is read: ``ids``, ``tokens``, ``jsonl``, ``npy`` or ``bin``; None to tell by an input's name and
             beginning.
         errors: What becomes of bytes that are not UTF-8; None to write them as they are.
-        lines: Whether each document is ended by a line end.
+        lines: Whether to write a line end after each document.
         bos: What begins each document, and is left out: the text of a special token, an id, or ``auto``; None for
             what the record beside an input says.
-        eot: What ends each document, likewise.
+        eot: The token to put after each document, given in the same way.
         dtype: How a number lies in a bin file; None for what its record says, else what the vocabulary needs.
     """
 
@@ -72,11 +72,11 @@ def decode(
 
     Args:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
-        tokenizer: A tokenizer; or its file, or its name.
+        tokenizer: A tokenizer, its file, or its name.
         options: What is read and written.
-        output: A file, which appears when all of it is there, or a binary stream.
-        listener: Who hears how it goes on.
-        streams: The streams around it.
+        output: A file, which appears only when it is complete, or a binary stream.
+        listener: Receives progress and notes.
+        streams: The streams around the job.
 
     Raises:
         UsageError: if the options do not fit the tokenizer, or the output would replace an input.

@@ -209,18 +209,18 @@ class EncodeOptions:
     Attributes:
         to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin``, ``count``, and ``text`` of conversations; None for what
             the output's name says, else ids.
-        tokens: Whether jsonl has the tokens too.
-        spans: Whether jsonl has the byte span of each token too.
+        tokens: Whether to write the tokens to jsonl too.
+        spans: Whether to write the byte span of each token to jsonl too.
         specials: Which special tokens are looked for in the text: ``all``, or those that are named.
         refuse_specials: Whether a text that holds one of them is refused instead.
         add_special_tokens: Whether the post-processor puts around each document what it has.
         bos: What begins each document: the text of a special token, an id, or ``auto``.
-        eot: What ends each document, likewise.
+        eot: The token to put after each document, given in the same way.
         max_tokens: How many tokens a document may have.
         counts: How ``count`` is written: ``numbers``, a line each; ``named``, each with the name of its document and a
             total, if there are several inputs; ``json``, one object with all of that.
         sampling: How encodings are varied at random.
-        threads: How many threads work; None for as many as may be used. They change no result.
+        threads: Number of threads; None uses all processors. Never changes the result.
     """
 
     to: str | None = None

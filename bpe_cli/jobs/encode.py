@@ -43,14 +43,14 @@ def encode(
 
     Args:
         source: The texts.
-        tokenizer: A tokenizer; or its file, or its name.
+        tokenizer: A tokenizer, its file, or its name.
         options: What is written.
         chat: How conversations become text, if that is what the source has: see ``encode_chat``.
         words: How words are cut, if the text itself is written, with blanks between its tokens: see ``segment``.
         parts: Which parts of the texts are written, in place of ids: see ``divide``.
-        output: A file, which appears when all of it is there, or a binary stream.
-        listener: Who hears how it goes on.
-        streams: The streams around it.
+        output: A file, which appears only when it is complete, or a binary stream.
+        listener: Receives progress and notes.
+        streams: The streams around the job.
 
     Raises:
         CheckFailed: if a document has more tokens than it may have; the output is complete then.

@@ -49,8 +49,8 @@ class ChatOptions:
         template: A template of the tokenizer's, a Jinja file, one of ``chat.LAYOUTS``, or ``openai``, which counts
             what OpenAI bills; None for the tokenizer's own.
         generation_prompt: Whether the model's turn is opened at the end; None: unless the model spoke last.
-        tools: A file with a JSON array of tools, for conversations without any.
-        date: The date that templates write; None for today.
+        tools: A file with a JSON array of tools, for conversations that bring none.
+        date: The date for templates that write one; today if None.
     """
 
     template: str | None = None
@@ -87,9 +87,9 @@ def encode_chat(
         tokenizer: A tokenizer; or its file, or its name, which may be a model's whose layout is known.
         chat: How conversations become text.
         options: What is written.
-        output: A file, which appears when all of it is there, or a binary stream.
-        listener: Who hears how it goes on.
-        streams: The streams around it.
+        output: A file, which appears only when it is complete, or a binary stream.
+        listener: Receives progress and notes.
+        streams: The streams around the job.
 
     Raises:
         CheckFailed: if a conversation has more tokens than it may have; the output is complete then.

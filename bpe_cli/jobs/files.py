@@ -52,7 +52,7 @@ class Streams:
     """The streams around a job.
 
     Attributes:
-        stdin: What ``-`` stands for; None for the process's own.
+        stdin: The stream that ``-`` stands for; None for the process's own.
         stdout: A stream that may be no input; None if nobody cares.
         stderr: Likewise.
     """

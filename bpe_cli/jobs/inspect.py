@@ -183,7 +183,7 @@ def inspect(
     [(None, 2)]
 
     Args:
-        tokenizer: A tokenizer; or its file, or its name.
+        tokenizer: A tokenizer, its file, or its name.
         texts: The texts; None for the tokenizer by itself.
         options: What is reported.
         corpus: Texts to encode for the report on the tokenizer.

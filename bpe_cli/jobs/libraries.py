@@ -21,7 +21,7 @@ class LibraryReader:
     """A tokenizer in another library.
 
     Attributes:
-        name: What messages call it.
+        name: Its name in messages.
         takes_bytes: Whether it takes bytes that are not UTF-8.
     """
 

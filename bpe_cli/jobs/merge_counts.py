@@ -54,9 +54,9 @@ def merge_in_tree(
         folder: Where the files go that are made; it is made if there is none.
         files: The files, in order.
         hashes: The hash of each.
-        max_memory: Bytes that counts may take.
+        max_memory: Bytes of memory that the counts may take.
         engine: Who merges.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
 
     Returns:
         The files that are left; adding them up in their order is adding up all.

@@ -32,13 +32,13 @@ class SegmentOptions:
     """How words are cut, beyond what the tokenizer says (subword-nmt's ``apply-bpe``).
 
     Attributes:
-        separator: What stands after a subword that does not end its word.
-        glossaries: Expressions; what they match is left whole.
-        vocabulary: A file of subwords and counts: all others are taken apart again.
+        separator: The mark after a subword that does not end its word.
+        glossaries: Regular expressions; text that they match is not segmented.
+        vocabulary: A file of subwords and counts; subwords that are not in it are split again.
         threshold: The lowest count that counts.
         write_vocabulary: The file to write the subwords and their counts to.
         sampling: How the segmentation is varied at random.
-        threads: How many threads work; None for as many as may be used. They change no result.
+        threads: Number of threads; None uses all processors. Never changes the result.
 
     Raises:
         UsageError: if there is a threshold, and no vocabulary.
@@ -81,11 +81,11 @@ def segment(
 
     Args:
         source: The texts.
-        tokenizer: A tokenizer; or its file, or its name.
+        tokenizer: A tokenizer, its file, or its name.
         options: How words are cut.
-        output: A file, which appears when all of it is there, or a binary stream.
-        listener: Who hears how it goes on.
-        streams: The streams around it.
+        output: A file, which appears only when it is complete, or a binary stream.
+        listener: Receives progress and notes.
+        streams: The streams around the job.
 
     Raises:
         UsageError: if the options do not fit the tokenizer, or text and vocabulary are to go into one file, or an

@@ -85,10 +85,10 @@ def tally_parts(
         models: The same, loaded.
         source: How documents are made of inputs.
         inputs: The inputs.
-        specials: Which special tokens are looked for in the texts.
+        specials: The special tokens to recognize in the texts; none unless asked.
         by_parts: Where the tallies go, and who makes them.
         threads: How many threads tally, where there is one process.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
 
     Raises:
         UsageError: if an input is not a file, or the folder holds other tallies.
@@ -253,10 +253,10 @@ def measured_by_parts(
         source: How documents are made of inputs.
         inputs: The inputs.
         settings: What the numbers depend on besides.
-        specials: Which special tokens are looked for in the texts.
-        threads: How many to use.
+        specials: The special tokens to recognize in the texts; none unless asked.
+        threads: Number of threads.
         by_parts: Where the tallies go, and who makes them.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
 
     Raises:
         BpeError: as ``tally_parts`` and ``tallied_inputs``.

@@ -28,24 +28,24 @@ Inference = Literal["merges", "longest", "left-to-right"]
 
 
 def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> Tokenizer:
-    """Return a tokenizer by its name, or from a file or folder of any format; nothing is fetched.
+    """Return a tokenizer by its name, or from a file or folder of any format. Nothing is downloaded.
 
-    A str is what ``-t`` of the command line takes: an encoding (``"cl100k_base"``), a model (``"gpt-4o"``) in any case,
-    a file, a folder, ``"hf:org/name"`` of Hugging Face's cache, ``"tiktoken:name"`` of tiktoken's. A path object is a
-    file or folder in any case. A file's format is told from its contents.
+    A str is anything that ``-t`` accepts on the command line: an encoding (``"cl100k_base"``), a model (``"gpt-4o"``,
+    in upper or lower case), a file, a folder, ``"hf:org/name"`` from Hugging Face's cache, ``"tiktoken:name"`` from
+    tiktoken's. A path object is always a file or folder. The format is detected from the content, not the file name.
 
     Args:
-        name_or_path: What is meant.
+        name_or_path: The name or path.
         pattern: The split pattern, by name or as an expression, for formats that hold none.
 
     >>> load("gpt-4o").name, load("GPT2").encode("hello world")
     ('o200k_base', [31373, 995])
 
     Raises:
-        UsageError: if there is no tokenizer of this name; the hint suggests the nearest names.
+        UsageError: if no tokenizer has this name; the hint suggests similar names.
         InputError: if the file cannot be read.
-        FormatError: if no format fits, or the file is broken.
-        TypeError: if an argument is of a wrong type.
+        FormatError: if the format is unknown, or the file is broken.
+        TypeError: if an argument has the wrong type.
     """
     if pattern is not None and not isinstance(pattern, str):
         raise wrong_type("pattern", "a str", pattern)
@@ -82,7 +82,7 @@ class TokenizerChoice:
     Attributes:
         name: A file or folder of any format, an encoding, a model, or ``hf:ORG/NAME``.
         pattern: The split pattern, for a file that holds none.
-        added: Special tokens that it is given besides its own.
+        added: Special tokens to add to its own.
         inference: How a BPE vocabulary is applied.
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
         way_out: What else the hint says if its file is broken; None for nothing.

@@ -54,8 +54,8 @@ class TrainJob:
         target: The reader whose file must hold it exactly: one of ``targets.TARGETS``; None for any.
         steps: Whether to write the textbook's training down.
         pattern: The split pattern that was asked for: it must match something in the corpus; None if none was.
-        max_memory: Bytes that counts may take.
-        threads: How many to use; the result is the same for any number.
+        max_memory: Bytes of memory that the counts may take.
+        threads: Number of threads. Never changes the result.
         engine: Who counts the parts; None for processes of this machine, as many as ``threads``. It changes no result.
     """
 
@@ -135,7 +135,7 @@ def train_file(
     Args:
         job: What is done.
         output: A file, which appears when all of it is there, or a binary stream; None to write no tokenizer.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
         on_counted: Called when parts were counted, and when the counts were saved, with the numbers of pieces.
 
@@ -314,37 +314,39 @@ def train(
     'bpe-scores'
 
     Args:
-        corpus: Texts, each a document (``str``, or ``bytes`` in UTF-8), from a list or anything that yields them; or
-            files: one ``pathlib.Path``, or several. A name of a file in a ``str`` would be a text, so it is a path
-            that says "file"; folders and patterns with ``*`` are as on the command line.
-        algorithm: One of ``bpe train -a``; its option ``compat`` says by whose rules.
-        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of
-            each line of JSON. None for lines where the algorithm learns from those, else whole.
-        field: The field of a JSON line, or the column of a table.
-        member: How members of tar archives end that are documents; None for ``txt``, and none of a folder's archives.
-        counts_dir: A folder for the counts of files, part by part: those that are there already are not counted again,
-            and the tokenizer is the same.
-        share: (K, N) to count each N-th part only, beginning with the K-th, where N machines share them: then nothing
-            is trained, and None is returned. A last call without it adds all parts up, and trains.
-        engine: Who counts parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Changes no result.
-        processes: How many parts are counted at a time, each in a process; None for ``threads``, or for as many as a
-            cluster has room for.
-        max_memory: Bytes that counts may take.
-        threads: How many to use; the result is the same for any number.
-        target: The reader whose file must hold the tokenizer exactly: ``llama.cpp``, ``transformers``, ``tiktoken`` or
-            ``sentencepiece``. It chooses options that are not given.
-        listener: Who hears how it goes on.
-        options: The algorithm's own: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and patterns
-            may be given by their names, as on the command line.
+        corpus: Texts, each a document (``str``, or ``bytes`` in UTF-8), from a list or any iterable; or files: one
+            ``pathlib.Path`` or several. A ``str`` is always a text, so files must be given as paths. Folders and glob
+            patterns work as on the command line.
+        algorithm: One of the algorithms of ``bpe train -a``. Its option ``compat`` follows another library's rules.
+        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
+            ``jsonl``. None means lines for the algorithms that learn from lines, and whole files for all others.
+        field: The JSON field or the table column that holds the text.
+        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+            folders.
+        counts_dir: A folder that keeps the counts of the files, part by part. Counts that are already there are used
+            again; the tokenizer is the same.
+        share: (K, N) counts every N-th part only, starting with the K-th, when N machines share the work. Nothing is
+            trained then, and None is returned; a last call without it trains.
+        engine: What runs the parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Never changes the
+            result.
+        processes: Number of parts counted at a time, each in a process of its own. None means one process with
+            ``threads``, or as many as the cluster has room for.
+        max_memory: Bytes of memory that the counts may take.
+        threads: Number of threads. Never changes the result.
+        target: The library that must be able to read the tokenizer exactly: ``llama.cpp``, ``transformers``,
+            ``tiktoken`` or ``sentencepiece``. It sets the options that are not given.
+        listener: Receives progress and notes.
+        options: The algorithm's own options: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and
+            patterns may be given by name, as on the command line.
 
     Returns:
         The tokenizer; None if only a share of the parts was counted.
 
     Raises:
-        TypeError: if the corpus is one text, or neither texts nor paths.
-        UsageError: if there is no such algorithm or option, a value is not of its kind, or something is said of parts,
-            and there is no folder for their counts.
-        TrainingError: if there is no text, or the vocabulary has no room for what it begins with.
+        TypeError: if the corpus is a single str, or neither texts nor paths.
+        UsageError: if the algorithm or an option does not exist, a value has the wrong type, or an option about parts
+            is given without ``counts_dir``.
+        TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
         InputError: if a file cannot be read.
     """
     for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):

@@ -32,7 +32,7 @@ class Output:
     """A stream of bytes whose failures are ``OutputError``s that name it. A broken pipe stays one.
 
     Attributes:
-        name: What messages call it.
+        name: Its name in messages.
         path: Where it will lie, when it becomes a regular file, else None.
         hashes: Whether it hashes what it gets, so that nobody else needs to.
     """

@@ -117,7 +117,7 @@ def _read_words(
 
     Args:
         stream: The text.
-        name: What messages call it.
+        name: Its name in messages.
         convert: Gives the ids of each line of a text, from (text, number of its first line, name).
     """
     line, held, is_open = 1, b"", False

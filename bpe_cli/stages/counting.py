@@ -116,7 +116,7 @@ def count_blocks(
         blocks: The documents.
         cutter: What cuts them.
         counts: What is added to.
-        threads: How many to use.
+        threads: Number of threads.
         matcher: Finds special tokens: they are taken out of the text, and divide it.
         smaller: The hint for counts that do not fit.
 

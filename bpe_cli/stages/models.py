@@ -288,17 +288,17 @@ ALGORITHMS = {
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """A token that text never becomes unless the user asks.
+    """A token that text never becomes unless the user asks for it.
 
     Attributes:
-        content: The text that stands for it, as UTF-8 bytes.
+        content: Its text, as UTF-8 bytes.
         token_id: Its id.
-        special: False for a token that was merely *added* to the vocabulary (Hugging Face's
-            ``special: false``): such a one is always found in text.
-        single_word: Found only where no letter or digit stands beside it.
-        lstrip: Takes the white space before it along.
-        rstrip: Takes the white space after it along.
-        normalized: Looked for in normalized text instead of in the text as it is.
+        special: False for a token that was only *added* to the vocabulary (Hugging Face's ``special: false``). Such a
+            token is always recognized in text.
+        single_word: Whether it is recognized only where no letter or digit is next to it.
+        lstrip: Whether it absorbs the whitespace before it.
+        rstrip: Whether it absorbs the whitespace after it.
+        normalized: Whether it is recognized in normalized text instead of the raw text.
     """
 
     content: bytes

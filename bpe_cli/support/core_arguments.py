@@ -20,7 +20,7 @@ def bytes_of(text: object, name: str = "text") -> bytes:
 
     Args:
         text: A str, or the bytes of one in UTF-8 (or any bytes) in whatever holds bytes.
-        name: What errors call it.
+        name: Its name in errors.
 
     >>> bytes_of("é"), bytes_of(bytearray(b"ab"))
     (b'\\xc3\\xa9', b'ab')

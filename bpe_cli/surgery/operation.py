@@ -207,7 +207,7 @@ def count_pieces(
         tokenizer: Whose stages.
         blocks: The documents.
         counts: What is added to.
-        threads: How many to use.
+        threads: Number of threads.
         specials: Which special tokens are found in the text; those, and added tokens, are taken out.
 
     Raises:

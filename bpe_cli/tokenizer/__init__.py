@@ -45,15 +45,15 @@ class Tokenizer(TextMethods):
 
     Attributes:
         model: The model with its vocabulary.
-        pre_tokenizer: What cuts text into pieces, in order.
+        pre_tokenizer: The stages that split text into pieces, in order.
         special_tokens: Special and added tokens, sorted by id.
-        unicode_version: Version of the Unicode tables it was trained with, if known.
+        unicode_version: The version of the Unicode tables it was trained with, if known.
         post_processor: Hugging Face's post-processor as canonical JSON, carried unread; None if absent.
-        normalizer: What rewrites text before it is cut, in order.
-        decoder: What makes text of tokens again, in order; without any, their bytes are joined.
-        usage: How it is meant to be used: roles of special tokens, chat templates, truncation, padding.
-        origin: What the file it was read from says of itself, if there was one; not part of its value.
-        name: What to call it in reports; not part of its value.
+        normalizer: The stages that rewrite text before it is split, in order.
+        decoder: The stages that turn tokens back into text, in order; if there are none, the tokens' bytes are joined.
+        usage: Settings for its use: roles of special tokens, chat templates, truncation, padding.
+        origin: Metadata of the file it was read from, if any; not part of its value.
+        name: Its name in reports; not part of its value.
     """
 
     model: Model
@@ -112,7 +112,7 @@ class Tokenizer(TextMethods):
         return Engine(parts)
 
     def clear_cache(self) -> None:
-        """Free the memory in which encoding remembers what it met; calls that run now keep theirs.
+        """Free the cache of encoded pieces; running calls keep theirs.
 
         >>> from bpe_cli import load
         >>> load("gpt2").clear_cache()
@@ -129,7 +129,7 @@ class Tokenizer(TextMethods):
 
     @property
     def slow_patterns(self) -> tuple[str, ...]:
-        """The patterns that the core has no scanner for; empty when all is fast."""
+        """The patterns that the core has no scanner for; empty if all are fast."""
         return self.engine.slow_patterns
 
     @property
@@ -166,18 +166,18 @@ class Tokenizer(TextMethods):
 
     @cached_property
     def withheld(self) -> Withheld:
-        """The tokens of the vocabulary that text never becomes unasked: special ones, and the unknown one."""
+        """The tokens of the vocabulary that text becomes only if asked: special ones, and the unknown one."""
         return withheld(self.model, self.special_tokens, (*self.normalizer, *self.pre_tokenizer))
 
     @cached_property
     def live_model(self) -> Model:
-        """The model as text meets it: without what is withheld, and without the merges that would make it."""
+        """The model that encodes text: without withheld tokens, and without the merges that would make them."""
         return live(self.model, self.withheld)
 
     def without_dead_merges(self) -> Tokenizer:
-        """Return a tokenizer that does the same, and whose model has neither special texts nor merges that spell them.
+        """Return an equivalent tokenizer whose model has neither the texts of special tokens nor merges that make them.
 
-        It is the same one if nothing is withheld. The text of an unknown token that is not a special one stays.
+        It is the same object if nothing is withheld. The text of an unknown token that is not special stays.
         """
         if not self.withheld:
             return self
@@ -203,7 +203,7 @@ class Tokenizer(TextMethods):
 
     @cached_property
     def special_table(self) -> SpecialTable:
-        """The special tokens as decoding wants them, and what else is not decoded to a live token's bytes."""
+        """The special tokens as decoding needs them, and all other ids that do not decode to a live token's bytes."""
         ids, ends, blob = array("I"), array("I"), bytearray()
         for token_id, content in sorted(self._decoded.items()):
             blob += content
@@ -234,18 +234,19 @@ class Tokenizer(TextMethods):
         """Return a tokenizer that has more special tokens.
 
         Raises:
-            UsageError: if an id is taken, or a content stands for another id.
+            UsageError: if an id is taken, or a token's text has another id already.
         """
         joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
         return replace(self, special_tokens=joined)
 
     def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
-        """Return a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
+        """Return a tokenizer that applies a BPE vocabulary by longest match instead of by merges.
 
         Args:
-            left_to_right: Take the longest token at each place from the left, or the longest one anywhere first.
-            frequencies: How often each token occurs, as the vocabulary writes it; those that are missing occur
-                never. Of tokens of one length the most frequent is tried first, and of equals the lower id.
+            left_to_right: Whether to take the longest token at each position from the left, or the longest anywhere
+                first.
+            frequencies: The frequency of each token, by its text in the vocabulary; 0 for those not listed. Among
+                tokens of one length the most frequent is tried first, then the one with the lower id.
 
         Raises:
             UsageError: if this is not BPE over characters, or lacks a token that has a frequency.
@@ -300,16 +301,16 @@ class Tokenizer(TextMethods):
 
         Args:
             block: The documents.
-            matcher: What is looked for in them; see ``matcher``.
-            threads: How many to use; changes no result.
-            sampling: How to vary the result at random; None for not at all.
-            place: Where the block stands in the whole input; what is drawn depends on it.
+            matcher: Recognizes special tokens in them; see ``matcher``.
+            threads: Number of threads. Never changes the result.
+            sampling: How to vary the result at random; None for no variation.
+            place: The place of the block in the whole input, which random draws depend on.
 
         Returns:
             The ids of all documents (u32), and where each document's ids end (u64).
 
         Raises:
-            InputError: if a byte of the text has no token, or the model cannot be varied so.
+            InputError: if a byte of the text has no token, or the model does not support this sampling.
         """
         return self.engine.encode(block, matcher, threads, sampling, place)
 

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 class EncodedBatch:
     """The ids of several texts, one after the other, in buffers that NumPy, Arrow and ``array`` read without a copy.
 
-    It is a sequence of lists of ids: ``len``, iteration, indexing and slices work as on a list of lists, and it
-    equals one. Lists are made when they are asked for; ``ids`` and ``offsets`` cost nothing.
+    It is a sequence of lists of ids: ``len``, iteration, indexing and slices work as on a list of lists, and it equals
+    one. Lists are made on demand; ``ids`` and ``offsets`` cost nothing.
 
     Attributes:
-        ids: The ids of all texts (u32), not to be written to.
-        offsets: Where they lie (u64): text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``; one more than there are texts.
+        ids: The ids of all texts (u32, read-only).
+        offsets: Where each text begins in ``ids`` (u64): text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``. There is
+            one more offset than there are texts.
 
     >>> import bpe_cli
     >>> batch = bpe_cli.load("gpt2").encode_batch(["hello world", "", "hello"])
@@ -113,13 +114,13 @@ class EncodedBatch:
         side: Literal["left", "right"] = "right",
         multiple_of: int = 1,
     ) -> PaddedBatch:
-        """Return the batch as a rectangle, every text filled up to one length, with a mask of what is real.
+        """Return the batch as a rectangle, all texts padded to one length, with a mask.
 
         Args:
-            pad_id: What it is filled with.
-            length: How long each text becomes; that of the longest if None.
-            side: The end at which it is filled.
-            multiple_of: The length is rounded up to a multiple of this.
+            pad_id: The id to pad with.
+            length: The length to pad to; that of the longest text if None.
+            side: The side to pad on.
+            multiple_of: Round the length up to a multiple of this.
 
         >>> import bpe_cli
         >>> padded = bpe_cli.load("gpt2").encode_batch(["hello world", "hello"]).pad(0)
@@ -161,8 +162,8 @@ class PaddedBatch:
     """Texts of one length, as a model takes them.
 
     Attributes:
-        ids: The ids (u32), a row for each text.
-        mask: 1 for each id of the text, 0 for what fills it up (u8), in the same shape.
+        ids: The ids (u32), one row a text.
+        mask: 1 for ids of the text, 0 for padding (u8), in the same shape.
         shape: The number of texts, and the length of each.
     """
 

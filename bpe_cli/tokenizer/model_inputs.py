@@ -28,14 +28,14 @@ class Encoding:
 
     Attributes:
         ids: The ids.
-        spans: Start and end of what each id stands for, in its own text; (0, 0) for what stands for nothing.
-        tokens: How each id is written; all empty if nobody asked.
-        word_ids: The piece of its text that each id belongs to; None for what belongs to none.
+        spans: Start and end of each token in its own text; (0, 0) for tokens that stand for no text.
+        tokens: The text of each token; empty strings unless asked for.
+        word_ids: The index of the piece that each id belongs to, in its own text; None for ids outside any piece.
         type_ids: The type of each id.
-        special_mask: 1 for what a post-processor or padding put in.
+        special_mask: 1 for tokens that the post-processor or padding added.
         attention_mask: 0 for padding.
-        sequence_ids: The text that each id belongs to: 0, 1 or None.
-        overflowing: The windows that truncation left over, each with what surrounds it.
+        sequence_ids: The text that each id belongs to: 0, 1, or None for added tokens.
+        overflowing: The windows that truncation left over, each with its own special tokens.
     """
 
     ids: tuple[int, ...] = ()

@@ -50,7 +50,7 @@ class Chunk:
     """A part of a text.
 
     Attributes:
-        text: The part; bytes that are no UTF-8 are lone surrogates, as ``surrogateescape`` makes them.
+        text: The part. Bytes that are not UTF-8 become lone surrogates, as with ``surrogateescape``.
         ids: The ids of its tokens.
         start: Its first byte in the whole text.
         end: The byte after its last one.

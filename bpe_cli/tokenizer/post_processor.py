@@ -44,7 +44,7 @@ class Processed:
         ids: The ids.
         type_ids: The type of each id.
         special_mask: 1 for a special token that was put in, else 0.
-        sequence_ids: The text that each id belongs to: 0, 1 or None.
+        sequence_ids: The text that each id belongs to: 0, 1, or None for added tokens.
     """
 
     ids: list[int]

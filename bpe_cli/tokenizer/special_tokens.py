@@ -154,7 +154,7 @@ def joined_special_tokens(
     """Return special tokens joined with further ones, sorted by id; of equal contents the later one counts.
 
     Raises:
-        UsageError: if an id is taken, or a content stands for another id.
+        UsageError: if an id is taken, or a token's text has another id already.
     """
     joined = {token.content: token for token in special_tokens}
     taken = {token.token_id: token for token in special_tokens}
@@ -217,7 +217,7 @@ def edges_of(
         tokenizer: The tokenizer.
         add_special_tokens: Whether the post-processor puts there what it has.
         bos: What begins each document: ``auto``, the text of a special token, or an id; None for nothing.
-        eot: What ends each document, likewise.
+        eot: The token to put after each document, given in the same way.
 
     >>> from bpe_cli import load
     >>> edges_of(load("gpt2"), eot="auto")

@@ -26,12 +26,12 @@ _PATIENCE = 16
 
 
 class StreamDecoder:
-    """Decode runs of ids as they come, never splitting a character, with any tokenizer.
+    """Decode ids as they arrive, never splitting a character, with any tokenizer.
 
-    It differs from Hugging Face's in three ways. Bytes that can become no character are given out at once
-    (as U+FFFD, or what ``errors`` says), where theirs waits as long as the text ends in U+FFFD, even if
-    that is what was encoded. Where tokens read as their bytes, what stands before an open character does
-    not wait for it. And ``finish`` gives what is left, which theirs loses.
+    It differs from Hugging Face's in three ways. Bytes that can never become a character are returned at once (as
+    U+FFFD, or as ``errors`` says); theirs waits as long as the text ends in U+FFFD, even if that is what was encoded.
+    For byte-level tokens, the text before an incomplete character does not wait for it. And ``finish`` returns the
+    rest, which theirs loses.
 
     >>> from bpe_cli.tokenizer.named_encodings import named
     >>> decoder = StreamDecoder(named("gpt2"))
@@ -54,15 +54,15 @@ class StreamDecoder:
         """Return the text that is certain after these ids.
 
         Raises:
-            InputError: if an id has no token; or the bytes are not UTF-8 and errors are strict; or the
-                decoders change text that was given out already.
+            InputError: if an id has no token; if the bytes are not UTF-8 and errors are strict; or if the decoders
+                change text that was already returned.
         """
         if self._window is None:
             return self._characters.feed(self._tokenizer.decode_bytes(ids))
         return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
 
     def finish(self) -> str:
-        """Return what is left when no more ids come, and begin anew.
+        """Return the rest when no more ids follow, and start anew.
 
         Raises:
             InputError: as ``feed``.

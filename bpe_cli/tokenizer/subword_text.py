@@ -46,7 +46,7 @@ class Segmenter:
             taken apart again, merge by merge, down to characters. None: all may be.
         glossaries: Expressions in the syntax of ``re``; what they match in a word is left whole, and
             apart from the rest of the word.
-        separator: What stands after a subword that does not end its word.
+        separator: The mark after a subword that does not end its word.
         dropout: Probability to leave a merge out, drawn anew at each step (Provilkov et al.,
             arXiv:1910.13267, algorithm 1).
         seed: What draws depend on (below 2^64), with the number of the line and the place in it.

@@ -45,8 +45,8 @@ class Token:
         content: Its bytes.
         start: Its first byte in the text.
         end: The byte after its last one.
-        special: Whether it is a special or added token that was found in the text.
-        char_start: Its first character in the text, which it may share with the token before.
+        special: Whether it is a special or added token recognized in the text.
+        char_start: Its first character in the text, which the token before may share.
         char_end: The character after the last one that it has a byte of.
     """
 
@@ -84,19 +84,21 @@ class TextMethods:
         sampling: Sampling | None = None,
         threads: int = 1,
     ) -> list[int]:
-        """Return the ids of a text; special tokens in it are plain text unless asked for.
+        """Return the ids of a text. Special tokens in it are plain text unless ``specials`` names them.
 
         Args:
             text: The text.
-            add_special_tokens: Whether to put around it what the tokenizer's post-processor puts there.
-            specials: Which special tokens are looked for in it: ``"all"``, or a collection of them.
-            bos: What begins it: the text of a special token, an id, or ``auto`` for what the tokenizer says begins one.
-            eot: What ends it, likewise.
-            max_tokens: The most ids to return, those around the text counted; what is more is cut off, be it within a
-                character (``truncate`` never does that).
-            side: The end of the text at which is cut.
-            sampling: How the encoding is varied at random; None for not at all.
-            threads: How many to use; changes no result.
+            add_special_tokens: Whether to add the special tokens that the tokenizer's post-processor puts around a
+                text.
+            specials: The special tokens to recognize in it: ``"all"``, or a collection of their texts; none unless
+                asked.
+            bos: The token to put before it: the text of a special token, an id, or ``auto`` for the tokenizer's own.
+            eot: The token to put after it, given in the same way.
+            max_tokens: The most ids to return, including those around the text. The rest is cut off, even within a
+                character; ``truncate`` never does that.
+            side: The side of the text to cut off.
+            sampling: How to vary the encoding at random; None for no variation.
+            threads: Number of threads. Never changes the result.
 
         >>> import bpe_cli
         >>> tokenizer = bpe_cli.load("gpt2")
@@ -106,10 +108,10 @@ class TextMethods:
         [31373, 50256]
 
         Raises:
-            UsageError: if a name in ``specials`` is unknown, there is nothing to put around the text, or
+            UsageError: if a name in ``specials`` is unknown, the tokenizer has no token to put around the text, or
                 ``max_tokens`` has no room for it.
             InputError: if a byte of the text has no token.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         data, matcher, threads = bytes_of(text), self._matcher(specials), whole_number("threads", threads, 1)
         if sampling is None:
@@ -140,14 +142,14 @@ class TextMethods:
 
         Args:
             texts: The texts.
-            add_special_tokens: As for ``encode``, like what follows.
-            specials: Which special tokens are looked for in the texts.
-            bos: What begins each.
-            eot: What ends each.
+            add_special_tokens: As for ``encode``; so are the parameters below.
+            specials: The special tokens to recognize in the texts; none unless asked.
+            bos: The token to put before each.
+            eot: The token to put after each.
             max_tokens: The most ids of each.
-            side: The end of a text at which is cut.
-            sampling: How the encodings are varied at random, equal texts each for itself; None for not at all.
-            threads: How many to use, all processors if None; changes no result.
+            side: The side of a text to cut off.
+            sampling: How to vary the encodings at random, each text on its own; None for no variation.
+            threads: Number of threads; None uses all processors. Never changes the result.
 
         >>> import bpe_cli
         >>> batch = bpe_cli.load("gpt2").encode_batch(["hello world", "hello"], eot="auto")
@@ -156,7 +158,7 @@ class TextMethods:
 
         Raises:
             BpeError: as ``encode`` does; or if ``texts`` is one str.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.encoded import EncodedBatch
 
@@ -189,7 +191,7 @@ class TextMethods:
         strategy: Strategy = "longest_first",
         side: Side = "right",
     ) -> Encoding:
-        """Return the ids of two texts as a model for pairs takes them, with types and masks.
+        """Return the ids of a pair of texts as a model takes them, with types and masks.
 
         >>> import bpe_cli
         >>> from bpe_cli.stages import SpecialToken
@@ -202,7 +204,7 @@ class TextMethods:
 
         Raises:
             BpeError: as ``model_inputs`` does.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         (pair,) = self.model_inputs(
             [(first, second)], add_special_tokens=add_special_tokens, specials=specials,
@@ -225,20 +227,20 @@ class TextMethods:
         pad_id: int | None = None,
         pad_to_multiple_of: int | None = None,
     ) -> list[Encoding]:
-        """Return texts and pairs as a model takes them: special tokens around, one length, masks, overlapping windows.
+        """Return texts and pairs as a model takes them, with special tokens, padding, masks and overlapping windows.
 
         Args:
             texts: Texts, or pairs of them as tuples.
-            add_special_tokens: Whether to put around them what the post-processor puts there.
-            specials: Which special tokens are looked for in them.
-            max_tokens: The most ids of each, special tokens counted; what is more goes into windows (``overflowing``).
-            stride: How many ids of a window the next one repeats.
-            strategy: Of which text of a pair is cut: ``longest_first``, ``only_first`` or ``only_second``.
-            side: The end at which is cut.
-            padding: Fill up to the length of the longest (``"longest"``), to a length, or not at all.
-            padding_side: The end at which is filled.
-            pad_id: What is filled with; what the tokenizer says, if None.
-            pad_to_multiple_of: The length is rounded up to a multiple of this.
+            add_special_tokens: Whether to add the special tokens that the post-processor puts around them.
+            specials: The special tokens to recognize in them; none unless asked.
+            max_tokens: The most ids of each, special tokens included. The rest goes into windows (``overflowing``).
+            stride: Number of ids that a window repeats from the one before.
+            strategy: Which text of a pair to cut: ``longest_first``, ``only_first`` or ``only_second``.
+            side: The side to cut off.
+            padding: Pad to the longest (``"longest"``), to a length, or not at all.
+            padding_side: The side to pad on.
+            pad_id: The id to pad with; the tokenizer's own if None.
+            pad_to_multiple_of: Round the length up to a multiple of this.
 
         >>> import bpe_cli
         >>> long, short = bpe_cli.load("gpt2").model_inputs(
@@ -250,10 +252,10 @@ class TextMethods:
         ((31373, 0), (1, 0))
 
         Raises:
-            UsageError: if a text cannot be cut so, or nothing says what to fill with.
-            FormatError: if the post-processor is of an unknown kind.
+            UsageError: if a text cannot be cut this way, or there is no padding token.
+            FormatError: if the post-processor's type is unknown.
             InputError: if a byte of a text has no token.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.stages.spelling import to_visible
         from bpe_cli.tokenizer.encoded import CharacterOffsets
@@ -331,7 +333,7 @@ class TextMethods:
 
         Raises:
             BpeError: as ``encode`` does.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         data, matcher = bytes_of(text), self._matcher(specials)
         edges = self._edges(add_special_tokens, None, None)
@@ -353,7 +355,7 @@ class TextMethods:
 
         Raises:
             BpeError: as ``encode_batch`` does.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         block, matcher = self._block(texts), self._matcher(specials)
         around = len(self._edges(add_special_tokens, None, None))
@@ -362,11 +364,11 @@ class TextMethods:
     # -- where tokens lie ----------------------------------------------------------------------
 
     def tokens(self, text: Text, *, specials: Specials = ()) -> list[Token]:
-        """Return the tokens of a text, and where each lies in it: in bytes and in characters.
+        """Return the tokens of a text with the position of each, in bytes and in characters.
 
-        Spans are offsets into ``text`` as it was given, whatever normalizers made of it; with ``add_prefix_space`` the
-        space that was put before belongs to no byte, so the first token's span is one shorter than its content. A
-        character that is spread over several tokens belongs to each of them. A byte that is not UTF-8 counts as one.
+        Spans are offsets into ``text`` as given, before any normalization. With ``add_prefix_space``, the added space
+        has no byte in the text, so the first token's span is one shorter than its content. A character that is split
+        over several tokens belongs to each of them. A byte that is not UTF-8 counts as a character.
 
         >>> import bpe_cli
         >>> found = bpe_cli.load("gpt2").tokens("é你!")
@@ -375,7 +377,7 @@ class TextMethods:
 
         Raises:
             BpeError: as ``encode`` does.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.encoded import CharacterOffsets
 
@@ -397,20 +399,21 @@ class TextMethods:
     def chunks(
         self, text: Text, max_tokens: int, *, overlap: int = 0, break_at: Break = "token", specials: Specials = ()
     ) -> Iterator[Chunk]:
-        """Yield parts of a text of at most so many tokens each, which never cut a character in two.
+        """Yield parts of a text with at most ``max_tokens`` tokens each, without cutting a character in two.
 
-        The text is encoded once, as a whole, and the parts are runs of its tokens: without ``overlap`` they are all of
-        it, one after the other, and so are their ids. A part that is encoded alone may have a token more or less,
-        since what stood before it is missing. Where a token ends within a character, a part ends before it.
+        The text is encoded once, as a whole, and the parts are runs of its tokens. Without ``overlap``, the parts
+        together are the whole text, and their ids are all of its ids. A part that is encoded alone may have a token
+        more or less, because the text before it is missing. Where a token ends within a character, the part ends before
+        that character.
 
         Args:
             text: The text.
-            max_tokens: The most tokens of a part.
-            overlap: How many tokens of a part the next one repeats, or fewer where these would cut a character.
-            break_at: Where a part ends if it can: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``. A
-                part that has none of these ends after the next finer, at last after a token. What is repeated begins so
-                too if it can.
-            specials: Which special tokens are looked for in the text.
+            max_tokens: The most tokens in a part.
+            overlap: Number of tokens that a part repeats from the one before; fewer where these would cut a character.
+            break_at: Where a part should end: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``. A part
+                without such an end falls back to the next finer one, down to a token. The overlap begins at such a
+                place too if it can.
+            specials: The special tokens to recognize in the text; none unless asked.
 
         >>> import bpe_cli
         >>> for chunk in bpe_cli.load("gpt2").chunks("one two three four", 2, overlap=1):
@@ -423,8 +426,8 @@ class TextMethods:
 
         Raises:
             UsageError: if ``overlap`` is not less than ``max_tokens``.
-            InputError: if one character alone has more tokens than that, or a byte has none.
-            TypeError: if an argument is of a wrong type.
+            InputError: if a single character has more tokens than that, or a byte has no token.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.parts import BREAKS, chunks
 
@@ -444,13 +447,13 @@ class TextMethods:
         side: Literal["left", "right", "both"] = "right",
         specials: Specials = (),
     ) -> str | bytes:
-        """Return the longest part of a text that has at most so many tokens and cuts no character in two.
+        """Return the longest part of a text that has at most ``max_tokens`` tokens, without cutting a character in two.
 
         Args:
             text: The text.
-            max_tokens: The most tokens; the part has no more when it is encoded alone.
-            side: The end at which is cut; ``"left"`` keeps the end of the text, ``"both"`` its middle.
-            specials: Which special tokens are looked for in the text.
+            max_tokens: The most tokens that the part may have when it is encoded alone.
+            side: The side to cut off: ``"left"`` keeps the end of the text, ``"both"`` its middle.
+            specials: The special tokens to recognize in the text; none unless asked.
 
         >>> import bpe_cli
         >>> tokenizer = bpe_cli.load("gpt2")
@@ -459,7 +462,7 @@ class TextMethods:
 
         Raises:
             BpeError: as ``encode`` does.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.parts import truncated
 
@@ -486,8 +489,8 @@ class TextMethods:
 
         Args:
             ids: The ids.
-            errors: What becomes of bytes that are not UTF-8. ``ignore`` keeps the most valid characters that any
-                reading of the bytes gives (the optimum of the byte-level BPE paper, arXiv:1909.03341).
+            errors: How to treat bytes that are not UTF-8. ``ignore`` keeps as many valid characters as the bytes can
+                give (the optimum of the byte-level BPE paper, arXiv:1909.03341).
             skip_special_tokens: Whether to leave special tokens out.
 
         >>> import bpe_cli
@@ -497,7 +500,7 @@ class TextMethods:
 
         Raises:
             InputError: if an id has no token, or the bytes are not UTF-8 and ``errors`` is ``strict``.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.streaming import CharacterStream
 
@@ -511,7 +514,7 @@ class TextMethods:
     def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
         """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
 
-        An array of u32 (NumPy's too) is fastest, and one that nobody can write to is not even copied.
+        An array of u32 (NumPy's too) is fastest; a read-only one is not even copied.
 
         >>> import bpe_cli
         >>> bpe_cli.load("gpt2").decode_bytes([31373, 187])
@@ -537,7 +540,7 @@ class TextMethods:
         *,
         skip_special_tokens: bool = False,
     ) -> list[str]:
-        """Return the text of each of several lists of ids, or of a batch of ``encode_batch``.
+        """Return the text of each list of ids, or of each row of a batch from ``encode_batch``.
 
         >>> import bpe_cli
         >>> tokenizer = bpe_cli.load("gpt2")
@@ -546,7 +549,7 @@ class TextMethods:
 
         Raises:
             BpeError: as ``decode`` does.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         several = list_of("batch", batch, "lists of ids")
         return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in several]
@@ -576,8 +579,8 @@ class TextMethods:
     def id_to_token(self, token_id: int) -> str | None:
         """Return the text of a token; None if no token has this id.
 
-        A byte that is not UTF-8 becomes a lone surrogate, as ``os.fsdecode`` makes them, so that ``token_to_id`` finds
-        the token again; ``token_bytes`` gives the bytes themselves.
+        A byte that is not UTF-8 becomes a lone surrogate, as with ``os.fsdecode``, so that ``token_to_id`` finds the
+        token again. ``token_bytes`` returns the bytes themselves.
 
         >>> import bpe_cli
         >>> tokenizer = bpe_cli.load("gpt2")
@@ -595,7 +598,7 @@ class TextMethods:
 
     @property
     def vocab(self) -> Mapping[str, int]:
-        """All tokens by their text, special ones too, as ``id_to_token`` and ``token_to_id`` know them.
+        """All tokens by their text, special ones too, consistent with ``id_to_token`` and ``token_to_id``.
 
         >>> import bpe_cli
         >>> vocab = bpe_cli.load("gpt2").vocab
@@ -625,13 +628,13 @@ class TextMethods:
     def save(self, path: Any, format: str | None = None, *, allow_loss: Collection[str] = ()) -> list[str]:  # noqa: A002
         """Write the tokenizer to a file, or to a folder for formats of several files.
 
-        What is written is proved first: read back, it gives the same ids and texts. It appears whole or not at all.
+        The file is verified first: read back, it gives the same ids and texts. It is written whole or not at all.
 
         Args:
             path: The file or folder.
-            format: The format, by its name in ``bpe_cli.formats.FORMATS``; by the name of the file if None, and
-                ``huggingface`` for a folder.
-            allow_loss: What may be left out, by the names that the error gives.
+            format: The format, one of the names in ``bpe_cli.formats.FORMATS``. If None, the file's name decides; a
+                folder is ``huggingface``.
+            allow_loss: The losses to accept, by the names that the error gives.
 
         Returns:
             The paths of the files that were written.
@@ -646,9 +649,9 @@ class TextMethods:
 
         Raises:
             FormatError: if the format cannot hold all of it.
-            UsageError: if there is no such format, or nothing says which one is meant.
+            UsageError: if the format does not exist, or cannot be derived from the name.
             OutputError: if a file cannot be written.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.jobs.convert import convert
 
@@ -668,18 +671,18 @@ class TextMethods:
     ) -> list[int] | str:
         """Return the ids of a conversation, or its text, as the tokenizer's chat template writes it.
 
-        No message can forge a special token: its text in a message is plain text, unless ``specials`` names it.
+        No message can forge a special token: in a message, its text is plain text unless ``specials`` names it.
 
         Args:
-            messages: Dicts with a ``role`` and a ``content``.
+            messages: Dicts with ``role`` and ``content``.
             tools: Descriptions of tools.
             documents: Documents to answer from.
             chat_template: The template: a name of the tokenizer's own, a built-in layout (``chatml``, ``llama3``, ...),
                 or a Jinja template; the tokenizer's own if None.
-            add_generation_prompt: Whether the answer is opened at the end.
-            tokenize: Whether ids are wanted, or text.
-            specials: Which special tokens count in messages too.
-            **arguments: What else the template may look for.
+            add_generation_prompt: Whether to open the assistant's turn at the end.
+            tokenize: Whether to return ids instead of text.
+            specials: The special tokens to recognize in messages; none unless asked.
+            **arguments: Further variables for the template.
 
         >>> import bpe_cli
         >>> messages = [{"role": "user", "content": "Hi"}]
@@ -691,10 +694,10 @@ class TextMethods:
         [7220, 25, 15902, 198]
 
         Raises:
-            UsageError: if there is no such template, or the tokenizer lacks a token that it needs.
-            InputError: if the conversation is not one, or the template refuses it.
+            UsageError: if the template does not exist, or the tokenizer lacks a token that it needs.
+            InputError: if the conversation is malformed, or the template rejects it.
             FormatError: if the template is broken.
-            TypeError: if an argument is of a wrong type.
+            TypeError: if an argument has the wrong type.
         """
         from bpe_cli.chat.encoding import apply_chat_template
 

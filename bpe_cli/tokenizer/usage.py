@@ -30,9 +30,9 @@ class Truncation:
 
     Attributes:
         max_length: Ids at most, special tokens counted.
-        stride: How many ids of a window the next one repeats.
+        stride: Number of ids that a window repeats from the one before.
         strategy: Of which text of a pair is taken: of the longer one, or of one only.
-        direction: The end at which is cut.
+        direction: The side to cut off.
     """
 
     max_length: int
@@ -47,7 +47,7 @@ class Padding:
 
     Attributes:
         length: The length, or None: that of the longest in the batch.
-        direction: The end at which is filled.
+        direction: The side to pad on.
         pad_to_multiple_of: Lengths are rounded up to a multiple of this; None or 0: they are not.
         pad_id: The id that fills.
         pad_type_id: Its type.

@@ -83,7 +83,7 @@ class SplittingOptions(Options):
     """The further options that most algorithms have.
 
     Attributes:
-        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        split_special: Whether special tokens in the corpus are removed and split the text.
     """
 
     __slots__ = ()
@@ -190,7 +190,7 @@ class Trainer(ABC, Generic[Chosen]):
             counts: How often each piece occurs.
             options: What to train.
             progress: Called now and then with (done so far, all there is to do); mostly tokens.
-            threads: How many to use; the result is the same for any number.
+            threads: Number of threads. Never changes the result.
 
         Raises:
             TrainingError: if there is nothing to train on, or the vocabulary has no room for what it begins with.

@@ -77,7 +77,7 @@ class BbpeOptions(SplittingOptions):
         min_frequency: A pair that occurs less often is not merged; None for the default of ``compat``.
         special_tokens: Their texts. Where they stand in the corpus they are text like any other,
             unless ``split_special``.
-        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        split_special: Whether special tokens in the corpus are removed and split the text.
         initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``. None: ``all``,
             or with ``course`` those seen.
         max_token_length: Most bytes in a token, or None. (Hugging Face's ``max_token_length`` of N

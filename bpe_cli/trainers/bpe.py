@@ -60,7 +60,7 @@ class BpeOptions(SplittingOptions):
         continuing_subword_prefix: What is written before each symbol of a word but the first.
         by_byte: Whether symbols are bytes instead of characters (subword-nmt's ``--byte``).
         special_tokens: Their texts.
-        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        split_special: Whether special tokens in the corpus are removed and split the text.
         unk_token: What a character outside the alphabet becomes; None leaves it out.
         fuse_unk: Whether neighbouring unknown characters become one token.
         dictionary: Whether the input has words with their counts instead of text: lines as ``low 5``, or JSON.

@@ -32,7 +32,7 @@ class UnknownOptions(SplittingOptions):
         vocab_size: Most tokens, special ones counted; None for no bound.
         special_tokens: Their texts; they have the first ids.
         unk_token: What stands for what has no token; None makes such a piece of text an error.
-        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        split_special: Whether special tokens in the corpus are removed and split the text.
     """
 
     vocab_size: int | None = None

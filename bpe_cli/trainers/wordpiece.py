@@ -75,7 +75,7 @@ class WordPieceOptions(SplittingOptions):
         continuing_subword_prefix: Written before tokens inside a word.
         special_tokens: Their texts, which have the first ids; ``unk_token`` is to be one of them.
         unk_token: What a word becomes that cannot be spelt.
-        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        split_special: Whether special tokens in the corpus are removed and split the text.
         max_input_chars_per_word: A longer word is unknown.
         lowercase: Whether text is written in lower case and without accents; False for a cased model.
         normalizer: What rewrites text; None for BERT's.

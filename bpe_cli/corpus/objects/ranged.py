@@ -111,7 +111,7 @@ class ObjectFile(io.RawIOBase):
         """Return the next bytes, all of them unless the object ends.
 
         Raises:
-            InputError: if they cannot be had.
+            InputError: if they cannot be fetched.
         """
         left = max(self._size - self._place, 0)
         count = left if size is None or size < 0 else min(size, left)

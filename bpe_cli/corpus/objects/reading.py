@@ -147,7 +147,7 @@ class _Reading:
         """Yield the bytes.
 
         Raises:
-            InputError: if they cannot be had.
+            InputError: if they cannot be fetched.
         """
         while not self._is_done():
             try:

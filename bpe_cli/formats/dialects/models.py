@@ -271,7 +271,7 @@ class Reader:
     """A program that runs SentencePiece's models.
 
     Attributes:
-        name: What messages call it.
+        name: Its name in messages.
         holder: What they call its file.
         single_precision: Whether it adds scores as f32, or as f64.
     """

@@ -90,7 +90,7 @@ def do_parts(
         work: Returns what is done with each part; its result is the number that the record has.
         engine: Who does the parts.
         task: What the listener hears that is done, as ``counting``.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         inner: The folders that may be within the folder.
 
     Raises:

@@ -71,7 +71,7 @@ class Prepared:
         divided: How often the id that ends documents stands in documents too.
         sequences: How many sequences the documents became; None if they were left as they are.
         left_out: How many ids are in none, because documents were truncated.
-        padding: How many ids only fill sequences.
+        padding: The number of padding ids.
         is_whole: Whether all parts are there, and so the manifest.
         scattered: Of how many parts the first pass of a shuffle is done; None if this run had no need of it.
         broken: How many rows were left out, by what is wrong with them; None if the first would have been an error.
@@ -116,15 +116,15 @@ def prepare(
 
     Args:
         source: The texts; stdin cannot be divided, and is refused.
-        tokenizer: A tokenizer; or its file, or its name.
+        tokenizer: A tokenizer, its file, or its name.
         options: What is written.
-        folder: Where; it is made if there is none.
+        folder: The folder; it is made if it does not exist.
         share: Which parts are made, where several machines share them; whoever makes the last one writes the manifest,
             and ``finish`` does. None for all.
-        overwrite: Whether what is damaged, or was made otherwise, is made again.
+        overwrite: Whether to make again the parts that are damaged or were made with other settings.
         engine: Who makes the parts; None for processes of this machine. It changes no result.
         processes: How many of those work at a time; None for as many as there are processors. They change no result.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:
@@ -203,7 +203,7 @@ def estimate(
 
     Args:
         source: The texts, as for ``prepare``.
-        tokenizer: A tokenizer; or its file, or its name.
+        tokenizer: A tokenizer, its file, or its name.
         options: What would be written.
         folder: Where; nothing is made there. None if that is not known yet.
         processes: How many processes would work at a time; None for as many as there are processors.
@@ -299,7 +299,7 @@ def check_deep(
         parts: How many parts are made again, drawn by a fixed hash; None for all. One at a time lies in the folder for
             temporary files.
         threads: How many threads encode; None for all processors. They change no result.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:

@@ -164,7 +164,7 @@ class _Rendered:
     """A conversation as its template writes it.
 
     Attributes:
-        where: What messages call it.
+        where: Its name in messages.
         text: Its text.
         spans: What of the text is to be learnt; None if there is no mask.
     """

@@ -37,11 +37,11 @@ class PrepareOptions:
         refuse_specials: Whether a text that holds one of them is refused instead.
         add_special_tokens: Whether the post-processor puts around each document what it has.
         bos: What begins each document: the text of a special token, an id, or ``auto``.
-        eot: What ends each document, likewise.
+        eot: The token to put after each document, given in the same way.
         part_bytes: How many bytes of input a part has: see ``divide``.
-        length: How many ids a sequence has at most; None for documents as they are.
+        length: The most ids in a sequence; None keeps documents as they are.
         way: How documents become sequences: see ``SequenceOptions``.
-        pad: What fills sequences up: the text of a special token, an id, or ``auto``; None for nothing.
+        pad: The token that pads short sequences: the text of a special token, an id, or ``auto``; None for no padding.
         positions: What the column ``position_ids`` counts the ids of: each document of a row, or the row.
         chat: How conversations become text; None if documents are texts.
         mask: What of conversations is to be learnt: what the ``assistant`` says; None for no mask.

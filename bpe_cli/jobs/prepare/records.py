@@ -42,7 +42,7 @@ class Record:
         files: Its files.
         sequences: How many sequences the documents became; None if they were left as they are.
         left_out: How many ids are in none, because documents were truncated.
-        padding: How many ids only fill sequences.
+        padding: The number of padding ids.
         sides: The numbers of the training set and of the validation set, if there are both.
         broken: How many rows of each kind of fault were left out; None if the first would have been an error.
         quarantine: The file that holds them; None if there is none.

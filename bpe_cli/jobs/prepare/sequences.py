@@ -62,7 +62,7 @@ class Sequences(ABC):
     Attributes:
         documents: How many documents are complete.
         left_out: How many ids are in no sequence, because documents were truncated.
-        padding: How many ids only fill sequences.
+        padding: The number of padding ids.
         kept: Told of which document each sequence is, where each is of one; None if no values are kept.
     """
 

@@ -42,7 +42,7 @@ def do_first_pass(
         job: What every part has in common.
         parts: All parts.
         takes: Says which of them are done by this run; None for all.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
 
     Returns:
         Of how many parts it is done, whoever did it.

@@ -20,7 +20,7 @@ class Reader(Protocol):
     """The interface of what encodes texts.
 
     Attributes:
-        name: What messages call it.
+        name: Its name in messages.
         takes_bytes: Whether it takes bytes that are not UTF-8.
     """
 

@@ -150,7 +150,7 @@ def load(data: bytes, name: str) -> list[StoredInput]:
 
     Args:
         data: What ``dump`` returned.
-        name: What messages call it.
+        name: Its name in messages.
 
     Raises:
         FormatError: if it is damaged, or of another version.

@@ -299,13 +299,13 @@ def tally_input(
     """Read an input once, and have each tokenizer tally it.
 
     Args:
-        name: What it is called.
+        name: Its name.
         blocks: Its blocks, which are read only as fast as the slowest tokenizer goes.
         tallies: The tokenizers.
         labels: What messages call them.
         short: How many bytes an input has at most whose documents are kept.
         hashed: Whether to take the hash of its documents.
-        threads: How many to use.
+        threads: Number of threads.
         progress: Called with the number of bytes of each block read.
         on_documents: For each tokenizer what is called with the numbers of tokens of documents as they end.
 

@@ -81,7 +81,7 @@ class VocabularyReport:
         settings: (what, value) of stages and model, where there are stages beyond splits of byte-level text.
         ignore_merges: Whether a piece that is a token becomes it before merging; None for ranks,
             which always do.
-        unicode_version: Version of the Unicode tables it was trained with, if known.
+        unicode_version: The version of the Unicode tables it was trained with, if known.
         bytes_without_token: The bytes that no ordinary token consists of: text with them cannot be encoded.
             None where tokens are text, not bytes.
         mean_length: Mean length of the texts that ordinary tokens stand for, in bytes, each counted once; None

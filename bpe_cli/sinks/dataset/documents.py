@@ -127,7 +127,7 @@ def int32_dtype(name: str, tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
     """Choose the type of the numbers for a format in which ``u32`` is int32.
 
     Raises:
-        UsageError: if an id does not fit into int32, or into the type that was asked for.
+        UsageError: if an id does not fit into int32 or the requested type.
     """
     dtype = choose_dtype(tokenizer, options)
     highest = highest_id(tokenizer, options)

@@ -44,7 +44,7 @@ class LitDataSink(BinSink):
         """Choose the type of the numbers: there is no uint32.
 
         Raises:
-            UsageError: if an id does not fit into int32, or into the type that was asked for.
+            UsageError: if an id does not fit into int32 or the requested type.
         """
         return int32_dtype("litdata", tokenizer, options)
 

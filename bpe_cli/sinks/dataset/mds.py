@@ -53,7 +53,7 @@ class MdsSink(RowsSink):
         """Choose the type of the numbers: LLM Foundry has int32, and PyTorch little that takes uint32.
 
         Raises:
-            UsageError: if an id does not fit into int32, or into the type that was asked for.
+            UsageError: if an id does not fit into int32 or the requested type.
         """
         return int32_dtype("mds", tokenizer, options)
 

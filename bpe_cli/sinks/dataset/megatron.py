@@ -44,7 +44,7 @@ class MegatronSink(EndsSink):
     """Write the numbers, and at the end the index.
 
     Raises:
-        UsageError: if an id does not fit into int32, or into the type that was asked for.
+        UsageError: if an id does not fit into int32 or the requested type.
         InputError: if a document has more ids than an int32 can count.
     """
 
@@ -57,7 +57,7 @@ class MegatronSink(EndsSink):
         """Choose the type of the numbers as Megatron-LM does: by the size of the vocabulary.
 
         Raises:
-            UsageError: if an id does not fit into int32, or into the type that was asked for.
+            UsageError: if an id does not fit into int32 or the requested type.
         """
         dtype = int32_dtype("megatron", tokenizer, options)
         few = highest_id(tokenizer, options) < _LARGEST_OF_U16

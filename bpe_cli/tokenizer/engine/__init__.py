@@ -33,11 +33,11 @@ class Sampling:
     (True, 'hello world')
 
     Attributes:
-        way: ``dropout`` leaves each merge out with probability ``number``, drawn anew at each step
-            (Provilkov et al., arXiv:1910.13267); ``lasting-dropout`` leaves it out for good, as
-            SentencePiece does; ``segmentation`` draws by probability to the power of ``number``.
+        way: ``dropout`` drops each merge with probability ``number``, drawn anew at each step (Provilkov et al.,
+            arXiv:1910.13267); ``lasting-dropout`` drops it for good, as SentencePiece does;
+            ``segmentation`` samples segmentations with probabilities raised to the power of ``number``.
         number: The probability, or the power.
-        nbest: For ``segmentation``: among how many of the best; 0 for all.
+        nbest: For ``segmentation``: sample among this many best; 0 for all.
         seed: Any number below 2^64.
     """
 
@@ -110,8 +110,8 @@ class EngineParts:
     Attributes:
         model: The model as text meets it; see ``special_tokens``.
         vocabulary: All of the vocabulary, which ids are decoded with.
-        normalizer: What rewrites text before it is cut, in order.
-        pre_tokenizer: What cuts text into pieces, in order.
+        normalizer: The stages that rewrite text before it is split, in order.
+        pre_tokenizer: The stages that split text into pieces, in order.
         decoder: What makes text of tokens again, in order.
         special_tokens: Special and added tokens, sorted by id.
         special_table: What decoding takes from them in the place of the model's tokens.

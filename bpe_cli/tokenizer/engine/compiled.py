@@ -284,7 +284,7 @@ class Engine:
             tally: What is added to.
             block: The documents.
             matcher: What is looked for in them.
-            threads: How many to use.
+            threads: Number of threads.
             tiled: Whether tokens found by ``matcher`` stand in the text as they are: they take no white space along,
                 and no space is put before what follows them.
 
