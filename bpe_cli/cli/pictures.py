@@ -117,8 +117,10 @@ def _named(option: str, value: str, names: Sequence[str], of_all: Sequence[str])
 
 
 def outputs_of(files: Iterable[PictureFile]) -> list[tuple[str, str | None]]:
-    """Return the options and the files, for ``check_outputs``; what lies in a folder to make was checked by itself."""
-    return [(each.option, each.path) for each in files if each.folder is None]
+    """Return the options and the files, for ``check_outputs``; for what lies in a folder to make, the folder."""
+    folders = {each.folder: each.option for each in files if each.folder is not None}
+    plain = [(each.option, each.path) for each in files if each.folder is None]
+    return [*plain, *((option, folder) for folder, option in folders.items())]
 
 
 def _make_folder(folder: str) -> None:

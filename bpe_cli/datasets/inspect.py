@@ -88,12 +88,9 @@ class InspectedData:
 
     def to_html(self) -> str:
         """Return the page that ``bpe inspect --documents --html`` writes: the picture, the facts and the rows."""
-        from bpe_cli.views.data import DataView
-        from bpe_cli.views.page.page import blocks_page
-        from bpe_cli.views.pictures.of_tokenizer import data_charts
+        from bpe_cli.views.page.data import data_page
 
-        shown = DataView(self.report, self.eot_name).blocks()
-        return "".join(blocks_page(self.report.name, shown, data_charts(self.report)))
+        return "".join(data_page(self.report, self.eot_name))
 
     def to_svg(self, name: str | None = None) -> str:
         """Return the picture of the lengths as SVG; ``lengths`` is its name, and there is no other.

@@ -9,6 +9,12 @@ from itertools import accumulate
 LengthRange = tuple[int, int, int]
 """The least and the greatest length of a range, both included, and how many have such a length."""
 
+LengthBins = tuple[tuple[int, int | None, int], ...]
+"""The same, where the last range may have no end."""
+
+LAST_LENGTH = 24
+"""Longer tokens are counted together."""
+
 UsePoint = tuple[int, float]
 """So many of the most frequent tokens make up this share of all tokens, 0 to 1."""
 
@@ -30,6 +36,22 @@ def length_ranges(bits: Counter[int]) -> tuple[LengthRange, ...]:
         return ()
     sizes = range(min(present), max(present) + 1)
     return tuple((1 << size >> 1, (1 << size) - 1, bits[size]) for size in sizes)
+
+
+def even_bins(lengths: Iterable[tuple[int, int]], last: int = LAST_LENGTH) -> LengthBins:
+    """Return how many tokens have each length from 1 on; the longest, of which there are few, together.
+
+    >>> even_bins([(1, 3), (4, 1), (9, 2)], last=5)
+    ((1, 1, 3), (2, 2, 0), (3, 3, 0), (4, 4, 1), (5, 5, 0), (6, None, 2))
+    """
+    counts = dict(lengths)
+    longest = max((length for length, count in counts.items() if count), default=0)
+    bins: list[tuple[int, int | None, int]] = [
+        (length, length, counts.get(length, 0)) for length in range(1, min(longest, last) + 1)
+    ]
+    if longest > last:
+        bins.append((last + 1, None, sum(count for length, count in counts.items() if length > last)))
+    return tuple(bins)
 
 
 def use_curve(counts: Iterable[int]) -> tuple[UsePoint, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.distributions import even_bins
+from bpe_cli.views.comparison.values import share_text
 from bpe_cli.views.labels import count, percent, whole
 from bpe_cli.views.pictures.charts import Curve, Histogram, Mark, Rows
 from bpe_cli.views.visible import harmless
@@ -28,10 +30,11 @@ SCRIPT_LIMIT = 20
 def tokenizer_charts(report: HealthReport) -> Iterator[Chart]:
     """Yield the pictures that the report on a tokenizer has."""
     vocabulary, name = report.vocabulary, harmless(report.vocabulary.name or "the tokenizer")
+    bins = even_bins(vocabulary.lengths)
     yield Histogram(
         "lengths", f"Lengths of the ordinary tokens of {name}", "bytes per token", "tokens",
-        tuple((each.lowest, each.highest) for each in vocabulary.length_bins), (name,),
-        (tuple(each.tokens for each in vocabulary.length_bins),), notes=(count(vocabulary.ordinary_count, "token"),),
+        tuple((first, last) for first, last, _ in bins), (name,), (tuple(number for _, _, number in bins),),
+        notes=(count(vocabulary.ordinary_count, "token"),),
     )  # fmt: skip
     yield _scripts(report.structure.scripts, name)
     corpus = report.corpus
@@ -50,7 +53,7 @@ def _scripts(scripts: Scripts, name: str) -> Rows:
     others = [each for each in (scripts.several, scripts.without, scripts.not_utf8) if each.tokens]
     rows: list[ScriptCount] = [*shown, *others]
     notes = [f"and {count(len(rest), 'script')} with fewer tokens"] if rest else []
-    marks = tuple((Mark(each.tokens, f"{whole(each.tokens)} ({percent(each.share)})"),) for each in rows)
+    marks = tuple((Mark(each.tokens, f"{whole(each.tokens)} ({share_text(each.share)})"),) for each in rows)
     return Rows(
         "scripts", f"Scripts of the ordinary tokens of {name}", "tokens", "bars", "script",
         tuple(harmless(each.name) for each in rows), ("tokens",), marks, notes=tuple(notes),
