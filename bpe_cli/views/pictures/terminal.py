@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from bpe_cli.views.pictures.charts import Chart, Curve
 
 _HEIGHTS = " ▁▂▃▄▅▆▇█"
+_HEIGHTS_COLUMN = text_column("", no_wrap=True)
 _NARROW = 60
-_SPARK = 48
+_SPARK = 40
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -35,26 +36,33 @@ def _plot(chart: Chart) -> Iterator[Block]:
     if isinstance(chart, Histogram):
         yield from _histogram(chart)
     elif isinstance(chart, Rows):
-        yield _Dots(chart) if chart.kind == "dots" else _bars(chart)
+        yield _Dots(chart) if chart.kind == "dots" else _Bars(chart)
     else:
         yield from _curves(chart)
     yield from (Line(note) for note in chart.notes)
 
 
-def _bars(chart: Rows) -> Sheet:
-    """Draw a bar for each series of each group."""
-    most = max((mark.value or 0.0 for row in chart.marks for mark in row), default=0.0) or 1.0
-    single = len(chart.series) == 1
-    table = Sheet(
-        text_column(chart.head), *([] if single else [text_column("")]), *numbers(chart.unit), text_column()
-    )  # fmt: skip
-    for group, marks in zip(chart.groups, chart.marks, strict=True):
-        for place, (name, mark) in enumerate(zip(chart.series, marks, strict=True)):
-            names = [group] if single else ["" if place else group, name]
-            table.add_row(*names, mark.text, Bar((mark.value or 0.0) / most))
-        if not single:
-            table.end_part()
-    return table
+@dataclass(frozen=True)
+class _Bars:
+    """A bar for each series of each group."""
+
+    chart: Rows
+
+    def blocks(self, screen: Screen) -> Iterator[Block]:
+        """Yield a table, on a narrow screen without intervals."""
+        chart, wide = self.chart, screen.width >= _NARROW
+        most = max((mark.value or 0.0 for row in chart.marks for mark in row), default=0.0) or 1.0
+        single = len(chart.series) == 1
+        names = [text_column(chart.head), *([] if single else [text_column("")])]
+        table = Sheet(*names, *numbers(chart.unit), text_column())
+        for group, marks in zip(chart.groups, chart.marks, strict=True):
+            for place, (name, mark) in enumerate(zip(chart.series, marks, strict=True)):
+                said = [group] if single else ["" if place else group, name]
+                shown = mark.text if wide else mark.shown + "?" * mark.doubtful
+                table.add_row(*said, shown, Bar((mark.value or 0.0) / most))
+            if not single:
+                table.end_part()
+        yield table
 
 
 def _histogram(chart: Histogram) -> Iterator[Block]:
@@ -68,23 +76,23 @@ def _histogram(chart: Histogram) -> Iterator[Block]:
         return
     most = max((count for counts in chart.counts for count in counts), default=0) or 1
     first, last = (chart.labels[0], chart.labels[-1]) if chart.labels else ("", "")
-    head = text_column(f"{chart.counted} by {chart.unit}, {first} to {last}", no_wrap=True)
+    yield Line(f"{chart.counted} by {chart.unit}, {first} to {last}")
     rows: list[list[Cell]] = [
         [name, spark([count / most for count in counts]), whole(max(counts, default=0))]
         for name, counts in zip(chart.series, chart.counts, strict=True)
     ]
-    yield Sheet("", head, *numbers("most"), rows=rows)
+    yield Sheet("", _HEIGHTS_COLUMN, *numbers("most"), rows=rows)
 
 
 def _curves(chart: Curve) -> Iterator[Block]:
     """Draw each curve as heights at ranks that are spread by their logarithm, all to the same last rank."""
     last = max((points[-1][0] for points in chart.points if points), default=1)
     ranks = [last ** (place / (_SPARK - 1)) for place in range(_SPARK)]
+    yield Line(f"{chart.share}, 1 to {whole(last)} {chart.unit}")
     rows: list[list[Cell]] = []
     for name, points in zip(chart.series, chart.points, strict=True):
         rows.append([name, spark([_share_at(points, rank) for rank in ranks]), whole(points[-1][0] if points else 0)])
-    head = text_column(f"{chart.share}, 1 to {whole(last)} {chart.unit}", no_wrap=True)
-    yield Sheet("", head, *numbers("to 100%"), rows=rows)
+    yield Sheet("", _HEIGHTS_COLUMN, *numbers("to 100%"), rows=rows)
 
 
 def _share_at(points: Sequence[tuple[int, float]], rank: float) -> float:

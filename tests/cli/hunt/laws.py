@@ -171,7 +171,9 @@ def nothing_is_written_on_failure(done: Run) -> Iterator[str]:
     if done.result.status != 2:
         return
     yield LOOKED
-    keeps = done.line.command == "prepare" or done.line.has("counts_dir")  # what is done, to go on from there
+    keeps = (
+        done.line.command == "prepare" or done.line.has("counts_dir") or done.line.has("tallies_dir")
+    )  # what is done, to go on from there
     if done.changed and not keeps:
         yield f"failed, but changed {sorted(done.changed)}"
     if done.result.out and done.line.command != "decode":  # decode streams: what is right comes out before what is not

@@ -99,7 +99,7 @@ FILES: dict[str, tuple[str, ...]] = {
 }
 """Values of the options whose metavar is FILE."""
 
-OUTPUTS = ("output", "counts_out", "counts_dir", "write_vocabulary", "html", "svg", "png", "id_map")
+OUTPUTS = ("output", "counts_out", "counts_dir", "tallies_dir", "write_vocabulary", "html", "svg", "png", "id_map")
 """The parameters that name a file to write."""
 
 INPUTS_OF = {"decode": IDS}
