@@ -228,8 +228,8 @@ Svg = Annotated[
     list[str] | None,
     output_option(
         "--svg", metavar="[NAME=]FILE",
-        help="Write pictures instead, as SVG: below each other, or the one called NAME, or to FOLDER/ a file of each; "
-        "- for stdout. Can be repeated.",
+        help="Write pictures instead, as SVG: the tokens of a text; or what a report has, below each other. NAME=FILE "
+        "for one of these, FOLDER/ for a file of each, - for stdout. Can be repeated.",
     ),
 ]  # fmt: skip
 Png = Annotated[

@@ -104,8 +104,12 @@ def picture_files(
 def _named(option: str, value: str, names: Sequence[str], of_all: Sequence[str]) -> tuple[str | None, str]:
     """Return the picture and the file that a value names: ``NAME=FILE``, or a file for all of them."""
     name, equals, path = value.partition("=")
-    if not equals or not path or not name.isalpha() or not of_all or os.path.lexists(value):
+    if equals and not path:
+        raise UsageError(f"{option} {value} names no file", hint=f"as in {option} figure{option.replace('--', '.')}")
+    if not equals or not name.isalpha() or os.path.lexists(value):
         return None, value
+    if not of_all:
+        raise UsageError(f"{option} {value}: the picture of a text has no name", hint=f"{option} {path}")
     if name in names:
         return name, path
     if name in of_all:

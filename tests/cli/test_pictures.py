@@ -134,6 +134,10 @@ def test_what_has_no_picture(folder):
     assert call("compare", "--overlap", *TWO, "--svg", folder / "x.svg").err == error(
         "--svg draws inputs and --probe languages, and there is neither"
     )
+    assert call("inspect", "-T", "a", "-t", "gpt2", "--svg", "use=x.svg").err == error(
+        "--svg use=x.svg: the picture of a text has no name", "--svg x.svg"
+    )
+    assert call("inspect", "gpt2", "--svg", "use=").err == error("--svg use= names no file", "as in --svg figure.svg")
     assert call("inspect", "-T", "a", "-t", "gpt2", "--plot").err == error(
         "--plot draws a tokenizer or a data set, and this is a text", "--table lists tokens"
     )
