@@ -131,9 +131,10 @@ class Shown:
         """
         return picture_files(self.svg, self.png, names, TOKENIZER_PICTURES if names else ())
 
-    def outputs(self, files: tuple[PictureFile, ...]) -> list[tuple[str, str | None]]:
-        """Return the options that name files to write, and the files."""
-        return [("--html", self.html), *outputs_of(files)]
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]:
+        """The options that name files to write, and the files; those of pictures apart."""
+        return [("--html", self.html)]
 
     def check(self) -> None:
         """Check that one view shows everything that was asked for.
@@ -287,7 +288,8 @@ def run(
         if shown.plot:
             raise UsageError("--plot draws a tokenizer or a data set, and this is a text", hint="--table lists tokens")
     pictures = shown.pictures(TOKENIZER_PICTURES[: 3 if corpus else 2] if alone else ())
-    check_outputs(shown.outputs(pictures), stdout_taken="--json" if shown.json else None)
+    outputs = [*shown.outputs, *outputs_of(pictures)]
+    check_outputs(outputs, stdout_taken="--json" if shown.json else None)
     specials, refuse = options.specials_of(special)
     if refuse:
         meant = "with --corpus, special tokens are text, or --special all" if alone else (
@@ -318,7 +320,7 @@ def run(
             cutting=cutting,
         ),
         corpus=replace(documents, inputs=corpus).source() if corpus else None,
-        outputs=shown.outputs(pictures),
+        outputs=outputs,
         no_corpus="--corpus takes a file, a folder, a pattern, or - for stdin",
         listener=ConsoleListener(quiet=screen.quiet, printing=not alone),
         streams=process_streams(),
