@@ -66,7 +66,8 @@ def test_a_program_draws_the_same(folder):
     report = bpe_cli.compare(["gpt2", "o200k_base"], folder / "en.txt")
     # A path is what the input is called, and that is longer here.
     assert report.to_svg("use").encode() == (folder / "use.svg").read_bytes()
-    assert report.to_svg("lengths") == report.to_svg("lengths")
+    again = bpe_cli.compare(["gpt2", "o200k_base"], folder / "en.txt", threads=1)
+    assert report.to_svg() == again.to_svg()
     with pytest.raises(bpe_cli.BpeError, match="no picture 'premiums'"):
         report.to_svg("premiums")
     call("inspect", "gpt2", "--svg", "gpt2.svg", "--html", "gpt2.html", "-q", cwd=folder)
@@ -91,7 +92,8 @@ def test_parts_and_threads_change_no_picture(folder):
 def test_what_stdout_gets(folder):
     assert ElementTree.fromstring(call("compare", "-T", "a", "--svg", "-").out).tag == f"{SVG}svg"
     beside = call("compare", "-T", "a", *TWO, "--svg", folder / "a.svg", "-o", "-", "-q")
-    assert "fewest tokens" in beside.text or "o200k_base" in beside.text
+    assert " o200k_base " in beside.text
+    assert (folder / "a.svg").exists()
     done = call("compare", "-T", "a", "--svg", folder / "b.svg", "--json", "-q")
     assert json.loads(done.out)["schema"].startswith("bpe.compare/")
 

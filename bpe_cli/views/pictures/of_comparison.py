@@ -68,7 +68,7 @@ def _inputs(report: Comparison, names: tuple[str, ...], metric: Metric) -> Rows:
     marks = tuple(tuple(_mark(row, metric, number, digits) for number in range(len(names))) for row in rows)
     if any(mark.interval is not None for row in marks for mark in row):
         notes.append(
-            f"[low, high]: 95% interval of the ratio to {names[report.baseline]}, whose tokens are taken as they are"
+            f"[low, high]: the 95% interval of the ratio to {names[report.baseline]}, converted to {metric.label}"
         )
     label = metric.label[0].upper() + metric.label[1:]
     return Rows(
