@@ -104,13 +104,47 @@ class TokenizerReport:
 
         return f"{written(health_view(self.value, full=full))}\n"
 
-    def _repr_html_(self) -> str:
-        """Return the same as a part of a notebook."""
+    def to_html(self, *, full: bool = False) -> str:
+        """Return the page that ``bpe inspect --html`` writes: pictures, and all sections as tables."""
         from bpe_cli.views.health import health_view
-        from bpe_cli.views.page.page import blocks_page, framed
+        from bpe_cli.views.page.page import blocks_page
+        from bpe_cli.views.pictures.of_tokenizer import tokenizer_charts
 
-        title = self.value.vocabulary.name or "tokenizer"
-        return framed(blocks_page(title, health_view(self.value)), title)
+        shown = health_view(self.value, full=full)
+        return "".join(blocks_page(self._title, shown, tokenizer_charts(self.value)))
+
+    def to_svg(self, name: str | None = None) -> str:
+        """Return a picture as SVG: ``lengths``, ``scripts``, with a corpus ``use``; None for all below each other.
+
+        Raises:
+            UsageError: if the report has no such picture.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_svg
+        from bpe_cli.views.pictures.of_tokenizer import tokenizer_charts
+
+        return chosen_svg(tokenizer_charts(self.value), name)
+
+    def to_png(self, name: str | None = None) -> bytes:
+        """Return the same as PNG, in light colours.
+
+        Raises:
+            UsageError: if the report has no such picture, or the extra ``png`` is not installed.
+            OutputError: if this machine has no font.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_png
+        from bpe_cli.views.pictures.of_tokenizer import tokenizer_charts
+
+        return chosen_png(tokenizer_charts(self.value), name)
+
+    @property
+    def _title(self) -> str:
+        return self.value.vocabulary.name or "tokenizer"
+
+    def _repr_html_(self) -> str:
+        """Return the page as a part of a notebook."""
+        from bpe_cli.views.page.page import framed
+
+        return framed([self.to_html()], self._title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +180,41 @@ class ComparisonReport:
 
         return comparison_latex(self.value, metrics=metrics)
 
+    def to_html(self, metrics: Sequence[Metric] | None = None) -> str:
+        """Return the page that ``bpe compare --html`` writes, of some metrics or all that have values."""
+        from bpe_cli.views.page.comparison import comparison_page
+
+        return "".join(comparison_page(self.value, metrics=metrics, changes=self.changes, checks=self.checks))
+
+    def to_svg(self, name: str | None = None, *, metric: Metric | None = None) -> str:
+        """Return a picture as SVG: ``inputs``, ``ratios``, ``lengths``, ``use`` or ``premiums``; None for all.
+
+        Args:
+            name: The picture; None for all that there are, below each other.
+            metric: What ``inputs`` shows; None for the tokens.
+
+        Raises:
+            UsageError: if the report has no such picture.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_svg
+        from bpe_cli.views.pictures.of_comparison import comparison_charts
+
+        return chosen_svg(comparison_charts(self.value, metric), name)
+
+    def to_png(self, name: str | None = None, *, metric: Metric | None = None) -> bytes:
+        """Return the same as PNG, in light colours.
+
+        Raises:
+            UsageError: if the report has no such picture, or the extra ``png`` is not installed.
+            OutputError: if this machine has no font.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_png
+        from bpe_cli.views.pictures.of_comparison import comparison_charts
+
+        return chosen_png(comparison_charts(self.value, metric), name)
+
     def _repr_html_(self) -> str:
         """Return the page of ``bpe compare --html`` as a part of a notebook."""
-        from bpe_cli.views.page.comparison import comparison_page
         from bpe_cli.views.page.page import framed
 
-        return framed(comparison_page(self.value, changes=self.changes, checks=self.checks), "Comparison")
+        return framed([self.to_html()], "Comparison")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
+from bpe_cli.cli.compare_output import PICTURES, Checks, CompareOutput, Measured, Written, show
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
@@ -300,15 +300,15 @@ def run(
         _compare_ids(compared, measured, probes, written, checks, documents, special, pattern, threads, screen)
         return
     conditions, limits = checks.conditions(), checks.limits()
-    output = CompareOutput.of(measured, written)
     names, inputs, text = probes.names(), documents.inputs, documents.text
+    idle = not inputs and text is None and bool(names or probes.words or probes.overlap) and not probes.diff
+    output = CompareOutput.of(measured, written, _drawable(compared, names, idle=idle))
     if probes.diff_limit is not None and not probes.diff:
         raise UsageError("--diff-limit is for --diff")
     if written.csv and probes.asked:
         raise UsageError(f"--csv holds measurements of inputs only, not {probes.asked}", hint="--json holds both")
     if checks.against == "-" and text is None and (not inputs or "-" in inputs):
         raise UsageError("--against - and the input would both read stdin")
-    idle = not inputs and text is None and bool(names or probes.words or probes.overlap) and not probes.diff
     if idle and checks.asked:
         raise UsageError(f"{checks.asked} needs inputs", hint="name files, or - for stdin")
     by_parts = parts.how(threads)
@@ -361,6 +361,9 @@ def _compare_ids(
         "--markdown": written.markdown,
         "--csv": written.csv,
         "--html": written.html,
+        "--svg": written.svg,
+        "--png": written.png,
+        "--plot": written.plot,
         "--output": written.output,
         "--fail-if": checks.fail_if,
         "--max-regression": checks.max_regression,
@@ -373,6 +376,14 @@ def _compare_ids(
         tuple(_labelled(name, pattern) for name in tokenizers), replace(documents, inputs=texts), special,
         checks.against, threads, json=written.json, screen=screen,
     )  # fmt: skip
+
+
+def _drawable(compared: Compared, names: "frozenset[job.Probe]", *, idle: bool) -> tuple[str, ...]:
+    """Return the pictures that there will be."""
+    several = len(compared.tokenizer or DEFAULT_TOKENIZERS) > 1 or compared.baseline is not None
+    there = {"inputs": not idle, "ratios": not idle and several, "lengths": not idle, "use": not idle}
+    there["premiums"] = "languages" in names
+    return tuple(name for name in PICTURES if there[name])
 
 
 def _tallied(done: "DoneParts") -> str:

@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, check_page_names, note, stdout_console, write_page
+from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, check_page_name, note, stdout_console, write_page
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.pictures import PictureFile, outputs_of, picture_files, write_pictures
 from bpe_cli.errors import CheckFailed, UsageError
 from bpe_cli.jobs.files import STDOUT, check_outputs, write_output
 from bpe_cli.results import ComparisonReport
@@ -16,6 +17,8 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import every, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bpe_cli.jobs.compare import CheckedComparison
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Condition, Limit
@@ -42,6 +45,9 @@ _CALLED: dict[Form, str] = {
 
 SEGMENTED_INPUTS = 4
 """Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
+
+PICTURES = ("inputs", "ratios", "lengths", "use", "premiums")
+"""The pictures of a comparison, as ``of_comparison.NAMES`` has them, without importing it."""
 
 NAMED_FAILURES = 5
 """How many failures a message names."""
@@ -91,11 +97,14 @@ class Written:
         ),
     ] = False
     html: options.Html = None
+    svg: options.Svg = None
+    png: options.Png = None
+    plot: options.Plot = False
     output: Annotated[
         str | None,
         options.output_option(
             "--output", "-o", metavar="OUT", show_default="stdout",
-            help="Write to a file; with --html, - prints the tables too.",
+            help="Write to a file; with --html, --svg or --png, - prints the tables too.",
         ),
     ] = None  # fmt: skip
 
@@ -104,7 +113,7 @@ class Written:
         """An option that asks for a report; None if there is none."""
         values = {
             "--json": self.json, "--markdown": self.markdown, "--latex": self.latex, "--csv": self.csv,
-            "--html": self.html, "--output": self.output,
+            "--html": self.html, "--svg": self.svg, "--png": self.png, "--plot": self.plot, "--output": self.output,
         }  # fmt: skip
         return next((option for option, value in values.items() if value), None)
 
@@ -174,6 +183,8 @@ class CompareOutput:
         form: How the report is written.
         output: The file it goes to; None or ``-`` for stdout, where ``-`` asks for it beside a page.
         html: The file of a page, ``-`` for stdout; None for no page.
+        pictures: The files of pictures.
+        plot: Whether pictures are drawn below the tables.
         metrics: What is shown of each tokenizer.
         by_input: What is shown of each input; empty for the first of ``metrics``.
     """
@@ -181,12 +192,14 @@ class CompareOutput:
     form: Form
     output: str | None
     html: str | None
+    pictures: tuple[PictureFile, ...]
+    plot: bool
     metrics: "tuple[Metric, ...]"
     by_input: "tuple[Metric, ...]"
 
     @classmethod
-    def of(cls, measured: Measured, written: Written) -> "CompareOutput":
-        """Read the options.
+    def of(cls, measured: Measured, written: Written, drawable: "Sequence[str]" = PICTURES) -> "CompareOutput":
+        """Read the options; ``drawable`` are the pictures that there will be.
 
         Raises:
             UsageError: if options cannot be used together, or one asks for something that does not exist.
@@ -205,10 +218,18 @@ class CompareOutput:
             chosen = [form for form, endings in _ENDINGS.items() if read_name(output).ending in endings]
         form = chosen[0] if chosen else "tables"
         check_name("-o", output, _CALLED[form], (*_ENDINGS[form], *TEXT))
-        check_page_names(html=html)
+        check_page_name(html)
+        if written.plot and form != "tables":
+            raise UsageError(f"--plot draws below the tables, and {_CALLED[form]} has none", hint="ask for one of them")
+        if not drawable and (asked := next((each for each in ("svg", "png", "plot") if getattr(written, each)), None)):
+            raise UsageError(f"--{asked} draws inputs and --probe languages, and there is neither")
+        pictures = picture_files(written.svg, written.png, drawable, PICTURES)
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if measured.speed else []
-        result = cls(form, output, html, metrics_named([*(metric or USUAL), *timed]), metrics_named(named))
+        result = cls(
+            form, output, html, pictures, written.plot,
+            metrics_named([*(metric or USUAL), *timed]), metrics_named(named),
+        )  # fmt: skip
         taken = f"--{chosen[0]}" if chosen and output is None else None
         check_outputs(result.outputs, stdout_taken=taken)
         return result
@@ -216,7 +237,7 @@ class CompareOutput:
     @property
     def outputs(self) -> tuple[tuple[str, str | None], ...]:
         """The options that name files to write, and the files."""
-        return (("-o", self.output), ("--html", self.html))
+        return (("-o", self.output), ("--html", self.html), *outputs_of(self.pictures))
 
 
 def show(output: CompareOutput, done: "CheckedComparison", screen: options.Screen) -> None:
@@ -235,7 +256,9 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
         metrics = output.metrics if output.by_input else None
         page = comparison_page(report, metrics=metrics, changes=changes, checks=checks)
         write_page(output.html, page, screen.quiet)
-    shown = output.form == "tables" and (output.output == STDOUT or (output.output is None and output.html is None))
+    write_pictures(output.pictures, _Drawn(output, report), screen.quiet)
+    written = output.html is not None or bool(output.pictures)
+    shown = output.form == "tables" and (output.output == STDOUT or (output.output is None and not written))
     if shown:
         stdout_console(screen.color).print(_tables(output, report, changes))
     elif output.form != "tables" or output.output is not None:
@@ -246,6 +269,24 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
     failures = [str(failure) for check in checks for failure in check.failures]
     if failures:
         raise CheckFailed(listed(failures, NAMED_FAILURES))
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A comparison whose pictures show the metric that was asked for."""
+
+    output: CompareOutput
+    report: "Comparison"
+
+    @property
+    def metric(self) -> "Metric | None":
+        return self.output.by_input[0] if self.output.by_input else None
+
+    def to_svg(self, name: str | None = None) -> str:
+        return ComparisonReport(self.report).to_svg(name, metric=self.metric)
+
+    def to_png(self, name: str | None = None) -> bytes:
+        return ComparisonReport(self.report).to_png(name, metric=self.metric)
 
 
 def _metrics(output: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
@@ -274,6 +315,11 @@ def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | Non
             passages=passages,
         )
         parts.insert(0, measures)
+    if output.plot:
+        from bpe_cli.views.pictures.of_comparison import comparison_charts
+        from bpe_cli.views.pictures.terminal import plots
+
+        parts.append(plots(comparison_charts(report, output.by_input[0] if output.by_input else None)))
     return OnConsole(*parts)
 
 

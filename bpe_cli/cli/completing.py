@@ -145,6 +145,10 @@ def _options(parameters: "Mapping[str, Declared]", given: "Sequence[str]", curre
         yield "--help", "Show this message and exit"
 
 
+_BETWEEN = str.maketrans("=[]", "|||")
+"""What stands between the words of a metavar."""
+
+
 def _values(name: str, parameters: "Mapping[str, Declared]", current: str) -> "Iterator[tuple[str, str]]":
     """Yield the values that a parameter may have, and ``:files`` if it may be a path."""
     kind, declared = parameters[name]
@@ -160,7 +164,7 @@ def _values(name: str, parameters: "Mapping[str, Declared]", current: str) -> "I
             word: "" for part in shown.split("|") for word in part.split(",") if word.islower() and word.isalpha()
         }
     yield from ((begun + word, meaning) for word, meaning in words.items() if (begun + word).startswith(current))
-    if choices is None and any(part in _PATHS for part in shown.replace("=", "|").split("|")):
+    if choices is None and any(part in _PATHS for part in shown.translate(_BETWEEN).split("|")):
         yield FILES, ""
 
 

@@ -354,16 +354,15 @@ def process_streams() -> Streams:
 # -- pages and pictures ----------------------------------------------------------------------------
 
 
-def check_page_names(*, html: str | None = None, svg: str | None = None) -> None:
-    """Check that the names of pages and pictures do not contradict their contents.
+def check_page_name(html: str | None) -> None:
+    """Check that the name of a page does not contradict its contents.
 
     Raises:
-        UsageError: if a name says another thing.
+        UsageError: if it says another thing.
     """
     from bpe_cli.sinks.naming import TEXT, check_name
 
     check_name("--html", html, "a page", (".html", ".htm", *TEXT))
-    check_name("--svg", svg, "a picture", (".svg", *TEXT))
 
 
 def write_page(path: str, parts: Iterable[str], quiet: bool) -> None:

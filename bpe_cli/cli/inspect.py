@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from bpe_cli.cli import options
 from bpe_cli.cli.console import (
     ConsoleListener,
-    check_page_names,
+    check_page_name,
     print_json,
     process_streams,
     stdout_console,
@@ -22,6 +22,7 @@ from bpe_cli.cli.console import (
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.inspect_live import Live, play
 from bpe_cli.cli.options import Option
+from bpe_cli.cli.pictures import Drawn, PictureFile, outputs_of, picture_files, write_pictures
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import FIELD, check_outputs
 from bpe_cli.jobs.tokenizers import Inference
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         TextInspection,
         TokenCards,
     )
-    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
@@ -144,16 +144,24 @@ class Shown:
     json: options.Json = False
     html: options.Html = None
     svg: options.Svg = None
+    png: options.Png = None
+    plot: options.Plot = False
 
     @property
     def of_a_text(self) -> str | None:
         """The first option that was given and says nothing of a tokenizer by itself."""
-        return next(iter(self.given()), None)
+        return next((name for name in self.given() if name not in _FILES), None)
+
+    @property
+    def drawn(self) -> str | None:
+        """The first option that was given and asks for a page or pictures."""
+        given = [name for name in self.given() if name in _FILES]
+        return next(iter(given), "--plot" if self.plot else None)
 
     @property
     def is_page(self) -> bool:
         """Whether files are written in place of a view."""
-        return self.html is not None or self.svg is not None
+        return self.html is not None or bool(self.svg or self.png)
 
     @property
     def details(self) -> int | None:
@@ -162,10 +170,19 @@ class Shown:
 
         return None if self.full or self.json or self.stages else TOKEN_LIMIT
 
+    def pictures(self, names: tuple[str, ...]) -> tuple[PictureFile, ...]:
+        """Return the files of pictures that there will be; a text has one without a name.
+
+        Raises:
+            UsageError: if there is no such picture, or a name is that of another kind of file.
+            OutputError: if a folder cannot be made.
+        """
+        return picture_files(self.svg, self.png, names, TOKENIZER_PICTURES if names else ())
+
     @property
     def outputs(self) -> list[tuple[str, str | None]]:
-        """The options that name files to write, and the files."""
-        return [("--html", self.html), ("--svg", self.svg)]
+        """The options that name files to write, and the files; those of pictures apart."""
+        return [("--html", self.html)]
 
     def check(self) -> None:
         """Check that one view shows everything that was asked for.
@@ -221,6 +238,7 @@ class Shown:
             "--pairs": self.pairs is not None,
             "--html": self.html is not None,
             "--svg": self.svg is not None,
+            "--png": self.png is not None,
         }
         return [name for name, value in values.items() if value]
 
@@ -229,13 +247,19 @@ _BESIDE = {
     "--steps": {"--nbest", "--ids", "--pairs", "--html"},
     "--pairs": {"--nbest", "--ids", "--steps", "--html"},
     "--nbest": {"--steps", "--ids"},
-    "--html": {"--svg", "--ids", "--spans", "--scores", "--table", "--steps", "--pairs"},
-    "--svg": {"--html", "--ids"},
+    "--html": {"--svg", "--png", "--ids", "--spans", "--scores", "--table", "--steps", "--pairs"},
+    "--svg": {"--html", "--png", "--ids"},
+    "--png": {"--html", "--svg", "--ids"},
     "--stages": {"--ids", "--spans", "--scores"},
     "--normalizer": {"--pre-tokenizer"},
     "--pre-tokenizer": {"--normalizer"},
 }
 """Views that show only one thing, and the options that can stand beside them."""
+
+_FILES = ("--html", "--svg", "--png")
+
+TOKENIZER_PICTURES = ("lengths", "scripts", "use")
+"""The pictures of a tokenizer, as ``of_tokenizer.NAMES`` has them, without importing it."""
 
 
 def run(
@@ -315,7 +339,7 @@ def run(
     if conversations.chat:
         from bpe_cli.cli.inspect_chat import show_chat
 
-        check_page_names(html=shown.html, svg=shown.svg)
+        check_page_name(shown.html)
         check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
         choice = options.choice_of(tokenizer, pattern, add_special)
         choice = choice if inference is None else replace(choice, inference=inference)
@@ -330,7 +354,7 @@ def run(
             (tokenizer,), inputs = inputs, None
     elif tokenizer is None and text is None and inputs:
         _refuse_tokenizers(inputs)
-    check_page_names(html=shown.html, svg=shown.svg)
+    check_page_name(shown.html)
     alone = text is None and not inputs and (named or not _stdin_has_text())
     if alone:
         _check_alone(shown, documents, special)
@@ -340,7 +364,11 @@ def run(
                 "--section is about a tokenizer, and this is a text", hint="leave the text out, or --section"
             )
         shown.check()
-        check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
+        if shown.plot:
+            raise UsageError("--plot draws a tokenizer or a data set, and this is a text", hint="--table lists tokens")
+    pictures = shown.pictures(TOKENIZER_PICTURES[: 3 if corpus else 2] if alone else ())
+    outputs = [*shown.outputs, *outputs_of(pictures)]
+    check_outputs(outputs, stdout_taken="--json" if shown.json else None)
     specials, refuse = options.specials_of(special)
     if refuse:
         meant = "with --corpus, special tokens are text, or --special all" if alone else (
@@ -371,12 +399,12 @@ def run(
             cutting=cutting,
         ),
         corpus=replace(documents, inputs=corpus).source() if corpus else None,
-        outputs=shown.outputs,
+        outputs=outputs,
         no_corpus="--corpus takes a file, a folder, a pattern, or - for stdin",
         listener=ConsoleListener(quiet=screen.quiet, printing=not alone),
         streams=process_streams(),
     )
-    _show(done, shown, screen)
+    _show(done, shown, pictures, screen)
 
 
 def _play(
@@ -433,6 +461,10 @@ def _check_alone(shown: Shown, documents: options.Documents, special: list[str] 
         "--member": documents.member,
         "--special": special,
     }
+    if shown.token and shown.drawn:
+        raise UsageError(f"{shown.drawn} shows a whole tokenizer, and --token looks up single tokens")
+    if shown.plot and (shown.json or shown.is_page):
+        raise UsageError("--plot draws below the tables, and here there are none", hint="leave it out")
     idle = shown.of_a_text or (None if shown.corpus else next((name for name, given in reading.items() if given), None))
     if idle:
         raise UsageError(f"{idle} needs a text, and none is given", hint="give one with -T TEXT")
@@ -484,7 +516,7 @@ def _stdin_has_text() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
+def _show(done: "Inspection", display: Shown, pictures: tuple[PictureFile, ...], screen: options.Screen) -> None:
     """Print the result in the requested form."""
     from bpe_cli.jobs.inspect import ExplainedTexts, InspectedTexts, RankedTexts, TokenCards
 
@@ -498,31 +530,42 @@ def _show(done: "Inspection", display: Shown, screen: options.Screen) -> None:
 
         _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=display.ids), display, screen)
     elif not isinstance(done, InspectedTexts):
-        if display.json:
-            print(TokenizerReport(done).to_json(full=display.full), end="")
-        else:
-            _show_tokenizer(done, display, screen.color)
+        _show_tokenizer(TokenizerReport(done), display, pictures, screen)
     elif display.cuts and display.json:
         from bpe_cli.views.as_json import all_pieces_json
 
         cut = [(document.origin, inspection.stages) for document, inspection in done.documents]
         print_json(all_pieces_json([stages for _, stages in cut if stages], [origin for origin, _ in cut]))
     elif display.is_page:
-        _write_pages(done, display, screen.quiet)
+        _write_pages(done, display, pictures, screen.quiet)
     elif display.json:
         _print_json(done.documents)
     else:
         _print_each(done.documents, _view_of(display), screen.color)
 
 
-def _show_tokenizer(report: "HealthReport", display: Shown, color: options.Color) -> None:
-    """Print the sections that are asked for; else the findings and totals, on one screen."""
-    from bpe_cli.views.health import screen_view, sections_view
-    from bpe_cli.views.on_console import OnConsole
+def _show_tokenizer(
+    report: TokenizerReport, display: Shown, pictures: tuple[PictureFile, ...], screen: options.Screen
+) -> None:
+    """Write files of a tokenizer's report, JSON, or a screen of it or some sections, and small pictures."""
+    if display.html is not None:
+        write_page(display.html, [report.to_html(full=display.full)], screen.quiet)
+    write_pictures(pictures, report, screen.quiet)
+    if display.json:
+        print(report.to_json(full=display.full), end="")
+    elif not display.is_page:
+        from bpe_cli.views.health import screen_view, sections_view
+        from bpe_cli.views.on_console import OnConsole
 
-    names = display.section or ([ALL] if display.full else [])
-    view = sections_view(report, names, full=display.full) if names else screen_view(report)
-    stdout_console(color).print(OnConsole(view))
+        names = display.section or ([ALL] if display.full else [])
+        health = report.value
+        parts = [sections_view(health, names, full=display.full) if names else screen_view(health)]
+        if display.plot:
+            from bpe_cli.views.pictures.of_tokenizer import tokenizer_charts
+            from bpe_cli.views.pictures.terminal import plots
+
+            parts.append(plots(tokenizer_charts(health)))
+        stdout_console(screen.color).print(OnConsole(*parts))
 
 
 def _show_steps(done: "ExplainedTexts", display: Shown, screen: options.Screen) -> None:
@@ -573,10 +616,10 @@ def _print_json(inspected: "Iterable[tuple[Document, TextInspection]]") -> None:
     print(TextReport(tuple(inspected)).to_json(), end="")
 
 
-def _write_pages(done: "InspectedTexts", display: Shown, quiet: bool) -> None:
+def _write_pages(done: "InspectedTexts", display: Shown, pictures: tuple[PictureFile, ...], quiet: bool) -> None:
     """Write files, and JSON to stdout if that is asked for too."""
     name, inspected = done.tokenizer.name, done.documents
-    if display.json or (display.html is not None and display.svg is not None):
+    if display.json or (display.html is not None and pictures):
         kept = list(inspected)
         inspected = iter(kept)
     if display.html is not None:
@@ -584,13 +627,13 @@ def _write_pages(done: "InspectedTexts", display: Shown, quiet: bool) -> None:
 
         shown = ((inspection.segmentation, inspection.warnings, document.title) for document, inspection in inspected)
         write_page(display.html, texts_page(shown, tokenizer=name, full=display.full), quiet)
-        if display.svg is not None:
+        if pictures:
             inspected = iter(kept)
-    if display.svg is not None:
+    if pictures:
         from bpe_cli.views.page.svg import picture
 
         drawn = (inspection.segmentation for _, inspection in inspected)
-        write_page(display.svg, [picture(drawn, tokenizer=name, ids=display.ids, full=display.full)], quiet)
+        write_pictures(pictures, Drawn(picture(drawn, tokenizer=name, ids=display.ids, full=display.full)), quiet)
     if display.json:
         _print_json(kept)
 

@@ -31,6 +31,10 @@ class Shown(Protocol):
     def full(self) -> bool: ...  # noqa: D102
     @property
     def json(self) -> bool: ...  # noqa: D102
+    @property
+    def plot(self) -> bool: ...  # noqa: D102
+    @property
+    def section(self) -> list[str] | None: ...  # noqa: D102
     def given(self) -> list[str]: ...  # noqa: D102
 
 
@@ -54,9 +58,10 @@ def show_chat(
     from bpe_cli.jobs.inspect_chat import inspect_chat
 
     other = next((name for name in shown.given() if name not in KEPT), None)
-    other = other or ("--token" if shown.token else "--corpus" if shown.corpus else None)
+    of_tokenizers = {"--token": shown.token, "--corpus": shown.corpus, "--section": shown.section, "--plot": shown.plot}
+    other = other or next((name for name, given in of_tokenizers.items() if given), None)
     if other:
-        raise UsageError(f"{other} is not about conversations", hint="bpe encode --chat --to text writes their text")
+        raise UsageError(f"{other} is not for conversations", hint="bpe encode --chat --to text writes their text")
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")

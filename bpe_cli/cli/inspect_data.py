@@ -3,12 +3,25 @@
 import sys
 from typing import TYPE_CHECKING, Protocol
 
-from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console
+from bpe_cli.cli.console import (
+    ConsoleListener,
+    check_page_name,
+    print_json,
+    process_streams,
+    stdout_console,
+    write_page,
+)
+from bpe_cli.cli.pictures import outputs_of, picture_files, write_pictures
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.files import check_kept, check_outputs
 
 if TYPE_CHECKING:
     from bpe_cli.cli.options import Screen
     from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+
+DATA_PICTURES = ("lengths",)
+"""The pictures of a report on ids, as ``of_tokenizer.DATA_NAMES`` has them, without importing it."""
 
 
 class Shown(Protocol):
@@ -22,6 +35,14 @@ class Shown(Protocol):
     def full(self) -> bool: ...  # noqa: D102
     @property
     def json(self) -> bool: ...  # noqa: D102
+    @property
+    def html(self) -> str | None: ...  # noqa: D102
+    @property
+    def svg(self) -> list[str] | None: ...  # noqa: D102
+    @property
+    def png(self) -> list[str] | None: ...  # noqa: D102
+    @property
+    def plot(self) -> bool: ...  # noqa: D102
     def given(self) -> list[str]: ...  # noqa: D102
 
 
@@ -43,9 +64,16 @@ def show_data(path: str, choice: "TokenizerChoice | None", shown: Shown, screen:
     """Look at the ids at a path, and print what there is to say."""
     from bpe_cli.datasets.inspect import MOST_TOKENS, DataOptions, inspect_data
 
-    if idle := next((name for name in shown.given() if name != "--ids"), None):
+    if idle := next((name for name in shown.given() if name not in ("--ids", "--html", "--svg", "--png")), None):
         raise UsageError(f"{idle} is for texts, and {path} holds ids", hint="bpe decode gives back the text")
     wanted = None if shown.documents is None else rows_of(shown.documents)
+    if shown.plot:
+        raise UsageError("--plot draws tokenizers; of ids there is a histogram in any case", hint="leave it out")
+    check_page_name(shown.html)
+    pictures = picture_files(shown.svg, shown.png, DATA_PICTURES, DATA_PICTURES)
+    outputs = [("--html", shown.html), *outputs_of(pictures)]
+    check_outputs(outputs, stdout_taken="--json" if shown.json else None)
+    check_kept(outputs, [("the ids", path)], process_streams())
     most = None if shown.full else MOST_TOKENS if wanted is None else 10 * MOST_TOKENS
     done = inspect_data(
         path, choice, DataOptions(wanted, most),
@@ -53,8 +81,12 @@ def show_data(path: str, choice: "TokenizerChoice | None", shown: Shown, screen:
     )  # fmt: skip
     from bpe_cli.views.data import DataView, data_json
 
+    if shown.html is not None:
+        write_page(shown.html, [done.to_html()], screen.quiet)
+    write_pictures(pictures, done, screen.quiet)
     if shown.json:
         print_json(data_json(done.report))
+    if shown.json or shown.html is not None or pictures:
         return
     from bpe_cli.views.on_console import OnConsole
     from bpe_cli.views.tokens import Notes

@@ -235,8 +235,18 @@ Html = Annotated[
     ),
 ]  # fmt: skip
 Svg = Annotated[
-    str | None, output_option("--svg", metavar="FILE", help="Write a picture instead, for a README; - for stdout.")
+    list[str] | None,
+    output_option(
+        "--svg", metavar="[NAME=]FILE",
+        help="Write pictures instead, as SVG: the tokens of a text; or what a report has, below each other. NAME=FILE "
+        "for one of these, FOLDER/ for a file of each, - for stdout. Can be repeated.",
+    ),
+]  # fmt: skip
+Png = Annotated[
+    list[str] | None,
+    output_option("--png", metavar="[NAME=]FILE", help="The same as PNG, light; needs the extra png."),
 ]
+Plot = Annotated[bool, output_option("--plot", help="Draw small pictures on the terminal, below the tables.")]
 
 BLOCK_BYTES = 8 << 20
 

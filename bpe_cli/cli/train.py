@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, check_page_names, note, print_json, process_streams, write_page
+from bpe_cli.cli.console import ConsoleListener, check_page_name, note, print_json, process_streams, write_page
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.errors import UsageError
@@ -210,7 +210,7 @@ class Written:
             raise UsageError(f"{idle} is for --steps", hint="--steps shows the training step by step")
         if self.full and self.pairs is not None:
             raise UsageError("--full shows all pairs, and --pairs some", hint="give one of them")
-        check_page_names(html=self.html)
+        check_page_name(self.html)
         if self.json or self.html is not None:
             outputs = [("-o", self.output), ("--html", self.html)]
             check_outputs(outputs, stdout_taken="--json" if self.json else None)

@@ -86,6 +86,35 @@ class InspectedData:
 
         return written(DataView(self.report, self.eot_name).blocks()) + "\n"
 
+    def to_html(self) -> str:
+        """Return the page that ``bpe inspect --documents --html`` writes: the picture, the facts and the rows."""
+        from bpe_cli.views.page.data import data_page
+
+        return "".join(data_page(self.report, self.eot_name))
+
+    def to_svg(self, name: str | None = None) -> str:
+        """Return the picture of the lengths as SVG; ``lengths`` is its name, and there is no other.
+
+        Raises:
+            UsageError: if another one is named.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_svg
+        from bpe_cli.views.pictures.of_tokenizer import data_charts
+
+        return chosen_svg(data_charts(self.report), name)
+
+    def to_png(self, name: str | None = None) -> bytes:
+        """Return the same as PNG, in light colours.
+
+        Raises:
+            UsageError: if another one is named, or the extra ``png`` is not installed.
+            OutputError: if this machine has no font.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_png
+        from bpe_cli.views.pictures.of_tokenizer import data_charts
+
+        return chosen_png(data_charts(self.report), name)
+
 
 def is_data(path: str) -> bool:
     """Return whether ids were written to a path: a file with its record, an array, or the folder of a data set."""

@@ -287,8 +287,8 @@ def _identities(path: str, standard: HasDescriptor | None = None) -> list[_Ident
     return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
 
 
-def write_output(path: str | None, parts: Iterable[str], stdout: BinaryIO) -> None:
-    """Write text, part by part: to a file, which appears when all of it is there; None and ``-`` are stdout.
+def write_output(path: str | None, parts: Iterable[str | bytes], stdout: BinaryIO) -> None:
+    """Write text or bytes, part by part: to a file, which appears when all of it is there; None and ``-`` are stdout.
 
     Raises:
         OutputError: if the output cannot be written.
@@ -297,7 +297,7 @@ def write_output(path: str | None, parts: Iterable[str], stdout: BinaryIO) -> No
 
     with open_stdout(stdout) if path is None or path == STDOUT else open_output(path) as output:
         for part in parts:
-            output.write(part.encode())
+            output.write(part.encode() if isinstance(part, str) else part)
 
 
 # -- how files of tokenizers are called -----------------------------------------------------------------

@@ -27,7 +27,7 @@ PACKED = {".gz": "gzip", ".zst": "zstd"}
 IN_PLACE = ("npy", "bin")
 """The sinks whose files are read where they lie (``mmap``), which compressed ones cannot be."""
 
-REPORTS = (".json", ".csv", ".tsv", ".md", ".tex", ".html", ".htm", ".svg")
+REPORTS = (".json", ".csv", ".tsv", ".md", ".tex", ".html", ".htm", ".svg", ".png")
 """Names of what other options and commands write."""
 
 FOREIGN = (".bz2", ".xz", ".zip", ".parquet", ".arrow", ".feather", ".npz", ".pt", ".safetensors", ".idx")

@@ -236,7 +236,7 @@ SHAPES: dict[str, Shape] = {
     "odd_tokens.Repeat": Shape("unit tokens times token=longest"),
     "corpus_report.CorpusReport": Shape(
         "document_count byte_count token_count used unused unused_share special_used unknown at_most mean_count "
-        "unused_is_rarer_than=bound rare head coverage unused_ids unused_by_kind unused_parts residues",
+        "unused_is_rarer_than=bound rare head coverage curve unused_ids unused_by_kind unused_parts residues",
         unused_by_kind=lambda report: dict(
             zip(("not_utf8", "single_characters", "others"), report.unused_by_kind, strict=True)
         ),

@@ -140,6 +140,49 @@ class Bar:
         return ""  # the number stands beside it
 
 
+SEVERAL = "+"
+"""Stands where marks of a strip lie on one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A cell that is a line with marks on it, each at a part of its length, 0 to 1.
+
+    Attributes:
+        marks: Places and the characters there; ``SEVERAL`` stands where there are two or more.
+        spans: Where lines begin and end, below the marks.
+        rule: Where a bar stands, below them all.
+    """
+
+    marks: tuple[tuple[float, str], ...]
+    spans: tuple[tuple[float, float], ...] = ()
+    rule: float | None = None
+
+    def __str__(self) -> str:
+        return ""  # the numbers stand beside it
+
+    def drawn(self, cells: int) -> str:
+        """Draw it in so many columns.
+
+        >>> Strip(((0.0, "A"), (0.5, "B")), ((0.25, 0.75),), 1.0).drawn(9)
+        'A ──B── │'
+        """
+        line = [" "] * max(1, cells)
+        last = len(line) - 1
+        if self.rule is not None:
+            line[round(self.rule * last)] = "│"
+        for low, high in self.spans:
+            for place in range(round(low * last), round(high * last) + 1):
+                line[place] = "─"
+        marked: dict[int, str] = {}
+        for at, character in self.marks:
+            place = round(at * last)
+            marked[place] = SEVERAL if place in marked else character
+        for place, character in marked.items():
+            line[place] = character
+        return "".join(line)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a sheet: what stands above it, whether it is set from the right, and how a console lays it out."""
@@ -217,7 +260,7 @@ class Sheet:
 
 
 Part: TypeAlias = str | tuple[str, str] | Line
-Cell: TypeAlias = str | Line | Value | Folded | Bar
+Cell: TypeAlias = str | Line | Value | Folded | Bar | Strip
 Block: TypeAlias = Heading | Line | Hanging | Gap | SetText | Folded | Sheet | Adaptive
 
 

@@ -24,6 +24,7 @@ from bpe_cli.views.blocks import (
     Screen,
     SetText,
     Sheet,
+    Strip,
     Value,
     value_line,
 )
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from bpe_cli.views.blocks import Block, Cell
 
 BAR_CELLS = 30
+STRIP_CELLS = 48
+LEAST_STRIP_CELLS = 16
 
 
 class OnConsole:
@@ -116,6 +119,8 @@ def _cell(cell: Cell) -> RenderableType:
             return _text(value_line(cell))
         case Bar(relative):
             return _Bar(relative)
+        case Strip():
+            return _Strip(cell)
         case Folded(text):
             return _Folded(text)
 
@@ -131,6 +136,19 @@ class _Bar:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text("█" * round(self._relative * min(BAR_CELLS, options.max_width)))
+
+
+class _Strip:
+    """A line with marks of up to ``STRIP_CELLS`` cells, or as many as there is room for."""
+
+    def __init__(self, strip: Strip) -> None:
+        self._strip = strip
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(min(LEAST_STRIP_CELLS, options.max_width), min(STRIP_CELLS, options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self._strip.drawn(min(STRIP_CELLS, options.max_width)))
 
 
 class _Folded:

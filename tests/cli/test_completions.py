@@ -58,6 +58,7 @@ def test_words_are_offered_as_they_are_written():
     assert answer("encode", "--to", "np") == ["npy"]
     assert answer("encode", "--to=np") == ["--to=npy"]
     assert answer("encode", "-o", "") == answer("encode", "") == answer("encode", "--", "-x") == [":files"]
+    assert answer("compare", "--svg", "") == answer("inspect", "--png", "") == [":files"]
     assert answer("encode", "-T", "") == answer("encode", "--max-tokens", "") == []
     assert answer("encode", "--bos", "") == ["auto"]
     assert answer("completions", "z") == ["zsh"]

@@ -85,10 +85,8 @@ def test_a_page_is_whole_or_not_there(tmp_path):
 
 
 def test_what_has_no_page_is_refused(tmp_path):
-    tokenizer = tmp_path / "gpt2.tiktoken"
-    assert call("convert", "gpt2", "-o", tokenizer, "--format", "tiktoken", "-q").status == 0
-    refused = call("inspect", tokenizer, "--html", tmp_path / "x.html")
-    assert refused.err == error("--html needs a text, and none is given", "give one with -T TEXT")
+    refused = call("inspect", "gpt2", "--token", "5", "--html", tmp_path / "x.html")
+    assert refused.err == error("--html shows a whole tokenizer, and --token looks up single tokens")
     refused = call("inspect", *GPT2, "-T", "a", "--nbest", "2", "--svg", tmp_path / "x.svg")
     assert refused.err == error("--nbest and --svg are different views of a text", "ask for one at a time")
     assert not (tmp_path / "x.html").exists()

@@ -10,6 +10,7 @@ from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row, Sett
 from bpe_cli.reports.comparison.input_accounts import TextSize
 from bpe_cli.reports.comparison.measures import LEAST_RESAMPLES, RESAMPLES, adjust, difference
 from bpe_cli.reports.comparison.tallies import InputTally, TalliedInput, TokenizerTally, tally_input
+from bpe_cli.reports.distributions import length_ranges
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.tokenizer import fingerprint
 
@@ -68,7 +69,7 @@ def compare(
     tallied = (
         tally_input(
             name, blocks, tallies, labels, short=PASSAGE_BYTES, hashed=settings is not None, threads=threads,
-            progress=progress, on_documents=[tally.total.units.extend for tally in tallies],
+            progress=progress, on_documents=[tally.total.take_lengths for tally in tallies],
         )
         for name, blocks in inputs
     )  # fmt: skip
@@ -141,6 +142,7 @@ def put_together(
         tuple(labels), vocab_sizes, tuple(rows), total, tuple(passages), baseline=baseline, settings=settings,
         fingerprints=() if settings is None else tuple(map(fingerprint, tokenizers)),
         frequencies=tuple(tally.total.frequencies for tally in tallies),
+        lengths=tuple(length_ranges(tally.total.length_bits) for tally in tallies),
     )  # fmt: skip
 
 

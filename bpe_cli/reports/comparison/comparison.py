@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.probe_languages import LanguageProbe
     from bpe_cli.reports.comparison.probe_numbers import NumberProbe
     from bpe_cli.reports.comparison.probe_words import WordProbe
+    from bpe_cli.reports.distributions import LengthRange
     from bpe_cli.reports.text.segmentation import Segmentation
 
 
@@ -144,6 +145,7 @@ class Comparison:
     fingerprints: tuple[str, ...] = ()
     settings: Settings | None = None
     frequencies: tuple[memoryview, ...] = field(default=(), compare=False, repr=False)
+    lengths: tuple[tuple[LengthRange, ...], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +305,31 @@ def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
 def differences_of(row: Row) -> Sequence[Difference | None]:
     """Return a difference for each tokenizer, None where the row has none."""
     return row.differences or (None,) * len(row.measures)
+
+
+def interval_of(row: Row, metric: Metric, number: int) -> tuple[float, float] | None:
+    """Return the 95% interval of a tokenizer's value; None where the row has none, or the metric counts no tokens.
+
+    It is the interval of the ratio, in the metric's unit: the baseline's tokens, bytes and words stay as they are.
+
+    >>> from bpe_cli.reports.comparison.measures import Difference
+    >>> measures = [Measure(9, 800, 800, count, 200) for count in (200, 100)]
+    >>> row = Row.from_measures("a", measures, (None, Difference(0.5, 0.4, 0.8, 0.01, 0.01, 9, 1)))
+    >>> [interval_of(row, METRICS[name], 1) for name in ("ratio", "tokens", "bytes_per_token", "used_ids")]
+    [(0.4, 0.8), (80.0, 160.0), (5.0, 10.0), None]
+    """
+    difference, measure = differences_of(row)[number], row.measures[number]
+    if difference is None:
+        return None
+    if metric.name == "ratio":
+        return difference.low, difference.high
+    low, high = (each * measure.baseline_tokens for each in (difference.low, difference.high))
+    if metric.name == "tokens":
+        return low, high
+    if metric.name == "fertility":
+        return (low / measure.word_count, high / measure.word_count) if measure.word_count else None
+    count = {"bytes_per_token": measure.byte_count, "characters_per_token": measure.character_count}.get(metric.name)
+    return (count / high, count / low) if count is not None and low > 0 else None
 
 
 def rows_of(report: Comparison) -> list[tuple[str | None, Row]]:

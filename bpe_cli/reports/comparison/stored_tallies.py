@@ -117,7 +117,7 @@ class StoredInput:
         restored: list[InputTally] = []
         for tally, place in zip(tallies, places, strict=True):
             counts, data, documents = self.tallies[place]
-            own = InputTally.load(tally, counts, data, tally.total.units.extend)
+            own = InputTally.load(tally, counts, data, tally.total.take_lengths)
             for numbers in counts_in(documents):
                 own.take_documents(numbers)
             restored.append(own)

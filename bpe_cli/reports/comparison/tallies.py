@@ -83,6 +83,10 @@ class InputTally:
     Args:
         owner: The tally of the tokenizer.
         on_documents: Called with the numbers of tokens (u64) of documents as they end.
+
+    Attributes:
+        units: The numbers of tokens of documents, or of batches of them, which differences are told by.
+        length_bits: How many documents have a number of tokens with so many binary digits, of all inputs together.
     """
 
     def __init__(self, owner: TokenizerTally, on_documents: Callable[[Any], None] = unheard) -> None:
@@ -93,6 +97,7 @@ class InputTally:
         self._counts = Counter(dict.fromkeys(_COUNTED, 0))
         self._seconds = 0.0
         self.units = _core.Units(MOST_UNITS)
+        self.length_bits: Counter[int] = Counter()
 
     @property
     def token_count(self) -> int:
@@ -120,6 +125,11 @@ class InputTally:
         """Take the numbers of tokens (u64) of the next documents."""
         self.units.extend(counts)
         self._on_documents(counts)
+
+    def take_lengths(self, counts: Any) -> None:
+        """Take the numbers of tokens (u64) of the next documents, of which a histogram of lengths is made too."""
+        self.take_documents(counts)
+        self.length_bits.update(map(int.bit_length, memoryview(counts)))
 
     def add_types(self, types: WordTypes) -> None:
         """Count the words that are one token by themselves."""

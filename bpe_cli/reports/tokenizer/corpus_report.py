@@ -20,9 +20,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
+from bpe_cli.reports.distributions import use_curve
 from bpe_cli.reports.tokenizer.contents import NamedToken
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.distributions import UsePoint
     from bpe_cli.reports.tokenizer.structure import Anatomy
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
@@ -181,6 +183,7 @@ class CorpusReport:
         unused_parts: How many tokens that do not occur are parts of ones that do; None without a merge tree.
         residue_count: How many residues there are; None without a merge tree.
         never_final: Tokens that are made at least ``RESIDUE_MADE`` times and never stay; None likewise.
+        curve: Which share of the corpus the most frequent tokens make up, for a picture (see ``use_curve``).
     """
 
     document_count: int
@@ -204,6 +207,7 @@ class CorpusReport:
     residue_count: int | None
     never_final: int | None
     residues: tuple[Residue, ...]
+    curve: tuple[UsePoint, ...] = ()
 
 
 def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
@@ -241,6 +245,7 @@ def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
         residue_count=None if residues is None else len(residues),
         never_final=None if residues is None else sum(not residue.final for residue in residues),
         residues=tuple(residues or ())[:EXAMPLES],
+        curve=use_curve(count for _, count in ranked),
     )
 
 

@@ -21,6 +21,7 @@ from bpe_cli.reports.comparison.comparison import METRICS, USUAL, Settings, diff
 from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS
 from bpe_cli.reports.comparison.probe_data import LAYOUTS
 from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
+from bpe_cli.reports.distributions import use_curve
 from bpe_cli.support import __version__
 from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
@@ -122,7 +123,7 @@ def _languages(probe: LanguageProbe) -> list[dict[str, Any]]:
 SHAPES = {
     **TEXT_SHAPES,
     "comparison.Comparison": Shape(
-        "schema bpe_version settings metrics tokenizers baseline inputs=rows total changes checks passages",
+        "schema bpe_version settings metrics tokenizers baseline inputs=rows total changes checks passages lengths use",
         schema=lambda _: SCHEMA,
         bpe_version=lambda _: __version__,
         settings=lambda report: report.settings or Settings(),
@@ -130,6 +131,7 @@ SHAPES = {
         tokenizers=_tokenizers,
         changes=lambda _: None,
         checks=lambda _: (),
+        use=lambda report: [use_curve(counts) for counts in report.frequencies],
     ),
     "comparison.Settings": Shape("documents field specials word", word=lambda _: WORD),
     "comparison.Metric": Shape("name better kind meaning"),

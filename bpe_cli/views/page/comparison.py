@@ -14,6 +14,8 @@ from bpe_cli.views.labels import count, full_names, short_names, whole
 from bpe_cli.views.page.markup import escape, name, rendered, table
 from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.page.tokens import TokenWriter, rows
+from bpe_cli.views.pictures.of_comparison import comparison_charts
+from bpe_cli.views.pictures.section import figures
 from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
@@ -34,15 +36,16 @@ def comparison_page(
     checks: Sequence[Check] = (),
 ) -> Iterator[str]:
     """Write the page, as it comes: some metrics, or all that have values, what has changed, and what was checked."""
-    metrics = tuple(METRICS.values()) if metrics is None else metrics
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
     additions = additions_view(comparison)
+    drawn = next((each for each in metrics or () if each.kind != "speed"), None)
     yield from checks_section(checks)
     if comparison.rows or additions is None:
-        yield from _measures(comparison, metrics)
+        yield from _measures(comparison, metrics or tuple(METRICS.values()))
+    yield from figures(comparison_charts(comparison, drawn))
     yield from changes_section(changes)
     if len(comparison.rows) > 1:
-        yield from _inputs(comparison, metrics)
+        yield from _inputs(comparison, metrics or tuple(METRICS.values()))
     several = {passage.source for passage in comparison.passages if passage.document}
     if comparison.passages and len(comparison.tokenizers) > 1:
         yield from _legend(comparison)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -18,13 +17,16 @@ from typing import TYPE_CHECKING
 from bpe_cli.views.conversation import conversation_totals, part_counts, part_title
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name, rendered
+from bpe_cli.views.page.palette import DARK, LIGHT, variables
 from bpe_cli.views.page.tokens import section
+from bpe_cli.views.pictures.style import rules
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.conversation import ConversationReport
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.views.blocks import Blocks
+    from bpe_cli.views.pictures.charts import Chart
 
 
 # Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
@@ -81,9 +83,12 @@ def conversations_page(
     yield from foot()
 
 
-def blocks_page(title: str, shown: Blocks) -> Iterator[str]:
-    """Write a page of nothing but blocks."""
+def blocks_page(title: str, shown: Blocks, charts: Iterable[Chart] = ()) -> Iterator[str]:
+    """Write a page of pictures and blocks."""
+    from bpe_cli.views.pictures.section import figures
+
     yield from head(title, "wide")
+    yield from figures(charts)
     yield from rendered(shown)
     yield from foot()
 
@@ -130,7 +135,8 @@ def style_sheet(own: str = "") -> str:
     """Return the style sheet of all pages, and behind it that of one kind of page."""
     light, dark = variables(LIGHT), variables(DARK)
     colors = "".join(f"--{key}:light-dark({light[key]},{dark[key]});" for key in light)
-    return f":root{{{colors}}}\n{own_file('page.css')}{own_file(f'{own}.css') if own else ''}"
+    plots = rules({key: f"var(--{key})" for key in light})
+    return f":root{{{colors}}}\n{own_file('page.css')}.plot{{\n{plots}}}\n{own_file(f'{own}.css') if own else ''}"
 
 
 @lru_cache(maxsize=2)
@@ -147,34 +153,3 @@ def own_file(file_name: str) -> str:
 def hash_of(source: str) -> str:
     """Name a style sheet or script as a policy does (Content Security Policy Level 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
-
-
-@dataclass(frozen=True, slots=True)
-class Palette:
-    """Colours for one kind of surroundings. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3) on all of them.
-
-    Attributes:
-        ink: Text.
-        paper: What is behind it.
-        faint: Text that says less.
-        line: Lines between things.
-        accent: Focus, links, and boundaries that differ.
-        tokens: Behind tokens, in turn. Neighbours differ in lightness too, for those who see few hues.
-    """
-
-    ink: str
-    paper: str
-    faint: str
-    line: str
-    accent: str
-    tokens: tuple[str, str, str, str]
-
-
-LIGHT = Palette("#16181d", "#ffffff", "#565b66", "#c9ccd3", "#8a0f3c", ("#d2f1fa", "#dfa6e3", "#dcf5bd", "#ffb870"))
-DARK = Palette("#f3f4f6", "#14161a", "#a9afba", "#444953", "#ffb3cb", ("#123f4e", "#75387b", "#1d4a1c", "#85500f"))
-
-
-def variables(palette: Palette) -> dict[str, str]:
-    """Name the colours as style sheets do."""
-    named = {name: getattr(palette, name) for name in ("ink", "paper", "faint", "line", "accent")}
-    return named | {f"token-{number}": color for number, color in enumerate(palette.tokens)}

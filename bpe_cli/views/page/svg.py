@@ -16,7 +16,7 @@ from rich.cells import cell_len
 
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name
-from bpe_cli.views.page.page import DARK, LIGHT, variables
+from bpe_cli.views.page.palette import DARK, LIGHT, variables
 from bpe_cli.views.visible import NEWLINE, shares, units
 
 if TYPE_CHECKING:

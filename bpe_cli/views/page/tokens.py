@@ -33,13 +33,20 @@ _PIECES = 512  # ids that are written at once
 
 
 def section(
-    segmentation: Segmentation, key: str, limit: int | None, warnings: Sequence[TextWarning] = ()
+    segmentation: Segmentation,
+    key: str,
+    limit: int | None,
+    warnings: Sequence[TextWarning] = (),
+    *,
+    summed: bool = True,
 ) -> Iterator[str]:
     """Write everything about a segmentation, of up to so many tokens.
 
-    Its ``key`` tells its anchors from others on the page: letters, digits and hyphens.
+    Its ``key`` tells its anchors from others on the page: letters, digits and hyphens. ``summed`` is whether to write
+    the totals: ids that were written have no text to compare with.
     """
-    yield totals(segmentation)
+    if summed:
+        yield totals(segmentation)
     if warnings:
         yield f'<ul class="warnings">{"".join(map(warning_item, warnings))}</ul>\n'
     excerpt = segmentation.excerpt(limit)

@@ -171,7 +171,9 @@ def nothing_is_written_on_failure(done: Run) -> Iterator[str]:
     if done.result.status != 2:
         return
     yield LOOKED
-    keeps = done.line.command == "prepare" or done.line.has("counts_dir")  # what is done, to go on from there
+    keeps = (
+        done.line.command == "prepare" or done.line.has("counts_dir") or done.line.has("tallies_dir")
+    )  # what is done, to go on from there
     if done.changed and not keeps:
         yield f"failed, but changed {sorted(done.changed)}"
     if done.result.out and done.line.command != "decode":  # decode streams: what is right comes out before what is not
@@ -182,12 +184,17 @@ def only_what_was_named_is_written(done: Run) -> Iterator[str]:
     if done.result.status == 2:
         return
     yield LOOKED
-    named = [value.rstrip("/") for name in OUTPUTS for value in done.line.values(name)]
+    values = [(name, value) for name in OUTPUTS for value in done.line.values(name)]
+    named = [(value.partition("=")[2] if name in ("svg", "png") and "=" in value else value).rstrip("/")
+             for name, value in values]  # fmt: skip
     for name in sorted(done.changed):
         if not any(_belongs(name, each) for each in named if each):
             yield f"wrote {name}, which no option names"
     for name in OUTPUTS:
         path = done.output(name)
+        if path is not None and name in ("svg", "png"):
+            path = path.partition("=")[2] or path
+            path = None if path == "-" else path
         idle = any(map(done.line.has, ("help_algorithm", "dry_run", "check", "finish")))
         if path is not None and done.fine and not idle and not (done.folder / path).exists():
             yield f"{name} names {path}, which was not written"
@@ -204,7 +211,7 @@ def data_goes_one_way(done: Run) -> Iterator[str]:
     if not done.fine or done.line.has("help_algorithm") or done.line.command == "convert" or done.line.has("dry_run"):
         return
     yield LOOKED
-    also = any(map(done.line.has, ("steps", "html", "svg")))
+    also = any(map(done.line.has, ("steps", "html", "svg", "png")))
     if done.output() and done.result.out and not also:
         yield f"-o {done.output()}, and stdout has {done.result.out[:100]!r}"
 

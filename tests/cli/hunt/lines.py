@@ -81,6 +81,7 @@ POOLS: dict[str, tuple[str, ...]] = {
     "REPORT": ("report.json", "bbpe.json", "missing.json"),
     "REPORT|LIBRARY": ("report.json", "bbpe.json", "missing.json", "tokenizers", "tiktoken", "nosuch"),
     "SECTION": ("scripts", "corpus", "settings", "all", "nosuch"),
+    "[NAME=]FILE": (*NEW_FILES, "new.png", "lengths=new.svg", "use=new.png", "ratios=new.svg", "nosuch=new.svg", "="),
     "A:B": ("1:2", "1", "2:1", "0", "x", "99999:100000"),
     "PERCENT": ("1%", "total: 0%", "-1%", "x"),
 }  # fmt: skip
@@ -95,13 +96,12 @@ FILES: dict[str, tuple[str, ...]] = {
     "write_vocabulary": NEW_FILES,
     "words": ("plain.txt", "tricky.txt", "missing.txt"),
     "html": NEW_FILES,
-    "svg": NEW_FILES,
     "add_tokens": ("tokens.txt", "tools.json", "missing"),
     "id_map": NEW_FILES,
 }
 """Values of the options whose metavar is FILE."""
 
-OUTPUTS = ("output", "counts_out", "counts_dir", "write_vocabulary", "html", "svg", "id_map")
+OUTPUTS = ("output", "counts_out", "counts_dir", "tallies_dir", "write_vocabulary", "html", "svg", "png", "id_map")
 """The parameters that name a file to write."""
 
 INPUTS_OF = {"decode": IDS}

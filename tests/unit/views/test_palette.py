@@ -14,8 +14,18 @@ BASIC_COLORS, CUBE_COLORS, TRUE_COLORS = (
 
 
 def luminance(style):
+    """Relative luminance of a style's background."""
+    return luminance_of_parts(style.bgcolor.get_truecolor())
+
+
+def luminance_of(color):
+    """Relative luminance of a colour as a style sheet writes it."""
+    return luminance_of_parts(bytes.fromhex(color.removeprefix("#")))
+
+
+def luminance_of_parts(parts):
     """Relative luminance as WCAG 2 defines it."""
-    channels = (part / 255 for part in style.bgcolor.get_truecolor())
+    channels = (part / 255 for part in parts)
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 

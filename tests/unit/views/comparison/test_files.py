@@ -43,7 +43,7 @@ def test_json_by_hand():
     report = comparison_json(comparison(settings=Settings("jsonl", "a.b", ("<s>", "\udcff"))))
     assert list(report) == [
         "schema", "bpe_version", "settings", "metrics", "tokenizers", "baseline", "inputs", "total",
-        "changes", "checks", "passages",
+        "changes", "checks", "passages", "lengths", "use",
     ]  # fmt: skip
     assert report["schema"] == "bpe.compare/2"
     assert report["settings"] == {

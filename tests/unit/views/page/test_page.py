@@ -1,6 +1,8 @@
 import base64
 import hashlib
 import re
+from array import array
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -8,10 +10,14 @@ from hypothesis import strategies as st
 
 from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
 from bpe_cli.reports.comparison.measures import Difference
+from bpe_cli.reports.data import DataReport, Ends, ShownRow, lengths_of, of_ids
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.tokenizer.named_encodings import named
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.comparison import comparison_page
-from bpe_cli.views.page.page import DARK, LIGHT, texts_page
+from bpe_cli.views.page.data import data_page
+from bpe_cli.views.page.page import texts_page
+from bpe_cli.views.page.palette import DARK, LIGHT
 from bpe_cli.views.page.tokens import section
 from tests.unit.reports.comparison.handmade import row_of
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
@@ -30,10 +36,12 @@ ELEMENTS = {
     "html", "head", "meta", "title", "link", "style", "body", "h1", "h2", "h3", "div", "label", "input",
     "main", "section", "p", "dl", "dt", "dd", "span", "a", "b", "i", "button", "code", "table",
     "thead", "tbody", "tfoot", "tr", "th", "td", "small", "details", "summary", "script",
+    "figure", "svg", "desc", "rect", "path", "text",
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "type", "checked", "title",
     "role", "aria-label", "data-m", "data-b", "data-copy", "for", "hidden", "scope", "tabindex",
+    "width", "height", "viewbox", "x", "y", "d", "text-anchor", "font-size",
 }  # fmt: skip
 
 
@@ -109,6 +117,18 @@ def test_any_texts_are_read_back(texts):
 def test_any_comparison_is_safe(text, first, second):
     page = check_safe("".join(comparison_page(comparison(text, (first, second)))))
     assert b"".join(page.texts[::2]) == b"".join(page.texts[1::2]) == text
+
+
+@given(st.lists(st.integers(0, 70_000), max_size=12), st.text(max_size=20))
+def test_any_ids_are_a_safe_page(ids, title):
+    tokenizer = named("gpt2")
+    lengths = lengths_of(Counter([len(ids), 3]))
+    row = ShownRow(1, len(ids) + 2, of_ids(tokenizer, array("I", ids)))
+    ends = Ends(50256, 1, 1, 0)
+    report = DataReport(title, "bin", "u32", "gpt2", "document", 2, len(ids) + 3, lengths, ends, 0, None, (row,))
+    page = check_safe("".join(data_page(report, "<|endoftext|>")))
+    assert len(page.texts) == bool(ids)
+    assert [name for name, _ in page.elements].count("figure") == 1
 
 
 def test_what_is_left_out_is_counted():

@@ -1,0 +1,33 @@
+"""Write a report on ids as a page: a picture of the lengths, what there is to say, and some rows token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bpe_cli.views.data import DataView
+from bpe_cli.views.labels import count, whole
+from bpe_cli.views.page.markup import rendered
+from bpe_cli.views.page.page import foot, head
+from bpe_cli.views.page.tokens import section
+from bpe_cli.views.pictures.of_tokenizer import data_charts
+from bpe_cli.views.pictures.section import figures
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.data import DataReport
+
+
+def data_page(report: DataReport, eot: str | None = None) -> Iterator[str]:
+    """Write the page, as it comes; ``eot`` is what the token that ends documents is called."""
+    yield from head(report.name, "wide")
+    yield from figures(data_charts(report))
+    yield from rendered(DataView(replace(report, shown=()), eot).blocks())
+    for row in report.shown:
+        heading = f"{report.unit} {whole(row.number)}: {count(row.length, 'token')}"
+        yield f'<section aria-label="{heading}">\n<h2>{heading}</h2>\n'
+        yield from section(row.segmentation, str(row.number), None, summed=False)
+        if row.length > row.segmentation.token_count:
+            yield f'<p class="note">and {count(row.length - row.segmentation.token_count, "more token")}</p>\n'
+        yield "</section>\n"
+    yield from foot()

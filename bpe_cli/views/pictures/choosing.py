@@ -1,0 +1,46 @@
+"""Choose pictures by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import UsageError
+from bpe_cli.views.pictures.svg import svg_file
+
+if TYPE_CHECKING:
+    from bpe_cli.views.pictures.charts import Chart
+
+
+def chosen_svg(charts: Iterable[Chart], name: str | None = None, *, adaptive: bool = True) -> str:
+    """Write one picture of a report as SVG, or all of them below each other.
+
+    Raises:
+        UsageError: if the report has no picture of that name, or none at all.
+    """
+    found = list(charts)
+    if name is not None:
+        return svg_file([_named(found, name)], adaptive=adaptive)
+    if not found:
+        raise UsageError("this report has no pictures")
+    return svg_file(found, adaptive=adaptive)
+
+
+def chosen_png(charts: Iterable[Chart], name: str | None = None) -> bytes:
+    """Return the same as PNG, in light colours.
+
+    Raises:
+        UsageError: likewise, or if what makes it is not installed.
+        OutputError: if there is no font.
+    """
+    from bpe_cli.views.pictures.png import png
+
+    return png(chosen_svg(charts, name, adaptive=False))
+
+
+def _named(charts: Sequence[Chart], name: str) -> Chart:
+    chart = next((each for each in charts if each.name == name), None)
+    if chart is None:
+        names = ", ".join(each.name for each in charts) or "none"
+        raise UsageError(f"this report has no picture {name!r}", hint=f"it has {names}")
+    return chart
