@@ -7,6 +7,7 @@ PYTEST_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 INTEGRATIONS := $(VENV)/integrations
+SITE := $(VENV)/site
 # The one interpreter that all builds link against: otherwise cargo rebuilds pyo3 at every turn.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
@@ -18,7 +19,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz test-schedules sanitize sanitize-rust sanitize-python docs clean
+.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz test-schedules sanitize sanitize-rust sanitize-python docs site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +52,7 @@ dist: $(VENV)/.release $(VENV)/.dev ## Make the source distribution and the whee
 	$(BIN)/python tools/dist.py
 	WHEEL=$$(echo dist/*.whl) $(BIN)/python -m pytest -q -p no:cacheprovider tests/test_wheel.py
 
-lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub, docs/cli.md and docs/api.md
+lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub, and that the reference pages are up to date
 
 lint-style: $(VENV)/.dev
 	$(BIN)/ruff check --quiet
@@ -118,8 +119,11 @@ sanitize-python: $(VENV)/.dev
 	  $(BIN)/python -m pytest -p tests.sanitized_core -p no:cacheprovider \
 	    $(wildcard tests/unit/core/test_lent_memory.py tests/unit/core/test_buffers.py)
 
-docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help, docs/api.md from the docstrings
+docs: $(VENV)/.built ## Write the generated pages of docs/reference and the man pages
 	$(BIN)/python docs/generate.py
+
+site: $(SITE)/.made ## Build the documentation's site in build/site, and check its links
+	$(SITE)/bin/python docs/site/build.py build/site
 
 clean: ## Remove .venv and everything that was built
 	rm -rf $(VENV) core/target core/fuzz/target build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -166,6 +170,14 @@ $(INTEGRATIONS)/.made: $(VENV)/.made pyproject.toml
 	$(PYTHON) -m venv --clear $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --group integrations
+	@touch $@
+
+# Needs neither the core nor cargo.
+$(SITE)/.made: pyproject.toml
+	@$(NEED_PYTHON)
+	$(PYTHON) -m venv --clear $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@
 
 $(VENV)/.release: $(VENV)/.made pyproject.toml

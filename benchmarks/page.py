@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: all cells of a round."""
+"""docs/explanation/benchmarks.md: all cells of a round."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ better.""",
 
 
 def render(round_: dict[str, Any]) -> str:
-    """Return docs/benchmarks.md."""
+    """Return docs/explanation/benchmarks.md."""
     names = forms.versions(round_)
     parts = ["# Benchmarks", forms.MADE, forms.circumstances(round_)]
     sets = ", ".join(round_["machine"]["instruction_sets"]) or "none of those we look for"
@@ -64,7 +64,7 @@ def render(round_: dict[str, Any]) -> str:
         f"`make bench` repeats all this; it took {round_['seconds']['total'] / 60:.1f} minutes. Every figure is the "
         "median of processes started for it; before a speed counts, what the library gave is compared with what "
         "the library gives that everybody trusts. What is measured how, and what is known about the limits: "
-        "[benchmarks/NOTES.md](../benchmarks/NOTES.md)."
+        "[benchmarks/NOTES.md](../../benchmarks/NOTES.md)."
     )
     parts.append(forms.standing(round_["comparisons"]))
     parts.append("![Speed of encoding by text](benchmarks-speed.svg)")

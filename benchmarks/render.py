@@ -1,4 +1,4 @@
-"""Show results.json: a table in README.md between its markers, all of it in docs/benchmarks.md, two plots beside.
+"""Show results.json: a table in README.md between its markers, docs/explanation/benchmarks.md and its two plots.
 
 ``python benchmarks/render.py`` writes them, ``--check`` tells whether they are what it would write.
 Nothing is computed here but the form of numbers.
@@ -17,7 +17,7 @@ from benchmarks import forms, page, plots, results
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
-README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "explanation" / "benchmarks.md"
 
 README_ROWS: tuple[tuple[str, str, int], ...] = (
     ("encode", "cold", 1),
@@ -38,7 +38,7 @@ NOT_SHOWN = (("whole", "", 1), ("count", "cold", 1))
 
 MORE = (
     " The first row of each kind and every lost one is here. With bytes, tokens, CPU time, memory, every library and "
-    "encoding: [docs/benchmarks.md](docs/benchmarks.md)."
+    "encoding: [all benchmarks](docs/explanation/benchmarks.md)."
 )
 OTHER_ENCODINGS = ("o200k_base", "gpt2", "llama3")
 """Encodings whose rows of encoding are on the page alone."""
@@ -68,10 +68,10 @@ def readme_block(round_: dict[str, Any]) -> str:
     return "\n".join(
         [
             forms.MADE,
-            "MB/s of UTF-8 text and M tokens/s: more is better; s and ms: less is better. Beside us stands the fastest "
-            "other library whose result is right, in its best way; no other counts without making ids. With one "
-            "thread, what takes more CPU time than wall time is ranked by CPU time: fastokens and tokie "
-            "use all processors. " + forms.circumstances(round_),
+            "MB/s of UTF-8 text and M tokens/s: more is better; s and ms: less is better. bpe is compared with the "
+            "fastest other library whose results are correct, used in its fastest way; no other library can count "
+            "without making ids. With one thread, libraries that take more CPU time than wall time (fastokens and "
+            "tokie use all processors) are ranked by CPU time. " + forms.circumstances(round_),
             "",
             forms.table(["", "bpe", "fastest other", "which", "bpe against it"], rows),
             "",
@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a file is not up to date")
     parser.add_argument("--results", type=Path, default=results.PATH, help="default: benchmarks/results.json")
     parser.add_argument("--readme", type=Path, default=README, help="default: README.md")
-    parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/benchmarks.md")
+    parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/explanation/benchmarks.md")
     options = parser.parse_args(arguments)
     try:
         round_ = results.load(options.results)

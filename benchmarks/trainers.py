@@ -2,7 +2,7 @@
 
 Each training is a process of its own, ours the command as a user types it, the rival's a script that reads
 the same file; wall and CPU seconds and the largest resident memory are the operating system's. The
-results lie in trainers.json, and ``docs/benchmarks-training.md`` shows them. One run each: the slowest take
+results lie in trainers.json, and ``docs/explanation/benchmarks-training.md`` shows them. One run each: the slowest take
 minutes, and differ by much more than runs do.
 """
 
@@ -26,7 +26,7 @@ from benchmarks.processes import WorkerFailed, timed
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "trainers.json"
-PAGE = ROOT / "docs" / "benchmarks-training.md"
+PAGE = ROOT / "docs" / "explanation" / "benchmarks-training.md"
 TEXTS = ("english", "chinese")
 VOCAB_SIZE = 32_000
 

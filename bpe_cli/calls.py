@@ -3,7 +3,7 @@
 ``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
 tokenizers, into what jobs take.
 
-Length: ten calls, whose docstrings are a part of docs/api.md.
+Length: ten calls, whose docstrings are a part of docs/reference/api.md.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def encode_files(
     conversations = _conversations(chat, add_generation_prompt, tools, date)
     parts = _parts(to, size, overlap, break_at, truncate, keep, options)
     if parts is not None and conversations is not None:
-        raise UsageError("parts are those of texts, and `chat` reads conversations")
+        raise UsageError("chunks and truncation are for texts, and `chat` reads conversations")
     source = _documents(documents, field, member=member, paths=_paths(files))
     if parts is not None:
         return encode(source, tokenizer, parts=parts, output=_output(output), listener=heard(listener))
@@ -190,7 +190,7 @@ def _parts(
     if (size is None) != (to != "chunks"):
         raise UsageError('`size` and `to="chunks"` belong together')
     if truncate is not None and to != "text":
-        raise UsageError('`truncate` is about `to="text"`')
+        raise UsageError('`truncate` needs `to="text"`')
     if size is not None:
         return ChunkOptions(whole_number("size", size, 1), overlap, break_at, options.specials, options.threads)
     if truncate is not None:
@@ -211,7 +211,7 @@ def _conversations(
     if chat is False:
         if any(each is not None for each in (generation_prompt, tools, date)):
             raise UsageError(
-                "add_generation_prompt, tools and date are about conversations", hint="chat=True reads them"
+                "add_generation_prompt, tools and date are for conversations only", hint="chat=True reads them"
             )
         return None
     from bpe_cli.jobs.encode_chat import ChatOptions
@@ -533,9 +533,9 @@ def inspect(
     if data is not None:
         return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
     if rows is not None:
-        raise UsageError("rows are those of data, which is missing")
+        raise UsageError("rows needs data")
     if tokenizer is None:
-        raise UsageError("tokenizer is None, which only data can do without")
+        raise UsageError("tokenizer is None, which works only with data")
     options = InspectOptions(specials=specials_of(specials))
     source = None if texts is None else _source(texts, documents, field, member)
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
@@ -550,7 +550,7 @@ def _inspected_data(
     from bpe_cli.datasets.inspect import DataOptions, inspect_data
 
     if texts is not None:
-        raise UsageError("texts and data exclude each other")
+        raise UsageError("texts and data cannot be used together")
     options = DataOptions(None if rows is None else pair_of("rows", rows), None)
     return inspect_data(data, tokenizer, options, listener=heard(listener))
 
@@ -682,7 +682,7 @@ def compare(
         how = IdsOptions(specials_of(specials), _name("library", library), _threads(threads))
         return IdsComparison(compare_ids_of(named, source, how, listener=heard(listener)))
     if library is not None or texts is None:
-        raise UsageError("library is about ids=True" if library else "texts are missing", hint="compare(..., ids=True)")
+        raise UsageError("library needs ids=True" if library else "texts are missing", hint="compare(..., ids=True)")
     given = {
         "part_bytes": part_bytes, "share": share, "overwrite": overwrite or None,
         "engine": None if engine == "local" else engine, "processes": processes,
@@ -691,7 +691,7 @@ def compare(
     if tallies_dir is None:
         for name, value in given.items():
             if value is not None:
-                raise UsageError(f"`{name}` is for `tallies_dir`, which is missing")
+                raise UsageError(f"`{name}` needs `tallies_dir`")
     else:
         from bpe_cli.engines import engine_named
         from bpe_cli.jobs.parts import PART_BYTES, Share
@@ -708,7 +708,7 @@ def compare(
         by_parts = ByParts(place, engine_named(_name("engine", engine) or "", count or threads))
     models = [load_tokenizer(each, "tokenizers") for each in named]
     if not models:
-        raise UsageError("tokenizers is empty, and there is nothing to compare")
+        raise UsageError("tokenizers is empty")
     options = CompareOptions(specials=specials_of(specials), threads=_threads(threads))
     source = _source(texts, documents, field, member)
     if share is not None:
@@ -896,7 +896,7 @@ def _paths(files: Files) -> tuple[str, ...]:
     """Return the names of files; there is at least one, as none would mean stdin."""
     several = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
     if not several:
-        raise UsageError("files is empty, and there is nothing to read")
+        raise UsageError("files is empty")
     for each in several:
         if not isinstance(each, (str, os.PathLike)):
             raise wrong_type("files", "a str, a path, or several", each)

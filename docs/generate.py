@@ -1,9 +1,9 @@
 """Write what the docs say from the code itself; with ``--check``, say whether it is up to date.
 
-docs/cli.md is the ``--help`` of every command, and docs/api.md the docstrings of all public names. The tables in
-docs/formats.md between the lines ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's
-module says it can write, and the one in docs/metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the
-files of corpora/ that ``bpe compare --probe`` uses. docs/man/ holds the man pages, see man_pages.py.
+In docs/reference/, cli.md is the ``--help`` of every command, and api.md the docstrings of all public names. The tables
+in formats.md between the lines ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module
+says it can write, and the one in metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the files of
+corpora/ that ``bpe compare --probe`` uses. docs/man/ holds the man pages, see man_pages.py.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
+REFERENCE = DOCS / "reference"
 
 HEAD = """\
 # The command line
@@ -60,7 +61,7 @@ BEGIN, END = "<!-- made by docs/generate.py -->\n", "<!-- end -->\n"
 
 
 def formats_page() -> str:
-    """Return docs/formats.md with its tables made anew."""
+    """Return docs/reference/formats.md with its tables made anew."""
     from bpe_cli.formats import FORMATS
     from bpe_cli.formats.features import FEATURES
     from bpe_cli.stages import ALGORITHMS
@@ -73,7 +74,7 @@ def formats_page() -> str:
 
 
 def metrics_page() -> str:
-    """Return docs/metrics.md with its table of metrics made anew."""
+    """Return docs/reference/metrics.md with its table of metrics made anew."""
     from bpe_cli.reports.comparison.comparison import METRICS
 
     head = "| name | in tables | kind | better | meaning |\n|---|---|---|---|---|\n"
@@ -89,13 +90,13 @@ API_HEAD = """\
 # The public names
 
 What `bpe_cli.__all__` names, made from the docstrings by `make docs`; the tests run the examples and check that the
-page is up to date. [The library](library.md) introduces them. Semantic versioning covers these names, their parameters
-and what they return, `bpe_cli.compat`, and the command line; nothing else.
+page is up to date. [The library](../how-to/library.md) introduces them. Semantic versioning covers these names, their
+parameters and what they return, `bpe_cli.compat`, and the command line; nothing else.
 """
 
 
 def api_page() -> str:
-    """Return docs/api.md: every public name with its signature and its docstring."""
+    """Return docs/reference/api.md: every public name with its signature and its docstring."""
     import bpe_cli
 
     values = {name: getattr(bpe_cli, name) for name in bpe_cli.__all__ if not name.startswith("_")}
@@ -205,7 +206,7 @@ def _first_sentence(name: str) -> str:
 
 def _filled(page: str, made: str) -> str:
     """Return a page with what is made between its two marks."""
-    text = (DOCS / page).read_text(encoding="utf-8")
+    text = (REFERENCE / page).read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + BEGIN + "\n" + made + "\n" + END + after
@@ -230,10 +231,10 @@ def main() -> int:
 
     pages = (
         *man_pages.pages().items(),
-        (DOCS / "cli.md", render()),
-        (DOCS / "api.md", api_page()),
-        (DOCS / "formats.md", formats_page()),
-        (DOCS / "metrics.md", metrics_page()),
+        (REFERENCE / "cli.md", render()),
+        (REFERENCE / "api.md", api_page()),
+        (REFERENCE / "formats.md", formats_page()),
+        (REFERENCE / "metrics.md", metrics_page()),
         (PLACE, pack(DOCS.parent / "corpora")),
     )
     for path, page in pages:

@@ -17,6 +17,7 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 SHARED = "needs ../shared (real tokenizers and reference results), which is not there"
 
 NO_TERMINAL = "needs a pseudo-terminal, which Windows has not"
+NO_SITE = "needs zensical, which make site installs"
 NO_LIMITS = "needs limits on a process (resource), which Windows has not"
 
 ALLOWED = {
@@ -35,6 +36,7 @@ ALLOWED = {
         "what bpe answers is tested without, and bash is everywhere",
     ),
     "needs mandoc or groff, which are not installed": "the text of the pages is tested without",
+    NO_SITE: "a generator of pages that nothing else needs; the workflow `site` runs make site",
     NO_TERMINAL: "one of the system's other programs would be tested",
     NO_LIMITS: "how little memory is enough, and what happens without, is the same everywhere",
     **dict.fromkeys(

@@ -230,7 +230,7 @@ def test_gguf_has_one_codebook():
         ({"fill": ""}, "not one character of ASCII"),
         ({"fill": "é"}, "not one character of ASCII"),
         ({"open": ""}, "open is empty"),
-        ({"mark": 3}, "is to be a string"),
+        ({"mark": 3}, "must be a string"),
         ({"more": 1}, "does not know"),
     ],
 )

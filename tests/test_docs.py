@@ -32,7 +32,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "corp
 _specification = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
 generate = importlib.util.module_from_spec(_specification)
 _specification.loader.exec_module(generate)
-CLI_PAGE = generate.DOCS / "cli.md"
+CLI_PAGE = generate.REFERENCE / "cli.md"
 
 
 def name_of(path: Path) -> str:
@@ -177,14 +177,14 @@ def test_reference_page_is_what_help_says():
 
 
 def test_api_page_is_up_to_date():
-    page = (generate.DOCS / "api.md").read_text(encoding="utf-8")
+    page = (generate.REFERENCE / "api.md").read_text(encoding="utf-8")
     assert page == generate.api_page(), "run make docs"
     missing = [name for name in bpe_cli.__all__ if name != "__version__" and f"### `{name}`" not in page]
     assert missing == []
 
 
 def test_the_library_page_teaches_public_names_alone():
-    page = (generate.DOCS / "library.md").read_text(encoding="utf-8")
+    page = (generate.DOCS / "how-to" / "library.md").read_text(encoding="utf-8")
     imported = re.findall(r"^>>> (?:from (bpe_cli\S*) import (.*)|import (bpe_cli\S*))", page, re.MULTILINE)
     assert imported
     for module, names, whole in imported:
@@ -197,7 +197,7 @@ def test_the_library_page_teaches_public_names_alone():
 def test_every_command_is_one_call(commands, desk, monkeypatch):
     """The calls of the table run one after the other, and fit on a slide."""
     monkeypatch.chdir(desk)
-    page = (generate.DOCS / "library.md").read_text(encoding="utf-8")
+    page = (generate.DOCS / "how-to" / "library.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `bpe (\w+)[^|]*\| `(bpe_cli[^|]*)` \|$", page, re.MULTILINE)
     assert {command for command, _ in rows} == {*commands} - {"completions"}  # which is about the command line itself
     for _, call in rows:
@@ -209,16 +209,16 @@ def test_speeds_beside_tiktoken_are_those_that_were_measured():
     needs("tiktoken")
     from benchmarks import compat
 
-    page = (generate.DOCS / "library.md").read_text(encoding="utf-8")
+    page = (generate.DOCS / "how-to" / "library.md").read_text(encoding="utf-8")
     assert compat.table(json.loads(compat.STORED.read_text(encoding="utf-8"))) in page
 
 
 def test_format_tables_are_what_the_code_says():
-    assert (generate.DOCS / "formats.md").read_text(encoding="utf-8") == generate.formats_page(), "run make docs"
+    assert (generate.REFERENCE / "formats.md").read_text(encoding="utf-8") == generate.formats_page(), "run make docs"
 
 
 def test_table_of_metrics_is_what_the_code_says():
-    assert (generate.DOCS / "metrics.md").read_text(encoding="utf-8") == generate.metrics_page(), "run make docs"
+    assert (generate.REFERENCE / "metrics.md").read_text(encoding="utf-8") == generate.metrics_page(), "run make docs"
 
 
 def test_help_shows_examples(commands):
@@ -275,7 +275,7 @@ def test_every_crate_in_the_module_is_credited():
 
 
 def test_patterns_page_gives_every_pattern_with_its_source():
-    page = (ROOT / "docs" / "patterns.md").read_text(encoding="utf-8")
+    page = (generate.REFERENCE / "patterns.md").read_text(encoding="utf-8")
     for pattern in PATTERNS.values():
         section = page.partition(f"\n### {pattern.name}\n")[2].partition("\n### ")[0]
         assert f"Source: {pattern.source}." in section

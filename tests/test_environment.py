@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
 OWN = re.compile(r"\b_?BPE_[A-Z][A-Z_]*[A-Z]\b")
 
 

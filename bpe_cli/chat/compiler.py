@@ -94,7 +94,7 @@ class Tracing(CodeGenerator):
     def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802
         """Write a loop."""
         if node.recursive:
-            self.fail("a recursive loop is no part of chat templates", node.lineno)
+            self.fail("chat templates have no recursive loops", node.lineno)
         node.iter = _call("metered", node.iter, _steps(node))
         super().visit_For(node, frame)
 

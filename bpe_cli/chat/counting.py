@@ -104,7 +104,7 @@ def _functions(conversation: Conversation) -> list[Any]:
     for number, tool in enumerate(conversation.tools or ()):
         if not isinstance(tool, dict) or tool.get("type", "function") != "function" or "function" not in tool:
             raise InputError(
-                f"{conversation.where}: tools[{number}] is no function, so it is not known what OpenAI bills for it"
+                f"{conversation.where}: tools[{number}] is not a function, so it is not known what OpenAI bills for it"
             )
         functions.append(tool["function"])
     return functions

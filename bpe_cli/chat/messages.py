@@ -175,7 +175,7 @@ def _is_json(line: bytes) -> bool:
 def _listed(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
         kind = "an object" if isinstance(value, dict) else "null" if value is None else f"the value {str(value)[:40]}"
-        raise InputError(f"{where} is to be an array, not {kind}")
+        raise InputError(f"{where} must be an array, not {kind}")
     return value
 
 

@@ -280,23 +280,23 @@ def run(
     if probes.diff_limit is not None and not probes.diff:
         raise UsageError("--diff-limit is for --diff")
     if written.csv and probes.asked:
-        raise UsageError(f"--csv holds what is measured of inputs, and {probes.asked} is not", hint="--json holds both")
+        raise UsageError(f"--csv holds measurements of inputs only, not {probes.asked}", hint="--json holds both")
     if checks.against == "-" and text is None and (not inputs or "-" in inputs):
         raise UsageError("--against - and the input would both read stdin")
     idle = not inputs and text is None and bool(names or probes.words or probes.overlap) and not probes.diff
     if idle and checks.asked:
-        raise UsageError(f"{checks.asked} asks about inputs, and there is none", hint="name files, or - for stdin")
+        raise UsageError(f"{checks.asked} needs inputs", hint="name files, or - for stdin")
     by_parts = parts.how(threads)
     is_share = by_parts is not None and by_parts.place.share is not None
     if is_share and (
         other := probes.asked or checks.asked or written.asked or ("--metric" if measured.metric else None)
     ):
         raise UsageError(
-            f"--part tallies and compares nothing, and {other} is about a comparison",
+            f"--part tallies and compares nothing, and {other} is for a comparison",
             hint="compare without --part when all parts are tallied",
         )
     if idle and by_parts is not None:
-        raise UsageError("--tallies-dir is for inputs, and there is none", hint="name files")
+        raise UsageError("--tallies-dir needs inputs", hint="name files")
     source = None if idle else documents.source(block_size)
     specials, refuse = options.specials_of(special)
     if refuse:

@@ -31,7 +31,7 @@ def tokenizers_among(
     if len(tokenizers) < (most if library is None else 1):
         raise UsageError(
             "--ids compares two tokenizers, or one with another library",
-            hint="as in bpe compare A B --ids, or bpe compare A --ids --against transformers",
+            hint="for example: bpe compare A B --ids, or bpe compare A --ids --against transformers",
         )
     return tokenizers, texts
 

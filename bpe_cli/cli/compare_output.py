@@ -189,7 +189,7 @@ class CompareOutput:
         """Read the options.
 
         Raises:
-            UsageError: if options exclude each other, or one asks for something that does not exist.
+            UsageError: if options cannot be used together, or one asks for something that does not exist.
             OutputError: if the output cannot be written.
         """
         from bpe_cli.reports.comparison.comparison import ALL, METRICS, USUAL, metrics_named
@@ -200,7 +200,7 @@ class CompareOutput:
         }  # fmt: skip
         chosen = [form for form, is_given in forms.items() if is_given]
         if len(chosen) > 1:
-            raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+            raise UsageError(f"--{chosen[0]} and --{chosen[1]} cannot be used together")
         if not chosen:
             chosen = [form for form, endings in _ENDINGS.items() if read_name(output).ending in endings]
         form = chosen[0] if chosen else "tables"

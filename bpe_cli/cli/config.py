@@ -210,7 +210,7 @@ def _checked(path: str, table: str, key: str, value: object, kind: "Any", declar
         kind = next(each for each in get_args(kind) if each is not NoneType)
     if get_origin(kind) is list:
         if not isinstance(value, list):
-            raise UsageError(f"{where}: {_toml(value)} is not a list", hint=f"as in {key} = [...]")
+            raise UsageError(f"{where}: {_toml(value)} is not a list", hint=f"for example: {key} = [...]")
         return [_checked(path, table, key, each, get_args(kind)[0], declared) for each in value]
     choices = choices_of(kind, declared)
     if choices is not None:

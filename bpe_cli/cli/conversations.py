@@ -66,7 +66,7 @@ class Conversations:
         """
         if not self.chat and self != Conversations():
             raise UsageError(
-                "--chat-template, --generation-prompt, --tools and --date are about conversations",
+                "--chat-template, --generation-prompt, --tools and --date are for conversations only",
                 hint="--chat reads them",
             )
 
@@ -77,4 +77,4 @@ def _date(text: str) -> "datetime.date":
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"--date {text!r} is not a date", hint="as in --date 2025-06-28") from None
+        raise UsageError(f"--date {text!r} is not a date", hint="for example: --date 2025-06-28") from None

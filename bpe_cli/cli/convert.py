@@ -132,7 +132,7 @@ class Changes:
                 raise UsageError(f"{partner} needs {name} as well")
         paths = self.counts_from or self.extend
         if (self.lines or self.jsonl or self.plain) and not paths:
-            raise UsageError("--lines, --jsonl and --plain say what a corpus is: there is none")
+            raise UsageError("--lines, --jsonl and --plain need a corpus")
         if not asked:
             return None
         from bpe_cli.jobs.convert import Change

@@ -182,12 +182,12 @@ class Drawing:
 
         if self.dropout is not None and self.sample is not None:
             raise UsageError(
-                "--dropout and --sample exclude each other", hint="dropout is for BPE, --sample for unigram"
+                "--dropout and --sample cannot be used together", hint="dropout is for BPE, --sample for unigram"
             )
         if self.nbest and self.sample is None:
-            raise UsageError("--nbest is about --sample, which is missing", hint="as in --sample 0.1 --nbest 64")
+            raise UsageError("--nbest needs --sample", hint="for example: --sample 0.1 --nbest 64")
         if self.dropout_mode != "paper" and self.dropout is None:
-            raise UsageError("--dropout-mode is about --dropout, which is missing", hint="as in --dropout 0.1")
+            raise UsageError("--dropout-mode needs --dropout", hint="for example: --dropout 0.1")
         if self.dropout is not None:
             return Sampling(
                 "dropout" if self.dropout_mode == "paper" else "lasting-dropout", self.dropout, seed=self.seed
@@ -290,7 +290,7 @@ def _check_idle(
 ) -> None:
     """Check that every given option has an effect."""
     if written.json and to != "count":
-        raise UsageError("--json is about counts", hint="--to count writes them; --to jsonl writes ids as JSON lines")
+        raise UsageError("--json is for counts", hint="--to count writes them; --to jsonl writes ids as JSON lines")
     if not conversations.chat:
         conversations.check_idle()
     elif to in ("segmented", "chunks"):
@@ -299,13 +299,13 @@ def _check_idle(
     if to != "segmented":
         if subwords != Subwords():
             raise UsageError(
-                "--separator, --glossary, --vocabulary, --vocabulary-threshold and --write-vocabulary are about "
-                "segmented text",
+                "--separator, --glossary, --vocabulary, --vocabulary-threshold and --write-vocabulary are for "
+                "segmented text only",
                 hint="--to segmented writes it",
             )
         return
     if applied.special:
-        raise UsageError("segmented text has no ids, which --special is about", hint="leave it out")
+        raise UsageError("segmented text has no ids, and --special is only for ids", hint="leave it out")
     _check_no_ids(applied, written)
 
 
@@ -321,7 +321,7 @@ def _check_no_ids(applied: options.Applied, written: Written) -> None:
     useless = [name for name, given in about_ids.items() if given]
     if useless:
         what = "segmented text has" if written.to == "segmented" else "parts of texts have"
-        raise UsageError(f"{what} no ids, which {useless[0]} is about", hint="leave it out")
+        raise UsageError(f"{what} no ids, and {useless[0]} is only for ids", hint="leave it out")
 
 
 def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:

@@ -307,9 +307,7 @@ def run(
         choice = replace(choice, inference=inference)
     cutting = shown.cutting(tokenizer or inference)
     if cutting is not None and alone:
-        raise UsageError(
-            "--normalizer and --pre-tokenizer are about a text, and there is none", hint="give one with -T"
-        )
+        raise UsageError("--normalizer and --pre-tokenizer need a text, and none is given", hint="give one with -T")
     done = inspect(
         replace(choice, way_out="to see it as text, name a tokenizer with -t") if named else choice,
         None if alone else replace(documents, inputs=inputs).source(),
@@ -341,7 +339,7 @@ def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
     inputs = documents.inputs or []
     if shown.documents is not None:
         if len(inputs) != 1:
-            raise UsageError("--documents is about one file or folder of ids", hint="as in bpe inspect train.bin")
+            raise UsageError("--documents needs one file or folder of ids", hint="for example: bpe inspect train.bin")
         return inputs[0]
     if len(inputs) != 1 or documents != options.Documents(inputs) or shown.token or shown.corpus:
         return None
@@ -362,7 +360,7 @@ def _check_alone(shown: Shown, documents: options.Documents, special: list[str] 
     }
     idle = shown.of_a_text or (None if shown.corpus else next((name for name, given in reading.items() if given), None))
     if idle:
-        raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
+        raise UsageError(f"{idle} needs a text, and none is given", hint="give one with -T TEXT")
 
 
 def _is_tokenizer(name: str) -> bool:
@@ -396,7 +394,7 @@ def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str 
     """Return the tokenizer that --token and --corpus are about: with -t, or in the place of an input."""
     if text is not None or (inputs and (tokenizer is not None or len(inputs) > 1)):
         raise UsageError(
-            "--token and --corpus are about a tokenizer by itself, and there is a text besides",
+            "--token and --corpus are for a report on a tokenizer, and a text is given too",
             hint="give the text with --corpus, or look at it without them",
         )
     return inputs[0] if inputs else tokenizer

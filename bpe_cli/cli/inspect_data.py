@@ -34,7 +34,7 @@ def rows_of(text: str) -> tuple[int, int | None]:
     first, colon, last = text.partition(":")
     named = [each for each in (first, last) if each]
     if not named or not all(each.isascii() and each.isdigit() and len(each) <= 15 for each in named):
-        raise UsageError(f"--documents {text!r} does not say which", hint="as in --documents 17:20, or 17")
+        raise UsageError(f"--documents {text!r} does not say which", hint="for example: --documents 17:20, or 17")
     begin = int(first) if first else 1
     return begin, (int(last) if last else None) if colon else begin
 
@@ -44,7 +44,7 @@ def show_data(path: str, choice: "TokenizerChoice | None", shown: Shown, screen:
     from bpe_cli.datasets.inspect import MOST_TOKENS, DataOptions, inspect_data
 
     if idle := next((name for name in shown.given() if name != "--ids"), None):
-        raise UsageError(f"{idle} is about a text, and {path} holds ids", hint="bpe decode gives back the text")
+        raise UsageError(f"{idle} is for texts, and {path} holds ids", hint="bpe decode gives back the text")
     wanted = None if shown.documents is None else rows_of(shown.documents)
     most = None if shown.full else MOST_TOKENS if wanted is None else 10 * MOST_TOKENS
     done = inspect_data(

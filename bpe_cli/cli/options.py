@@ -247,14 +247,14 @@ class Documents:
         """Build the description of a corpus; ``lines`` says what a document is where no option does.
 
         Raises:
-            UsageError: if options exclude each other, or nobody would ever type the input.
+            UsageError: if options cannot be used together, or nobody would ever type the input.
         """
         from bpe_cli.corpus import Source, waits_for_keyboard
 
         if self.jsonl and self.lines:
-            raise UsageError("--lines and --jsonl exclude each other")
+            raise UsageError("--lines and --jsonl cannot be used together")
         if self.jsonl and self.plain:
-            raise UsageError("--plain and --jsonl exclude each other", hint="--plain takes lines of JSON for text")
+            raise UsageError("--plain and --jsonl cannot be used together", hint="--plain takes lines of JSON for text")
         if self.plain and self.text is not None:
             message = "--plain says how inputs are taken, and --text is text in any case"
             raise UsageError(message, hint="leave --plain out")
@@ -380,7 +380,9 @@ def _addition(text: str) -> "SpecialToken":
     content, _, number = text.rpartition("=")
     token_id = _id(number)
     if not content or token_id is None:
-        raise UsageError(f"--add-special {text!r} is not TEXT=ID", hint="as in --add-special '<|im_start|>=100264'")
+        raise UsageError(
+            f"--add-special {text!r} is not TEXT=ID", hint="for example: --add-special '<|im_start|>=100264'"
+        )
     return SpecialToken(content.encode(), token_id)
 
 
@@ -418,5 +420,5 @@ def share_of(part: str | None) -> "Share | None":
         return None
     number, _, of = part.partition("/")
     if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
-        raise UsageError(f"--part {part!r} is not K/N", hint="as in --part 3/8")
+        raise UsageError(f"--part {part!r} is not K/N", hint="for example: --part 3/8")
     return Share(int(number), int(of))

@@ -54,7 +54,7 @@ class Parts:
         """
         for name in ("size", "overlap", "break_", "truncate", "keep"):
             if getattr(self, name) is not None:
-                raise UsageError(f"--{name.rstrip('_')} is about texts, and --chat reads conversations")
+                raise UsageError(f"--{name.rstrip('_')} is for texts, and --chat reads conversations")
 
     def job_options(
         self, to: str | None, specials: "Specials", threads: int | None
@@ -70,14 +70,14 @@ class Parts:
             if idle is not None:
                 hint = f"--to {kind} writes {'them' if kind == 'chunks' else 'it'}"
                 about = "chunks" if kind == "chunks" else "text that is cut"
-                raise UsageError(f"--{idle.rstrip('_')} is about {about}", hint=hint)
+                raise UsageError(f"--{idle.rstrip('_')} is for {about}", hint=hint)
         if to == "text" and self.truncate is None:
             raise UsageError(
                 "--to text writes the text of conversations, or the beginning of each text",
                 hint="--chat reads conversations; --truncate 100 keeps 100 tokens",
             )
         if to == "chunks" and self.size is None:
-            raise UsageError("--to chunks needs to know how large they are", hint="as in --size 256")
+            raise UsageError("--to chunks needs to know how large they are", hint="for example: --size 256")
         from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
 
         if self.size is not None:

@@ -49,7 +49,7 @@ def parts_folder(name: str, folder: str | None, given: PartsOptions) -> "PartsFo
         }
         idle = next((option for option, value in said.items() if value is not None), None)
         if idle is not None:
-            raise UsageError(f"{idle} is for {name}, which is missing")
+            raise UsageError(f"{idle} needs {name}")
         return None
     from bpe_cli.jobs.parts import PART_BYTES
     from bpe_cli.jobs.parts.doing import PartsFolder

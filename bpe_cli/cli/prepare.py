@@ -142,13 +142,13 @@ class InSequences:
             UsageError: if options contradict each other.
         """
         if self.pack is not None and self.max_length is not None:
-            raise UsageError("--pack and --max-length exclude each other", hint="--pack cuts long documents too")
+            raise UsageError("--pack and --max-length cannot be used together", hint="--pack cuts long documents too")
         if self.split and self.max_length is None:
-            raise UsageError("--split is about --max-length, which is missing", hint="as in --max-length 4096 --split")
+            raise UsageError("--split needs --max-length", hint="for example: --max-length 4096 --split")
         if self.fit != "concatenate" and self.pack is None:
-            raise UsageError("--fit is about --pack, which is missing", hint="as in --pack 4096 --fit best-fit")
+            raise UsageError("--fit needs --pack", hint="for example: --pack 4096 --fit best-fit")
         if self.seed is not None and self.shuffle is None:
-            raise UsageError("--seed is about --shuffle, which is missing", hint="as in --shuffle documents --seed 7")
+            raise UsageError("--seed needs --shuffle", hint="for example: --shuffle documents --seed 7")
         return self.fit if self.pack is not None else "split" if self.split else "truncate"
 
 
@@ -227,7 +227,9 @@ class Parts:
         if self.deep == "all":
             return None
         if self.deep is None or not (self.deep.isascii() and self.deep.isdigit() and int(self.deep)):
-            raise UsageError(f"--deep {self.deep!r} is not a number of parts", hint="as in --deep 3, or --deep all")
+            raise UsageError(
+                f"--deep {self.deep!r} is not a number of parts", hint="for example: --deep 3, or --deep all"
+            )
         return int(self.deep)
 
     def share(self) -> "Share | None":
@@ -270,16 +272,18 @@ def run(
     from bpe_cli.jobs.prepare import check, check_deep, estimate, finish, prepare
 
     if parts.check and parts.finish:
-        raise UsageError("--check and --finish exclude each other", hint="--finish comes first")
+        raise UsageError("--check and --finish cannot be used together", hint="--finish comes first")
     if parts.quiet and parts.progress != "auto":
-        raise UsageError("--quiet and --progress exclude each other")
+        raise UsageError("--quiet and --progress cannot be used together")
     listener = WorkListener(parts.progress, quiet=parts.quiet)
     if parts.deep is not None and not parts.check:
-        raise UsageError("--deep is about --check, which is missing", hint="as in --check --deep 3")
+        raise UsageError("--deep needs --check", hint="for example: --check --deep 3")
     if (parts.check or parts.finish) and parts.deep is None:
         word = "--check" if parts.check else "--finish"
         if len(inputs or ()) != 1:
-            raise UsageError(f"{word} takes the folder of one data set", hint=f"as in bpe prepare {word} dataset/")
+            raise UsageError(
+                f"{word} takes the folder of one data set", hint=f"for example: bpe prepare {word} dataset/"
+            )
         folder = (inputs or [""])[0]
         _show(check(folder, listener) if parts.check else finish(folder), parts)
         return
@@ -324,7 +328,7 @@ def _job_options(
 
     conversations.check_idle()
     if written.positions is not None and "position_ids" not in (written.columns or "").split(","):
-        raise UsageError("--positions is about --columns position_ids, which is missing")
+        raise UsageError("--positions needs --columns position_ids")
     specials, refuse = options.specials_of(applied.special)
     return PrepareOptions(
         to=written.to or "bin",

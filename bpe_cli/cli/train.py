@@ -365,9 +365,9 @@ def run(
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
-        raise UsageError("--from-counts takes the place of text: give one or the other")
+        raise UsageError("--from-counts replaces the corpus: give one or the other")
     if counts.from_counts and folder is not None:
-        raise UsageError("--from-counts and --counts-dir exclude each other")
+        raise UsageError("--from-counts and --counts-dir cannot be used together")
     is_there = folder is not None and not documents.inputs and documents.text is None
     job = TrainJob(
         settings,

@@ -74,7 +74,7 @@ def options_of(
         name, equals, text = setting.partition("=")
         name = name.replace("-", "_")
         if not equals:
-            raise UsageError(f"--set {setting} is not NAME=VALUE", hint="as in --set seed_size=100000")
+            raise UsageError(f"--set {setting} is not NAME=VALUE", hint="for example: --set seed_size=100000")
         if name in FLAGS or name not in known:
             others = ", ".join(each for each in known if each not in FLAGS) or "none"
             raise UsageError(

@@ -263,6 +263,6 @@ def _end(stream: _Stream) -> None:
     for chunk in stream.rest():
         if chunk.strip(b"\0"):
             raise InputError(
-                f"{stream.place.name} has something behind the end of its archive",
-                hint="archives that were put one behind the other are read as several files, each by itself",
+                f"{stream.place.name} has data after the end of its archive",
+                hint="split concatenated archives into files of their own",
             )

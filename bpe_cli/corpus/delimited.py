@@ -232,4 +232,4 @@ def _scan(data: bytes, start: int, final: bool, delimiter: bytes) -> tuple[int, 
         end = data.find(b"\n", end)
         if end < 0 and not final:
             return None
-        return end + 1 or len(data), fields, RowFault("quotes", "text stands behind the quote that ends a field")
+        return end + 1 or len(data), fields, RowFault("quotes", "there is text after the quote that ends a field")

@@ -151,7 +151,7 @@ def listed_in(path: str) -> list[str]:
     """
     name = show_path(path)
     if path in ("", "-"):
-        raise InputError("@ is followed by the name of a file that lists inputs", hint="as in @shards.txt")
+        raise InputError("@ is followed by the name of a file that lists inputs", hint="for example: @shards.txt")
     data = read_whole(path, stdin=NO_STDIN, most=_LARGEST_LIST).removeprefix(b"\xef\xbb\xbf")
     lines = (line.removesuffix(b"\r") for line in data.split(b"\n"))
     listed = [(number, os.fsdecode(line)) for number, line in enumerate(lines, 1) if line.strip()]
@@ -363,7 +363,7 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
 def _only(kept: list[str], folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -> list[str]:
     for name in names:
         if name not in kept and name not in _OWN:
-            on_skip(f"{show_path(os.path.join(folder, name))} skipped: it is no part of the data set's rows")
+            on_skip(f"{show_path(os.path.join(folder, name))} skipped: it is not part of the data set's rows")
     return kept
 
 

@@ -56,7 +56,7 @@ def read_parallel(paths: Sequence[str], stdin: BinaryIO, *, plain: bool = False)
     if len(paths) > 1:
         raise UsageError(
             "parallel texts are one file, or LANGUAGE=FILE for each language",
-            hint="as in `parallel=en=english.txt` `parallel=de=german.txt`",
+            hint="for example: `parallel=en=english.txt` `parallel=de=german.txt`",
         )
     data = _contents(paths[0], stdin)
     return parse_parallel(data, show_path(paths[0]))
@@ -98,7 +98,7 @@ def _json_lines(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
                 raise InputError(f"{where}: the value of {key[:_LONGEST_NAME]} is not text", hint=_HINT)
         if sentences.keys() != texts.keys():
             odd = ", ".join(key[:_LONGEST_NAME] for key in sorted(sentences.keys() ^ texts.keys())[:10])
-            raise InputError(f"{name}:{number} has not the languages of the first line: {odd}", hint=_HINT)
+            raise InputError(f"{name}:{number} does not have the languages of the first line: {odd}", hint=_HINT)
         for key, value in sentences.items():
             texts[key].append(value.encode("utf-8", "replace"))  # a lone surrogate is not text
     return texts
@@ -116,7 +116,7 @@ def _check_languages(names: Sequence[str], where: str) -> None:
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
-    """Read a JSON object, in which no key stands twice: one of the values would be lost."""
+    """Read a JSON object, in which no key appears twice: one of the values would be lost."""
     import json
 
     from bpe_cli.support.safe_orjson import orjson

@@ -60,11 +60,11 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
-            raise UsageError("a text and files exclude each other", hint="drop `text`, or the names of the files")
+            raise UsageError("a text and files cannot be used together", hint="drop `text`, or the names of the files")
         if self.block_bytes < 1:
             raise UsageError("a block holds at least 1 byte")
         if self.member is not None and (not self.ending or "/" in self.ending):
-            raise UsageError(f"no member of an archive ends in {self.member!r}", hint="as in txt or json")
+            raise UsageError(f"no member of an archive ends in {self.member!r}", hint="for example: txt or json")
         if self.ending in ("jsonl", "ndjson"):
             raise UsageError("JSON lines in an archive are not read", hint="unpack it, as in: tar -xf FILE")
 

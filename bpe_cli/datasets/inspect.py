@@ -218,20 +218,22 @@ def _tokenizer_of(
     if tokenizer is not None:
         model = load_tokenizer(tokenizer)
         if sha256 is not None and fingerprint(model) != sha256:
-            listener.note(f"{path} was encoded with {name or 'another tokenizer'}, whose value differs from this one's")
+            listener.note(f"{path} was encoded with {name or 'another tokenizer'}, which differs from this one")
         return model
     if name is None:
-        raise UsageError(f"nothing says whose ids {path} holds", hint="give the right one: `tokenizer=FILE`")
+        raise UsageError(
+            f"nothing says which tokenizer the ids in {path} are from", hint="name the right one: `tokenizer=FILE`"
+        )
     try:
         model = load_tokenizer(name)
     except (InputError, UsageError, FormatError) as error:
         raise UsageError(
             f"{path} was encoded with {name}, which is not found: {error.message}",
-            hint="give the right one: `tokenizer=FILE`",
+            hint="name the right one: `tokenizer=FILE`",
         ) from error
     if sha256 is not None and fingerprint(model) != sha256:
         raise UsageError(
-            f"{path} was encoded with {name}, and what is called so now is another tokenizer",
-            hint="give the right one: `tokenizer=FILE`",
+            f"{path} was encoded with {name}, and this name now stands for another tokenizer",
+            hint="name the right one: `tokenizer=FILE`",
         )
     return model

@@ -83,7 +83,7 @@ class Layout:
         if self.block is not None:
             if self.to not in _STARTS:
                 raise UsageError(
-                    f"`length` cuts ids that lie one behind the other, and {show_path(folder)} holds {self.to}, "
+                    f"`length` cuts ids that are stored one after another, and {show_path(folder)} holds {self.to}, "
                     "whose rows are apart",
                     hint="leave it out, or prepare sequences of that length",
                 )
@@ -103,7 +103,7 @@ class PartRows(ABC):
     """The rows of a part.
 
     Raises:
-        InputError: if a file cannot be read, or does not hold what its record says.
+        InputError: if a file cannot be read, or does not match its record.
     """
 
     def __init__(self, layout: Layout, folder: str, record: Record) -> None:
@@ -130,8 +130,8 @@ class PartRows(ABC):
 
 
 def damaged(path: str) -> InputError:
-    """Return the error of a file that does not hold what its record says."""
-    return InputError(f"{show_path(path)} does not hold what its record says", hint="`check` says more")
+    """Return the error of a file that does not match its record."""
+    return InputError(f"{show_path(path)} does not match its record", hint="`check` gives details")
 
 
 class _Flat(PartRows):

@@ -185,7 +185,7 @@ class _Pool:
             self._unbegun += 1
             if self._unbegun >= _TRIES:
                 raise BpeError(
-                    f"worker processes end before they begin: {how}",
+                    f"worker processes end before they start: {how}",
                     hint="a program that uses several processes needs `if __name__ == '__main__'`; or memory is short",
                 )
             return

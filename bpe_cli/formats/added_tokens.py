@@ -313,7 +313,7 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
             raise FormatError(
                 f"{each.source} has the added token {quote(token.content)} with id {token.token_id}, "
                 f"and {twin.source} has {quote(twin.token.content)} with id {twin.token.token_id}",
-                hint="the files do not belong together, or one of them was changed alone",
+                hint="the files do not belong together, or only one of them was changed",
             )
         elif each.whole and twin.whole and twin.token != token:
             flags = [flag for flag, value in flags_of(token).items() if value != getattr(twin.token, flag)]

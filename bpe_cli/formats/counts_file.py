@@ -74,7 +74,7 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
     node = Node.parse(line, str(path))
     node.only(*_KEYS)
     if node.get("version").value != 1:
-        raise node.get("version").error("is to be 1", hint="a newer version of this program may have written it")
+        raise node.get("version").error("must be 1", hint="a newer version of this program may have written it")
     cutting = Cutting(
         node.get("pattern").text_or_none(),
         node.get("prefix_space").boolean(),
@@ -84,7 +84,9 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
     )
     pieces, total = node.get("pieces").integer(below=1 << 64), node.get("total").integer(below=1 << 64)
     if hashlib.sha256(payload).hexdigest() != node.get("sha256").text():
-        raise FormatError(f"{path}: the counts do not have the checksum that the header says; they were changed or cut")
+        raise FormatError(
+            f"{path}: the counts do not have the checksum that the header gives; they were changed or cut short"
+        )
     try:
         counts = _core.Counts.load(payload, max_bytes)
     except MemoryError as error:

@@ -153,7 +153,7 @@ def _checked(reference: str) -> tuple[str, str]:
     if not _NAME.fullmatch(name) or ".." in name or "--" in name:
         raise UsageError(
             f"{quote(HUGGING_FACE + reference)} names no model",
-            hint="as in hf:openai-community/gpt2, or hf:openai-community/gpt2@main with a branch, tag or commit",
+            hint="for example: hf:openai-community/gpt2, or hf:openai-community/gpt2@main with a branch, tag or commit",
         )
     if at and (not _REVISION.fullmatch(revision) or {"", ".", ".."} & set(revision.split("/"))):
         raise UsageError(f"{quote(revision)} is no revision", hint="it is a branch, a tag, or a commit's 40 digits")

@@ -58,8 +58,8 @@ def lies(path: Path, *, folder: bool = False) -> bool:
         raise cannot_read(path, error) from error
     if not is_kind(mode):
         raise InputError(
-            f"{path} is not {what}, and its name says that it belongs to the tokenizer",
-            hint="lay the tokenizer into a folder of its own, or take the other thing away",
+            f"{path} is not {what}, and its name is that of a tokenizer's file",
+            hint="move the tokenizer into a folder of its own, or remove the other file",
         )
     return True
 
@@ -188,7 +188,7 @@ class Node:
     def parse(cls, data: bytes, source: str) -> Node:
         """Parse a JSON document, nested no deeper than 1,024 levels.
 
-        A key that stands twice counts with its last value, as in every common reader.
+        A key that appears twice counts with its last value, as in every common reader.
         """
         try:
             return cls(orjson.loads(data), source)
@@ -275,7 +275,7 @@ class Node:
     def _expected(self, what: str) -> FormatError:
         shown = {dict: "an object", list: "an array", type(None): "null", str: "a string", bool: "true or false"}
         kind = shown.get(type(self.value), repr(self.value)[:40])
-        return self.error(f"is to be {what}, not {kind}")
+        return self.error(f"must be {what}, not {kind}")
 
 
 def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:

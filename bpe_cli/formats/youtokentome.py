@@ -192,7 +192,7 @@ def _numbers_of(model: CharacterBpe, specials: set[int]) -> tuple[list[str], lis
         elif len(token) == 1:
             characters.append(f"{ord(token)} {token_id}")
         else:
-            raise FormatError(f"no rule makes {quote(token)}, which is no single character")
+            raise FormatError(f"no rule makes {quote(token)}, which is not a single character")
     if f"{ord(MARK)}" not in {line.partition(" ")[0] for line in characters}:
         raise FormatError("YouTokenToMe needs a token for U+2581 alone, and this tokenizer has none")
     return characters, rules

@@ -132,7 +132,7 @@ class Change:
         if self.merge is not None:
             return surgery.merge(tokenizer, self._other(tokenizer, self.merge, listener))
         if self.corpus is None:
-            raise UsageError("a tokenizer is pruned or extended by a corpus, and there is none")
+            raise UsageError("pruning and extending need a corpus")
         from bpe_cli.jobs.count import reading_to_count
         from bpe_cli.trainers.counts import new_counts
 
@@ -228,7 +228,7 @@ def convert(
     if operation is not None and change is None:
         map_path = Change(id_map=None if id_map is None else os.fsdecode(id_map)).map_path(path)
     elif operation is not None or id_map is not None:
-        raise UsageError("id_map goes with what changed the tokenizer, and a change is made of a tokenizer")
+        raise UsageError("id_map needs a tokenizer that was changed")
     elif change is not None:
         map_path = change.map_path(path)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":

@@ -120,7 +120,7 @@ def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tupl
         made = " ".join(f"`special_tokens={token}`" for token in cutting.special_tokens)
         raise UsageError(
             f"the counts were made with {f'`split_special` {made}' if made else 'no `split_special`'}",
-            hint="count again with the special tokens that are to be split off",
+            hint="count again with the special tokens to split off",
         )
     return counts, trainer_for(options).adopt(options, cutting)
 

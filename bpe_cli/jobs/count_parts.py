@@ -208,7 +208,7 @@ def add_up(
         raise InputError(f"there are no counts in {show_path(folder)}: it has no {PLAN}")
     if trainer_for(options).choosing(options) != plan["settings"].get("chosen"):
         raise UsageError(
-            f"the counts in {show_path(folder)} are of documents that were chosen otherwise than these options say",
+            f"the counts in {show_path(folder)} are of documents chosen with other options",
             hint="count again, into another folder",
         )
     kept = KeptParts.of(COUNTS, folder, plan["settings"])

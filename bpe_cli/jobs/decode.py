@@ -147,7 +147,7 @@ class _Decoding:
             reading, sidecar = complete(kind, item.path, self._asked, model)
             if sidecar is not None and not sidecar.is_of(model):
                 name = sidecar.tokenizer_name or "another tokenizer"
-                self._listener.note(f"{item.name} was encoded with {name}, whose value differs from this one's")
+                self._listener.note(f"{item.name} was encoded with {name}, which differs from this one")
             characters = None if options.errors is None else CharacterStream(options.errors)
             place = _Place(item.name)
             for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(model.decoder)):

@@ -169,9 +169,9 @@ class _Work:
                 hint=f"leave {'`add_special_tokens`' if options.add_special_tokens else '`bos`'} out",
             )
         if to == "text" and options.eot is not None:
-            raise UsageError('`eot` is about ids, and `to="text"` writes none', hint="leave it out")
+            raise UsageError('`eot` is for ids, and `to="text"` writes none', hint="leave it out")
         if self.chat.template == BILLED and to != "count":
-            raise UsageError("openai says what OpenAI bills, not which ids there are", hint='`to="count"` gives it')
+            raise UsageError("openai counts what OpenAI bills, and knows no ids", hint='`to="count"` gives it')
 
     def reader(self) -> ConversationReader:
         """Find the conversations."""

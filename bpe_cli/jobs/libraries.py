@@ -132,7 +132,7 @@ def _tiktoken(path: str | None, model: Tokenizer, name: str) -> Reader:
 
     if len(model.patterns) != 1 or model.normalizer:
         raise UsageError(
-            "tiktoken splits by one expression and rewrites no text, and this tokenizer does otherwise",
+            "tiktoken splits by one expression and rewrites no text; this tokenizer works differently",
             hint="compare it with another library",
         )
     if path is not None and path.endswith(".tiktoken"):

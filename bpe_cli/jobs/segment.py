@@ -54,7 +54,7 @@ class SegmentOptions:
 
     def __post_init__(self) -> None:
         if self.threshold and self.vocabulary is None:
-            raise UsageError("`threshold` is about `vocabulary`, which is missing")
+            raise UsageError("`threshold` needs `vocabulary`")
 
     @property
     def about_words(self) -> bool:
@@ -175,7 +175,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
     if how.about_words:
         longest = isinstance(bpe, LongestMatch)
         raise UsageError(
-            "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+            "glossaries, separators and vocabularies are for words that merges split into subwords",
             hint="leave `inference` out" if longest else '`algorithm="bpe"` trains such a tokenizer',
         )
     if sampling is not None:

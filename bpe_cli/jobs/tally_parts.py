@@ -226,7 +226,7 @@ def tallied_inputs(
         except OSError as error:
             raise cannot_read(path, error) from error
         if hashlib.sha256(data).hexdigest() != found.sha256:
-            raise FormatError(f"{name} does not have the hash that its record says; it was changed or cut", hint=hint)
+            raise FormatError(f"{name} does not match the hash in its record; it was changed or cut short", hint=hint)
         for stored in load(data, name):
             try:
                 yield stored.restore(tallies, places)

@@ -376,7 +376,7 @@ def train(
     trainer, runner = trainer_for(made), _engine(engine, processes, threads)
     if counts_dir is None and (share is not None or engine != "local" or processes is not None):
         name = "share" if share is not None else "engine" if engine != "local" else "processes"
-        raise UsageError(f"`{name}` is for `counts_dir`, which is missing")
+        raise UsageError(f"`{name}` needs `counts_dir`")
     first, items = _looked_into(corpus)
     if isinstance(first, os.PathLike):
         from bpe_cli.corpus import Source

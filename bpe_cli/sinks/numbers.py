@@ -258,7 +258,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     number = _Number(2 if options.dtype == "u16" else 4)
     size = _size_left(stream)
     if size is not None and size % number.width:
-        raise InputError(f"{name}: {size:,} bytes are no whole number of {options.dtype} ids")
+        raise InputError(f"{name}: {size:,} bytes are not a whole number of {options.dtype} ids")
     return _split(_numbers(stream, name, number, None, options.sha256), options.eot)
 
 

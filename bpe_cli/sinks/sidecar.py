@@ -105,7 +105,7 @@ def load_sidecar(path: str) -> Sidecar | None:
 def _checked(content: Any, place: str) -> Sidecar:
     """Check what a sidecar says, member by member."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        raise InputError(f"{place}: this is no description of ids: its schema is not {SCHEMA!r}")
+        raise InputError(f"{place}: this is not a description of ids: its schema is not {SCHEMA!r}")
     if content.get("dtype") not in ("u16", "u32") or content.get("byteorder") != "little":
         raise InputError(f"{place}: the numbers must be u16 or u32, and little-endian")
     for key in ("tokens", "documents"):

@@ -51,7 +51,7 @@ class Vocabulary:
         """
         size = max(ids.values(), default=-1) + 1
         if size > _core.MAX_TOKENS or min(ids.values(), default=0) < 0:
-            raise ValueError(f"ids must lie between 0 and {_core.MAX_TOKENS - 1:,}")
+            raise ValueError(f"ids must be between 0 and {_core.MAX_TOKENS - 1:,}")
         if b"" not in ids and all(map(eq, ids.values(), count())):
             return cls.from_tokens(ids)
         tokens: list[bytes] = [b""] * size

@@ -59,7 +59,7 @@ def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operatio
     repeated, existing, unspelt = 0, [], 0
     for token in tokens:
         if not token.content:
-            raise UsageError("a token that is to be added is empty")
+            raise UsageError("a token to add is empty")
         if token.content in given:
             repeated += 1
             continue

@@ -31,7 +31,7 @@ class MergeRules:
     """Merges by the pair they join, with the merges that make and use each token.
 
     Args:
-        merges: (left, right, product) in order of priority; of a pair that stands twice the last counts.
+        merges: (left, right, product) in order of priority; of a pair that appears twice the last counts.
     """
 
     def __init__(self, merges: Iterable[tuple[int, int, int]]) -> None:
@@ -151,7 +151,7 @@ def own_merges(model: ScoredBpe) -> MergeRules:
         for character in whole.decode():
             if character not in symbol_of:
                 raise FormatError(
-                    f"the piece {whole.decode()!r} has the character {character!r}, which is no piece itself"
+                    f"the piece {whole.decode()!r} has the character {character!r}, which is not a piece itself"
                 )
             symbols.append(symbol_of[character])
 

@@ -1,8 +1,8 @@
 """The textbook algorithms in plain Python, one step at a time: what ``--steps`` shows.
 
 The tests hold the compiled core against them, and against ``tests/oracle``, where the algorithms are that no command
-shows. docs/teaching.md has the listings of well-known tutorials by them. Written to be read: everything is recounted
-at every step, nothing is fast.
+shows. docs/learn/en/teaching.md has the listings of well-known tutorials by them. Written to be read: everything is
+recounted at every step, nothing is fast.
 
 - ``bpe``: spell words, learn merges (three ways to break ties); what a token may not be, whatever its frequency.
 - ``maxmatch``: join neighbours in rounds.

@@ -287,7 +287,7 @@ def train(
         allow: Tells of a product's text whether it may be; see ``vetoes``.
 
     Raises:
-        ValueError: if a token stands twice in ``initial``, or ``tie`` is unknown.
+        ValueError: if a token appears twice in ``initial``, or ``tie`` is unknown.
 
     >>> training = train({("a", "b", "c"): 2, ("a", "b"): 1})
     >>> training.merges(), training.tokens()
@@ -301,7 +301,7 @@ def train(
         initial = list(count_symbols(words))
     alphabet = {token for token in initial if token}
     if len(alphabet) < sum(1 for token in initial if token):
-        raise ValueError("a token stands twice in initial")
+        raise ValueError("a token appears twice in initial")
     kept: dict[tuple[Symbol, ...], int] = {}
     for word, frequency in words.items():
         known = tuple(symbol for symbol in word if symbol in alphabet)

@@ -163,7 +163,7 @@ def truncate(
     if room < 0 or truncation.max_length < 0:
         raise UsageError(
             f"a length of {truncation.max_length} tokens has no place for the {added} special tokens",
-            hint="take a greater length, or encode without special tokens",
+            hint="use a larger length, or encode without special tokens",
         )
     texts = [first] if second is None else [first, second]
     excess = sum(map(len, texts)) - room
@@ -181,7 +181,7 @@ def truncate(
         if sizes[which] <= excess:
             raise UsageError(
                 f"the {('first', 'second')[which]} text has {sizes[which]} tokens, and {excess} are too many",
-                hint="truncate longest_first, which takes of both texts",
+                hint="use longest_first, which cuts both texts",
             )
         sizes[which] -= excess
     cut = [_cut(text, size, truncation) for text, size in zip(texts, sizes, strict=True)]

@@ -89,7 +89,7 @@ def _apply(component: dict[str, Any], groups: list[tuple[Part, ...]]) -> list[tu
     if kind == "ByteLevel":
         return groups
     if kind != "Sequence" and len(groups) > 2:
-        raise FormatError(f"the post-processor {kind!r} stands behind one that has added tokens", hint=_HINT)
+        raise FormatError(f"the post-processor {kind!r} follows one that has added tokens", hint=_HINT)
     if kind in ("RobertaProcessing", "BertProcessing"):
         return [_bracket(component, number, group) for number, group in enumerate(groups)]
     if kind == "TemplateProcessing":

@@ -39,7 +39,7 @@ class Segmenter:
     """Cut the words of lines into subwords.
 
     Args:
-        merges: Pairs in order of priority; of a pair that stands twice the first counts.
+        merges: Pairs in order of priority; of a pair that appears twice the first counts.
         suffix: What marks the end of a word in them.
         separate_suffix: Whether it is a symbol of its own (codes of version 0.1).
         vocabulary: Subwords that may be written, with ``separator`` where a word goes on: all others are
@@ -73,7 +73,7 @@ class Segmenter:
         seed: int = 0,
     ) -> None:
         if not 0 <= dropout <= 1:
-            raise UsageError(f"a dropout of {dropout} is not a probability: it lies between 0 and 1")
+            raise UsageError(f"a dropout of {dropout} is not a probability: it must be between 0 and 1")
         if not 0 <= seed < 1 << 64:
             raise UsageError("the seed is a number from 0 up, below 2^64")
         pairs = [pair for pair in dict.fromkeys(merges) if all(pair)]  # nothing is merged with an empty symbol

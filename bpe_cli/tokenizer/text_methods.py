@@ -2,7 +2,7 @@
 
 A class of its own, so that ``tokenizer.py`` holds the value and its engine, and this file what people call.
 
-Length: twenty-four methods, whose docstrings are docs/api.md; what they do stands in the modules beside.
+Length: twenty-four methods, whose docstrings are docs/reference/api.md; what they do stands in the modules beside.
 """
 
 from __future__ import annotations
@@ -319,7 +319,7 @@ class TextMethods:
             return usage.padding.pad_id, usage.padding.pad_type_id, usage.padding.pad_token
         role = usage.role("pad")
         if role is None:
-            raise UsageError("nothing in this tokenizer says which token fills up texts", hint="give pad_id=...")
+            raise UsageError("this tokenizer names no padding token", hint="give pad_id=...")
         return role, 0, self.id_to_token(role) or ""
 
     # -- counts --------------------------------------------------------------------------------

@@ -175,7 +175,7 @@ class Trainer(ABC, Generic[Chosen]):
         """
         if cutting.stages != self.cutting(options).stages:
             raise UsageError(
-                "the counts were made of text that was normalized or cut otherwise than these options say",
+                "the counts were made of text that was normalized or cut with other options",
                 hint="count again with the same `algorithm`, `normalizer` and `pre_tokenizer`",
             )
         return options

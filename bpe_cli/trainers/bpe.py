@@ -123,9 +123,11 @@ class BpeOptions(SplittingOptions):
         if min(0 if each is None else each for each in (self.merges, self.limit_alphabet, self.max_digits)) < 0:
             raise UsageError("merges, limit_alphabet and max_digits are numbers from 0 up")
         if self.total_symbols and self.merges is None:
-            raise UsageError("total_symbols is about the number of merges, which is not given")
+            raise UsageError("total_symbols needs a number of merges")
         if self.character_coverage is not None and not 0 < self.character_coverage <= 1:
-            raise UsageError(f"a character coverage of {self.character_coverage} is no share: it is over 0, at most 1")
+            raise UsageError(
+                f"a character coverage of {self.character_coverage} is not a share: it must be over 0 and at most 1"
+            )
         if self.suffix_form == "0.1" and not self.end_of_word_suffix:
             raise UsageError("suffix_form=0.1 makes end_of_word_suffix a symbol of its own, and that is empty")
         if self.suffix_form == "0.1" and self.continuing_subword_prefix:
@@ -135,9 +137,9 @@ class BpeOptions(SplittingOptions):
                 hint="suffix_form=0.2 goes with a prefix, as in Hugging Face's library",
             )
         if self.by_byte and self.pre_tokenizer != (WORDS,):
-            raise UsageError("by_byte goes with no `pre_tokenizer` or `pattern`: such words are cut at blanks")
+            raise UsageError("by_byte cannot be used with `pre_tokenizer` or `pattern`: such words are cut at blanks")
         if self.by_byte and self.continuing_subword_prefix:
-            raise UsageError("words of bytes have no prefix: by_byte goes with no continuing_subword_prefix")
+            raise UsageError("by_byte cannot be used with continuing_subword_prefix: words of bytes have no prefix")
         check_special_tokens(self.special_tokens)
         check_special_tokens(self.specials)
 

@@ -179,7 +179,7 @@ def kept_characters(
 def read_words(lines: Iterable[str], mark: str = FILE_MARK) -> dict[str, tuple[str, ...]]:
     """Read segmented words, one a line: ``un|break|able``.
 
-    A word that stands twice must be cut in the same way both times. Blank lines are left out.
+    A word that appears twice must be cut in the same way both times. Blank lines are left out.
 
     Raises:
         FormatError: if a line has an empty part, or cuts a word in another way than an earlier one.

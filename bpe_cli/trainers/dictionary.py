@@ -126,6 +126,6 @@ def _joined(word: bytes, suffix: str) -> bytes:
     if not symbols or any(len(symbol) > 1 for symbol in symbols):
         raise InputError(
             f"a word of the dictionary has blanks, and is not written character by character: {text[:60]!r}",
-            hint=f"as in 'l o w {suffix}'" if suffix else "as in 'l o w'",
+            hint=f"for example: 'l o w {suffix}'" if suffix else "for example: 'l o w'",
         )
     return "".join(symbols).encode("utf-8", "surrogateescape")

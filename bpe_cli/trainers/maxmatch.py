@@ -76,7 +76,7 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
         if self.dictionary_size < 1:
             raise UsageError(f"a dictionary has 1 word or more, not {self.dictionary_size}")
         if self.white_space not in ("removed", "break"):
-            raise UsageError(f"white space cannot be {self.white_space!r}", hint="it is removed, or a break")
+            raise UsageError(f"whitespace cannot be {self.white_space!r}", hint="it is removed, or a break")
 
 
 Words = list[tuple[bytes, int]]

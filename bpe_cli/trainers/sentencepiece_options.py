@@ -105,11 +105,11 @@ class SentencePieceOptions(Options):
 
     def __post_init__(self) -> None:
         if not 0.98 <= self.character_coverage <= 1:
-            raise UsageError(f"a character coverage of {self.character_coverage} does not lie between 0.98 and 1")
+            raise UsageError(f"a character coverage of {self.character_coverage} is not between 0.98 and 1")
         if self.max_token_length < 1 or self.max_sentence_length < 1:
             raise UsageError("pieces and sentences are at least 1 long")
         if not 0 < self.shrinking_factor < 1:
-            raise UsageError(f"a shrinking factor of {self.shrinking_factor} does not lie between 0 and 1")
+            raise UsageError(f"a shrinking factor of {self.shrinking_factor} is not between 0 and 1")
         sample = 1 if self.input_sentence_size is None else self.input_sentence_size
         if min(self.seed_size, self.sub_iterations, sample) < 1:
             raise UsageError("seed_size, sub_iterations and input_sentence_size are 1 or more")
@@ -203,5 +203,5 @@ def meta_pieces(options: SentencePieceOptions) -> list[tuple[str, int]]:
     texts = [text for text, _ in pieces]
     if "" in texts or len(set(texts)) < len(texts):
         twice = next((text for text in texts if texts.count(text) > 1), "")
-        raise UsageError(f"the piece {twice!r} is empty or stands twice")
+        raise UsageError(f"the piece {twice!r} is empty or appears twice")
     return pieces

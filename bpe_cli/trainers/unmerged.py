@@ -66,7 +66,9 @@ class CharOptions(FrequentOptions):
     def __post_init__(self) -> None:
         FrequentOptions.__post_init__(self)
         if not 0 < self.coverage <= 1:
-            raise UsageError(f"a coverage of {self.coverage} is no share of the text: it lies above 0, up to 1")
+            raise UsageError(
+                f"a coverage of {self.coverage} is not a share of the text: it must be over 0 and at most 1"
+            )
         if self.order not in ("count", "sorted"):
             raise UsageError(f"characters have no order {self.order!r}", hint="they are in order of count, or sorted")
 

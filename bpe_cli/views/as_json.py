@@ -1,4 +1,4 @@
-r"""Write reports as plain JSON values: one walk over their dataclasses. docs/json.md documents each field.
+r"""Write reports as plain JSON values: one walk over their dataclasses. docs/reference/json.md documents each field.
 
 A dataclass is an object of its fields in their order, unless ``SHAPES`` says how they are called, which of them there
 are, and what is derived. A text from outside (a token, a name, a grapheme cluster) is a string when it is UTF-8, else

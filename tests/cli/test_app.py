@@ -104,13 +104,13 @@ def test_the_help_lists_every_command():
         (("train", "-T", "x"), "how many tokens? --vocab-size is missing", "32000 is usual for one language: -s 32000"),
         (
             ("train", "-T", "x", "-s", "300", "--from-counts", "c"),
-            "--from-counts takes the place of text: give one or the other",
+            "--from-counts replaces the corpus: give one or the other",
             None,
         ),
-        (("encode", "--lines", "--jsonl"), "--lines and --jsonl exclude each other", None),
+        (("encode", "--lines", "--jsonl"), "--lines and --jsonl cannot be used together", None),
         (
             ("encode", "x", "-T", "y"),
-            "a text and files exclude each other",
+            "a text and files cannot be used together",
             "drop --text, or the names of the files",
         ),
         (("encode", "-", "-"), "- is given twice, but stdin can be read only once", None),

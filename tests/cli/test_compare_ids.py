@@ -203,7 +203,7 @@ def test_one_call_does_the_same():
     assert bpe_cli.compare(["gpt2", "gpt2"], "hello", ids=True).value.same
     assert '"same": true' in bpe_cli.compare(["gpt2", "gpt2"], ids=True).to_json()
     assert "give the same ids" in bpe_cli.compare(["gpt2", "gpt2"], ids=True).to_markdown()
-    with pytest.raises(UsageError, match="library is about ids=True"):
+    with pytest.raises(UsageError, match="library needs ids=True"):
         bpe_cli.compare(["gpt2"], "x", library="tiktoken")
     with pytest.raises(UsageError, match="texts are missing"):
         bpe_cli.compare(["gpt2"])

@@ -106,7 +106,7 @@ def test_special_tokens_are_cut_as_asked():
         (("--overlap", "-t", "gpt2"), "--overlap compares tokenizers with the first, and there is one"),
         (("--pivot", "en", "-T", "x"), "--pivot is for --probe languages and --parallel"),
         (("--probe", "languages", "--pivot", "xx"), "the pivot 'xx' is not among the languages"),
-        (("--probe", "numbers", "--fail-if", "tokens > 1"), "--fail-if asks about inputs, and there is none"),
+        (("--probe", "numbers", "--fail-if", "tokens > 1"), "--fail-if needs inputs"),
         (("--parallel", "missing.tsv"), "cannot read missing.tsv: no such file"),
         (("--parallel", "en=en.txt"), "premiums compare languages, and there are not two"),
         (("--parallel", "en=en.txt", "--parallel", "py=main.py"), "en.txt has 2 lines and main.py has 3: line 3 of py"),

@@ -32,7 +32,7 @@ def test_who_loses_text_is_not_the_best(folder):
     assert [each["loses_text"] for each in report["total"]["results"]] == [False, False, True]
     assert report["total"]["best"] == report["inputs"][0]["best"] == [1]
     lost = 3 * len(LOST.replace(" ", "").encode())
-    said = f"{lost} bytes became unknown tokens; that its tokens are few is no merit"
+    said = f"{lost} bytes became unknown tokens; that its tokens are few is not a merit"
     for options in ((), ("--markdown",), ("--html", "-")):
         text = call("compare", "ru.txt", *three, *options, cwd=folder).text
         assert said in text

@@ -142,7 +142,7 @@ def test_the_library_never_reads_it(project, monkeypatch):
         ("threads = 0", "[tool.bpe_cli] threads: 0 is not at least 1", None),
         ("lines = 1", "[tool.bpe_cli] lines: 1 is not true or false", None),
         ("to = 'idz'", '[tool.bpe_cli] to: there is no "idz"', "did you mean ids?"),
-        ("special = 'all'", '[tool.bpe_cli] special: "all" is not a list', "as in special = [...]"),
+        ("special = 'all'", '[tool.bpe_cli] special: "all" is not a list', "for example: special = [...]"),
         ("text = 'hi'", "[tool.bpe_cli] text: this cannot be set in a file", EACH_TIME),
         ("output = 'x'", "[tool.bpe_cli] output: this cannot be set in a file", EACH_TIME),
         ("encode = 1", None, None),

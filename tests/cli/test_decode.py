@@ -117,7 +117,7 @@ def test_dtype():
 def test_another_tokenizer_than_encoded(tmp_path):
     assert call("encode", *GPT2, "-T", "hi", "--to", "bin", "-o", "x", "-q", cwd=tmp_path).status == 0
     assert call("decode", "-t", "p50k_base", "--from", "bin", "x", cwd=tmp_path) == (
-        0, b"hi", "note: x was encoded with gpt2, whose value differs from this one's\n",
+        0, b"hi", "note: x was encoded with gpt2, which differs from this one\n",
     )  # fmt: skip
 
 

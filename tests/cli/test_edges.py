@@ -113,14 +113,14 @@ def test_where_they_make_no_sense():
         "a chat template itself writes what belongs around a conversation", "leave --bos out"
     )
     assert call(*chat, "--to", "text", "--eot", "auto").err == error(
-        "--eot is about ids, and --to text writes none", "leave it out"
+        "--eot is for ids, and --to text writes none", "leave it out"
     )
     assert call(*chat, "--to", "count", "--eot", "auto").status == 2
     plain = call(*chat, "--chat-template", "gpt-4-32k").text.split()
     assert call(*chat, "--chat-template", "gpt-4-32k", "--eot", "<|im_end|>").text.split() == [*plain, "100265"]
     for option in ("--bos", "--eot"):
         told = call("encode", "-T", "a", *GPT2, "--to", "segmented", option, "auto").err
-        assert told.startswith(f"error: segmented text has no ids, which {option} is about")
+        assert told.startswith(f"error: segmented text has no ids, and {option} is only for ids")
 
 
 def test_a_program_gets_the_same(tokenizer):

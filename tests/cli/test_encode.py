@@ -304,7 +304,7 @@ def test_counts_as_one_json_object(tmp_path):
     empty = json.loads(call("encode", *GPT2, "b.txt", "--to", "count", "--json", "--lines", cwd=tmp_path).out)
     assert (empty["documents"], empty["total"]) == ([], {"documents": 0, "tokens": 0})
     assert call("encode", *GPT2, "a.txt", "--json", cwd=tmp_path).err == error(
-        "--json is about counts", "--to count writes them; --to jsonl writes ids as JSON lines"
+        "--json is for counts", "--to count writes them; --to jsonl writes ids as JSON lines"
     )
 
 

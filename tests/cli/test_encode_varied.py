@@ -149,7 +149,7 @@ def test_numbers_that_are_none(encode, number):
     told = encode("unigram", "--sample", number, status=2)
     assert re.fullmatch(r"error: alpha \S+ is not a number from 0 up\n", told), told
     told = encode("bpe", "--dropout", number, status=2)
-    assert re.fullmatch(r"error: a dropout of \S+ is not a probability: it lies between 0 and 1\n", told), told
+    assert re.fullmatch(r"error: a dropout of \S+ is not a probability: it must be between 0 and 1\n", told), told
 
 
 @pytest.mark.parametrize("kind", MERGING)
@@ -208,7 +208,7 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
             for kind, model in (("bbpe", "bpe-merges"), ("bpe", "bpe-characters"), ("scored", "bpe-scores"))
         ),
         *(
-            (kind, ("--dropout", given), f"a dropout of {shown} is not a probability: it lies between 0 and 1", None)
+            (kind, ("--dropout", given), f"a dropout of {shown} is not a probability: it must be between 0 and 1", None)
             for kind in ("bbpe", "wordpiece")
             for given, shown in (("2", "2.0"), ("-0.5", "-0.5"), ("nan", "nan"))
         ),
@@ -219,20 +219,20 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
         (
             "unigram",
             ("--nbest", "4"),
-            "--nbest is about --sample, which is missing",
-            "as in --sample 0.1 --nbest 64",
+            "--nbest needs --sample",
+            "for example: --sample 0.1 --nbest 64",
         ),
         (
             "unigram",
             ("--dropout", "0.1", "--sample", "0.1"),
-            "--dropout and --sample exclude each other",
+            "--dropout and --sample cannot be used together",
             "dropout is for BPE, --sample for unigram",
         ),
         (
             "bpe",
             ("--dropout-mode", "spm"),
-            "--dropout-mode is about --dropout, which is missing",
-            "as in --dropout 0.1",
+            "--dropout-mode needs --dropout",
+            "for example: --dropout 0.1",
         ),
         *(
             (
@@ -353,7 +353,7 @@ def test_nbest_needs_a_text(folder):
     assert run("inspect", "-t", "unigram.json", "--nbest", "2", cwd=folder) == (
         2,
         b"",
-        error("--nbest is about a text, and there is none", "give one with -T TEXT"),
+        error("--nbest needs a text, and none is given", "give one with -T TEXT"),
     )
 
 

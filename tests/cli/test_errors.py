@@ -125,7 +125,7 @@ def test_a_name_that_would_move_the_cursor(tmp_path):
     fails(call("encode", "a\x1b(2J\n", cwd=tmp_path), r"cannot read 'a\x1b(2J\n': no such file", TEXT_HINT)
 
 
-FORM_HINT = "as in --add-special '<|im_start|>=100264'"
+FORM_HINT = "for example: --add-special '<|im_start|>=100264'"
 
 # -- tokenizers ------------------------------------------------------------------------------------
 

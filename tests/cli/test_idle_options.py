@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli_runner import call, error
 
-NO_TEXT = "is about a text, and there is none"
+NO_TEXT = "needs a text, and none is given"
 NO_FIELD = error(
     "--field names a field of JSON or a column of a table, and there are none",
     "--jsonl reads each line as a JSON object",
@@ -54,7 +54,7 @@ def test_a_limit_of_differences_is_for_differences(folder):
 
 @pytest.mark.parametrize("option", ["--pairs pairs", "--parallel en=in.txt", "--probe numbers", "--overlap", "--diff"])
 def test_csv_names_what_it_has_no_place_for(option, folder):
-    message = f"--csv holds what is measured of inputs, and {option.split()[0]} is not"
+    message = f"--csv holds measurements of inputs only, not {option.split()[0]}"
     assert call("compare", "in.txt", "--csv", *option.split(), cwd=folder) == (
         2, b"", error(message, "--json holds both"),
     )  # fmt: skip

@@ -184,7 +184,7 @@ def test_tokens_from_the_right_keep_their_place_on_terminals_only():
 @pytest.mark.parametrize("option", ["--ids", "--spans", "--scores", "--table", "--stages"])
 def test_options_that_need_a_text(option):
     assert call("inspect", *GPT2, option) == (
-        2, b"", error(f"{option} is about a text, and there is none", "give one with -T TEXT"),
+        2, b"", error(f"{option} needs a text, and none is given", "give one with -T TEXT"),
     )  # fmt: skip
 
 

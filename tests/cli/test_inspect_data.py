@@ -90,7 +90,7 @@ def test_ends_that_are_missing_or_too_many(tmp_path):
 
 def test_the_tokenizer_is_the_one_that_is_named(folder):
     other = call("inspect", "train.bin", "-t", "o200k_base", cwd=folder)
-    assert other.err == "note: train.bin was encoded with gpt2, whose value differs from this one's\n"
+    assert other.err == "note: train.bin was encoded with gpt2, which differs from this one\n"
     assert call("train", "in.txt", "-s", "260", "-o", "small.json", "-q", cwd=folder).status == 0
     assert call("encode", "in.txt", "-t", "small.json", "--eot", "1", "-o", "small.bin", "-q", cwd=folder).status == 0
     record = json.loads((folder / "small.bin.json").read_text())
@@ -103,8 +103,8 @@ def test_the_tokenizer_is_the_one_that_is_named(folder):
     record["tokenizer"]["name"] = "gpt2"
     (folder / "small.bin.json").write_text(json.dumps(record))
     assert call("inspect", "small.bin", cwd=folder).err == error(
-        "small.bin was encoded with gpt2, and what is called so now is another tokenizer",
-        "give the right one: -t FILE",
+        "small.bin was encoded with gpt2, and this name now stands for another tokenizer",
+        "name the right one: -t FILE",
     )
     assert call("inspect", "small.bin", "-t", "small.json", cwd=folder).status == 0
 
@@ -115,9 +115,9 @@ def test_the_tokenizer_is_the_one_that_is_named(folder):
         ("train.bin --documents x", "--documents 'x' does not say which"),
         ("train.bin --documents 0:2", "there are no documents from 0 to 2"),
         ("train.bin --documents 3:2", "there are no documents from 3 to 2"),
-        ("train.bin in.txt --documents 1", "--documents is about one file or folder of ids"),
-        ("--documents 1", "--documents is about one file or folder of ids"),
-        ("train.bin --documents 1 --steps", "--steps is about a text, and train.bin holds ids"),
+        ("train.bin in.txt --documents 1", "--documents needs one file or folder of ids"),
+        ("--documents 1", "--documents needs one file or folder of ids"),
+        ("train.bin --documents 1 --steps", "--steps is for texts, and train.bin holds ids"),
         ("nosuch.bin --documents 1", "cannot read nosuch.bin: no such file"),
     ],
 )
@@ -132,9 +132,9 @@ def test_one_call_does_the_same(folder):
     theirs = json.loads(call("inspect", "train.bin", "--documents", "2", "--json", cwd=folder).out)
     assert ours | {"name": ""} == theirs | {"name": ""}
     assert "tokens per document" in report.to_markdown()
-    with pytest.raises(bpe_cli.UsageError, match="texts and data exclude each other"):
+    with pytest.raises(bpe_cli.UsageError, match="texts and data cannot be used together"):
         bpe_cli.inspect("gpt2", "x", data="y")
-    with pytest.raises(bpe_cli.UsageError, match="rows are those of data"):
+    with pytest.raises(bpe_cli.UsageError, match="rows needs data"):
         bpe_cli.inspect("gpt2", "x", rows=(1, 2))
     with pytest.raises(bpe_cli.UsageError, match="tokenizer is None"):
         bpe_cli.inspect(None, "x")

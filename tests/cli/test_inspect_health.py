@@ -52,7 +52,7 @@ def test_tokens_that_are_not_there_suppress_no_answers(trained, options):
     assert mixed.err == error(
         'no token is "lowestt"; id 9999 is not in the vocabulary (ids run to 269); "id:x" is not an id',
         'lowestt: this text becomes "low" (id 260), "est" (id 259), "t" (id 84); '
-        "9999: text:9999 names the token of this text; id:x: as in id:262",
+        "9999: text:9999 names the token of this text; id:x: for example: id:262",
     )
     alone = call("inspect", "t.json", *wrong, *options, cwd=trained)
     assert (alone.status, alone.out, alone.err) == (2, b"", mixed.err)
@@ -89,7 +89,7 @@ def test_stdin_is_a_corpus_only_when_asked(trained):
 
 
 BOTH = error(
-    "--token and --corpus are about a tokenizer by itself, and there is a text besides",
+    "--token and --corpus are for a report on a tokenizer, and a text is given too",
     "give the text with --corpus, or look at it without them",
 )
 
@@ -106,7 +106,7 @@ BOTH = error(
         ),
         (
             ("t.json", "--corpus", "texts/a.txt", "--lines", "--jsonl"),
-            error("--lines and --jsonl exclude each other"),
+            error("--lines and --jsonl cannot be used together"),
         ),
         (
             ("t.json", "--corpus", "none"),
@@ -114,7 +114,7 @@ BOTH = error(
         ),
         (
             ("t.json", "--token", "1", "--nbest", "3"),
-            error("--nbest is about a text, and there is none", "give one with -T TEXT"),
+            error("--nbest needs a text, and none is given", "give one with -T TEXT"),
         ),
         (
             ("t.json", "--token", "9999"),

@@ -47,7 +47,7 @@ def test_a_trained_tokenizer_cuts_alike(text):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("gpt2 --pre-tokenizer bert", "--pre-tokenizer is about a text, and there is none"),
+        ("gpt2 --pre-tokenizer bert", "--pre-tokenizer needs a text, and none is given"),
         ("-T x -t gpt2 --pre-tokenizer bert",
          "--normalizer and --pre-tokenizer show stages by themselves, and a tokenizer has its own"),
         ("-T x --pre-tokenizer brt", "there is no pre-tokenizer 'brt'"),

@@ -23,7 +23,7 @@ def test_without_a_text():
         result = call(*arguments)
         assert (result.status, result.err) == (
             2,
-            error("--steps is about a text, and there is none", "give one with -T TEXT"),
+            error("--steps needs a text, and none is given", "give one with -T TEXT"),
         )
 
 

@@ -114,7 +114,7 @@ def test_whoever_reads_json_lines_reads_them_plain_too(name):
 @pytest.mark.parametrize("command", [command for command in COMMANDS if "--lines" not in command])
 def test_plain_and_jsonl_exclude_each_other(command, folder):
     assert call(*words(command, "a.jsonl"), "--jsonl", "--plain", cwd=folder)[2] == error(
-        "--plain and --jsonl exclude each other", "--plain takes lines of JSON for text"
+        "--plain and --jsonl cannot be used together", "--plain takes lines of JSON for text"
     )
 
 
@@ -127,7 +127,7 @@ def test_plain_has_something_to_say(folder):
         "--chat reads JSON, not text as it is", hint
     )
     assert call("inspect", "gpt2", "--plain")[2] == error(
-        "--plain is about a text, and there is none", "give one with -T TEXT"
+        "--plain needs a text, and none is given", "give one with -T TEXT"
     )
 
 

@@ -88,7 +88,7 @@ def test_what_has_no_page_is_refused(tmp_path):
     tokenizer = tmp_path / "gpt2.tiktoken"
     assert call("convert", "gpt2", "-o", tokenizer, "--format", "tiktoken", "-q").status == 0
     refused = call("inspect", tokenizer, "--html", tmp_path / "x.html")
-    assert refused.err == error("--html is about a text, and there is none", "give one with -T TEXT")
+    assert refused.err == error("--html needs a text, and none is given", "give one with -T TEXT")
     refused = call("inspect", *GPT2, "-T", "a", "--nbest", "2", "--svg", tmp_path / "x.svg")
     assert refused.err == error("--nbest and --svg are different views of a text", "ask for one at a time")
     assert not (tmp_path / "x.html").exists()

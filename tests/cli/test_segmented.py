@@ -156,7 +156,7 @@ def test_dropout_by_lines(cut):
 
 
 ABOUT_SEGMENTED = (
-    "--separator, --glossary, --vocabulary, --vocabulary-threshold and --write-vocabulary are about segmented text",
+    "--separator, --glossary, --vocabulary, --vocabulary-threshold and --write-vocabulary are for segmented text only",
     "--to segmented writes it",
 )
 
@@ -181,7 +181,7 @@ def test_options_without_effect_on_ids(folder, options):
     [("--with", "tokens"), ("--eot", "1"), ("--max-tokens", "0"), ("--special", "all"), ("--add-special-tokens",)],
 )
 def test_options_without_effect_on_segmented_text(cut, options):
-    message = f"segmented text has no ids, which {options[0]} is about"
+    message = f"segmented text has no ids, and {options[0]} is only for ids"
     assert cut("bpe", *options) == (2, b"", error(message, "leave it out"))
 
 
@@ -192,7 +192,7 @@ def test_options_without_effect_on_segmented_text(cut, options):
             (
                 kind,
                 option,
-                "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+                "glossaries, separators and vocabularies are for words that merges split into subwords",
                 "-a bpe trains such a tokenizer",
             )
             for kind in ("wordpiece", "bbpe")
@@ -201,7 +201,7 @@ def test_options_without_effect_on_segmented_text(cut, options):
         (
             "bpe",
             ("--vocabulary-threshold", "2"),
-            "--vocabulary-threshold is about --vocabulary, which is missing",
+            "--vocabulary-threshold needs --vocabulary",
             None,
         ),
         ("bpe", ("--vocabulary", "nosuch"), "cannot read nosuch: no such file", None),
@@ -216,11 +216,16 @@ def test_options_without_effect_on_segmented_text(cut, options):
         (
             "bpe",
             ("--separator", "+", "--inference", "longest"),
-            "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+            "glossaries, separators and vocabularies are for words that merges split into subwords",
             "leave --inference out",
         ),
         *(
-            ("bpe", ("--dropout", number), f"a dropout of {shown} is not a probability: it lies between 0 and 1", None)
+            (
+                "bpe",
+                ("--dropout", number),
+                f"a dropout of {shown} is not a probability: it must be between 0 and 1",
+                None,
+            )
             for number, shown in (("2", "2.0"), ("nan", "nan"), ("-1", "-1.0"))
         ),
         (

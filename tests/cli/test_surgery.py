@@ -171,7 +171,7 @@ def test_a_folder_has_its_map_beside_it(desk):
             "--id-map goes with a change",
             "one of --add-tokens, --prune-to, --extend, --merge",
         ),
-        (("--merge", "t.json", "--lines"), "--lines, --jsonl and --plain say what a corpus is: there is none", None),
+        (("--merge", "t.json", "--lines"), "--lines, --jsonl and --plain need a corpus", None),
         (("--merge", "t.json", "--id-map", "./out.json"), "--id-map and -o are the same file", None),
         (
             ("--extend", "corpus.txt", "-s", "262"),

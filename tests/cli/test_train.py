@@ -233,7 +233,7 @@ def test_counts_must_have_been_cut_alike(tmp_path):
     splitting = ("--special", "<s>", "--split-special")
     assert call("train", "--from-counts", "a", "-s", "300", *splitting, cwd=tmp_path).err == error(
         "the counts were made with no --split-special",
-        "count again with the special tokens that are to be split off",
+        "count again with the special tokens to split off",
     )
     result = call("train", "--from-counts", "a", "--from-counts", "c", "-s", "300", cwd=tmp_path)
     assert result == (
@@ -250,7 +250,11 @@ def test_damaged_counts(tmp_path):
     for data, message, hint in (
         (b"low", "c is not a counts file", "`bpe train --counts-out` writes them"),
         (whole[:100], "c: the header is cut short", None),
-        (whole[:-1], "c: the counts do not have the checksum that the header says; they were changed or cut", None),
+        (
+            whole[:-1],
+            "c: the counts do not have the checksum that the header gives; they were changed or cut short",
+            None,
+        ),
     ):
         (tmp_path / "c").write_bytes(data)
         assert call("train", "--from-counts", "c", "-s", "300", cwd=tmp_path) == (2, b"", error(message, hint))

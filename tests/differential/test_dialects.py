@@ -34,7 +34,7 @@ ON_RARE_TEXTS = (
     "unigram, symbols",
     "char",
 )
-REFUSED = {"bpe, suffix": None, "unigram, suffix": "behind the text", "word": "unknown words"}
+REFUSED = {"bpe, suffix": None, "unigram, suffix": "after the text", "word": "unknown words"}
 
 
 def both(name: str):

@@ -1,4 +1,4 @@
-"""The recipe for Spark in docs/engines.md, and batches in Ray Data."""
+"""The recipe for Spark in docs/how-to/engines.md, and batches in Ray Data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 5) for number in 
 
 def recipe(heading: str) -> str:
     """Return the program below a heading."""
-    page = (REPOSITORY / "docs/engines.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs/how-to/engines.md").read_text(encoding="utf-8")
     found = re.search(rf"^## {heading}\n+```py\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert found is not None
     return found[1]

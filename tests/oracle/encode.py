@@ -51,7 +51,7 @@ def encode_by_merges(
 
     Args:
         symbols: The piece, spelt in symbols of the alphabet.
-        merges: Pairs in the order learnt; of a pair that stands twice the first counts.
+        merges: Pairs in the order learnt; of a pair that appears twice the first counts.
         whole: Tokens that a piece becomes at once, before any merging (``ignore_merges``).
 
     >>> encode_by_merges("abcab", [("b", "c"), ("a", "b")])

@@ -148,7 +148,7 @@ def test_conversations_are_those_of_the_command(arguments, given):
         done = bpe_cli.encode_files("gpt-3.5-turbo", "chat.jsonl", f"call.{end}", to=kind, documents="jsonl", **given)
         assert Path(f"call.{end}").read_bytes() == Path(f"command.{end}").read_bytes()
         assert done.documents == 2
-    with pytest.raises(UsageError, match="are about conversations"):
+    with pytest.raises(UsageError, match="are for conversations only"):
         bpe_cli.encode_files("gpt-3.5-turbo", "chat.jsonl", "x", add_generation_prompt=True)
 
 
@@ -178,7 +178,7 @@ def test_what_changed_a_tokenizer_is_written_with_its_map(text):
     assert bpe_cli.convert(pruned, "more.json", id_map="map.json").id_map == "map.json"
     assert Path("map.json").read_bytes() == pruned.id_map()
     assert bpe_cli.convert(pruned.tokenizer, "alone.json").id_map is None
-    with pytest.raises(UsageError, match="id_map goes with what changed the tokenizer"):
+    with pytest.raises(UsageError, match="id_map needs a tokenizer that was changed"):
         bpe_cli.convert("gpt2", "x.json", id_map="map.json")
 
 

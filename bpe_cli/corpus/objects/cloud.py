@@ -44,7 +44,7 @@ class CloudStore:
             )
         if not _BUCKET.fullmatch(bucket):
             what = f"no bucket is called {bucket!r}" if bucket else f"{scheme}:// names no bucket"
-            raise UsageError(what, hint=f"as in {scheme}://BUCKET/FOLDER/")
+            raise UsageError(what, hint=f"for example: {scheme}://BUCKET/FOLDER/")
         self._library: Any = library
         self._errors: Any = errors
         self._root = f"{scheme}://{bucket}/"

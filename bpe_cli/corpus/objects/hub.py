@@ -105,7 +105,7 @@ def _place(url: str) -> dict[str, Any]:
     """
     match = _URL.fullmatch(url)
     if match is None:
-        raise UsageError(f"{show_path(url)} names no repository", hint="as in hf://datasets/ORG/NAME/FOLDER/")
+        raise UsageError(f"{show_path(url)} names no repository", hint="for example: hf://datasets/ORG/NAME/FOLDER/")
     place = match.groupdict()
     return place | {"type": place["type"] or "model", "path": place["path"] or ""}
 

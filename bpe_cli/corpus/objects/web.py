@@ -84,7 +84,7 @@ def _check(url: str, address: str) -> None:
     except ValueError as error:
         raise UsageError(f"{show_path(url)} is not a URL: {error}") from error
     if not host:
-        raise UsageError(f"{show_path(url)} names no server", hint="as in https://HOST/PATH")
+        raise UsageError(f"{show_path(url)} names no server", hint="for example: https://HOST/PATH")
     if "@" in parts.netloc:
         raise UsageError("a URL with a password in it would stand in every record of what was read")
 

@@ -52,7 +52,7 @@ def read_model(
     uses it or it is a single byte: nothing else could turn text into it. An entry that is not written in
     the byte alphabet is only decoded, to its own text: text is written in that alphabet before it is merged,
     so that neither the entry nor a merge of it is ever met. The empty token, which stands in some
-    vocabularies (Whisper's), leaves its id unused. Of a merge that stands twice the last counts, as in
+    vocabularies (Whisper's), leaves its id unused. Of a merge that appears twice the last counts, as in
     GPT-2's and Hugging Face's readers.
     """
     table: dict[tuple[int, int], int] = {}

@@ -95,7 +95,7 @@ def _read_special_tokens(lines: list[str], free: int, source: str) -> tuple[Spec
         if token_id < free:
             raise FormatError(f"the special token {quote(parts[0])} has id {token_id}, which a token has ({where})")
         if token_id in by_id or parts[0] in contents:
-            raise FormatError(f"the special token {quote(parts[0])}, or its id {token_id}, stands twice ({where})")
+            raise FormatError(f"the special token {quote(parts[0])}, or its id {token_id}, appears twice ({where})")
         contents[parts[0]] = token_id
         by_id[token_id] = SpecialToken(parts[0].encode(), token_id)
     return tuple(by_id[token_id] for token_id in sorted(by_id))
@@ -120,7 +120,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     for token in sorted(tokens, key=lambda token: token.token_id):
         text = special_text(token)
         if text.split() != [text]:
-            raise FormatError(f"minbpe's .model cannot hold a special token with white space in it: {quote(text)}")
+            raise FormatError(f"minbpe's .model cannot hold a special token with whitespace in it: {quote(text)}")
         if token.token_id < tokenizer.model.vocabulary.size:
             raise FormatError(f"the special token {quote(text)} has id {token.token_id}, which a token has")
         lines.append(f"{text} {token.token_id}")

@@ -97,7 +97,7 @@ def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
         encoded = entry.get("token_bytes") if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or not isinstance(encoded, str) or entry.get("rank") != rank:
             raise FormatError(
-                f"{vocab.where}[{rank}] is to be an object with the rank {rank} and its token_bytes in base64"
+                f"{vocab.where}[{rank}] must be an object with the rank {rank} and its token_bytes in base64"
             )
         if not entry.keys() <= {"rank", "token_bytes", "token_str"}:
             raise FormatError(f"{vocab.where}[{rank}] has a field that this version does not know")

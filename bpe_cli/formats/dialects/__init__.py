@@ -214,7 +214,7 @@ def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> t
         elif isinstance(stage, SpaceMarks):
             if stage.treat_whitespace_as_suffix and stage.add_dummy_prefix:
                 raise FormatError(
-                    "no component of Hugging Face's puts a mark behind the text (treat_whitespace_as_suffix)",
+                    "no component of Hugging Face's puts a mark after the text (treat_whitespace_as_suffix)",
                     hint="write bpe.json or a .model",
                 )
             written.extend(_components(stage))

@@ -73,7 +73,7 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
         stranger = next((character for character in text if character not in pieces), None)
         if stranger is not None:
             raise FormatError(
-                f"the piece {quote(text)} is made of {quote(stranger)}, which is no piece itself, and merges join "
+                f"the piece {quote(text)} is made of {quote(stranger)}, which is not a piece itself, and merges join "
                 "pieces",
                 hint=HINT,
             )

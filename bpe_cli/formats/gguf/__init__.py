@@ -1,6 +1,6 @@
 """Read and write llama.cpp's GGUF files: the tokenizer in their metadata; tensors are never touched.
 
-A tokenizer that is read follows what llama.cpp makes of the file; docs/formats/gguf.md lists where it does
+A tokenizer that is read follows what llama.cpp makes of the file; docs/reference/formats/gguf.md lists where it does
 otherwise than the models' own tokenizers. What is written is a file of metadata alone, as llama.cpp's own
 vocabulary files are. Keys that are no tokenizer's, such as ``general.*``, are carried along.
 """

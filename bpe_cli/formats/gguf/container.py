@@ -168,7 +168,7 @@ class Metadata:
 
     def _wrong(self, key: str, field: Field, what: str) -> FormatError:
         kind = TYPE_NAMES[field.kind] + (f" of {TYPE_NAMES[field.element]}" if field.kind == ARRAY else "")
-        return FormatError(f"{self.source}: {key} is to be {what}, not {kind}")
+        return FormatError(f"{self.source}: {key} must be {what}, not {kind}")
 
 
 def write(fields: Iterable[tuple[str, bytes]]) -> bytes:
@@ -271,7 +271,7 @@ class _Reader:
         for _ in range(keys):
             key = self._key()
             if key in fields:
-                raise self._error(f"the key {quote(key)} stands twice")
+                raise self._error(f"the key {quote(key)} appears twice")
             fields[key] = self._value(key)
         return Metadata(self._source, version, self._order, fields, bytes(self._data[: self._place]))
 

@@ -114,7 +114,7 @@ def check(model: Unigram) -> None:
     if model.kinds[0] == BYTE:
         first = model.vocabulary.token(0).decode()
         raise FormatError(
-            f"llama.cpp stops at a token of a byte whose id is 0, and {first} has it", hint="move it to another id"
+            f"llama.cpp stops at a token of a byte with id 0, and {first} has it", hint="move it to another id"
         )
 
 

@@ -89,7 +89,7 @@ class Vocab:
         special_tokens: Tokens that are looked for in text.
 
     Raises:
-        FormatError: if a token is not UTF-8 or stands twice, or there are too few types.
+        FormatError: if a token is not UTF-8 or appears twice, or there are too few types.
     """
 
     def __init__(self, metadata: Metadata, model: str) -> None:
@@ -118,7 +118,9 @@ class Vocab:
         ids: dict[bytes, int] = {}
         for token_id, text in enumerate(texts):
             if text and text in ids:
-                raise FormatError(f"{self.source}: the token {quote(text)} stands twice, as {ids[text]} and {token_id}")
+                raise FormatError(
+                    f"{self.source}: the token {quote(text)} appears twice, as {ids[text]} and {token_id}"
+                )
             ids[text] = token_id
             try:
                 text.decode()

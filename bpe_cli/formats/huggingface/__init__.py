@@ -53,7 +53,7 @@ def read_trained(node: Node) -> tuple[tuple[str, Fact], ...]:
             isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
             and isinstance(value[1], (str, int, float))
         ):  # fmt: skip
-            raise each.error("is to be [setting, value]")
+            raise each.error("must be [setting, value]")
         facts.append((value[0], value[1]))
     return tuple(facts)
 
@@ -78,7 +78,7 @@ def _read_padding(node: Node) -> Padding | None:
     length = None
     if strategy.value != "BatchLongest":
         if not isinstance(strategy.value, dict):
-            raise strategy.error('is to be "BatchLongest" or {"Fixed": length}')
+            raise strategy.error('must be "BatchLongest" or {"Fixed": length}')
         strategy.only("Fixed")
         length = strategy.get("Fixed").integer(below=_SIZE)
     return Padding(
@@ -101,7 +101,7 @@ def _read_roles(node: Node) -> dict[str, int]:
     roles = {} if node.is_null else {role: node.get(role).integer(below=_ID) for role in node.members()}
     for role in roles:
         if role not in ROLES:
-            raise node.error(f"has {quote(role)}, which is no role", hint=f"roles are {', '.join(ROLES)}")
+            raise node.error(f"has {quote(role)}, which is not a role", hint=f"roles are {', '.join(ROLES)}")
     return roles
 
 

@@ -170,7 +170,7 @@ def _value(node: Node, kind: str) -> Any:
     if kind.startswith("Literal") and f'"{text}"' not in kind.replace("'", '"'):
         raise node.error(f"is {quote(text)}, which is none of {kind.removeprefix('Literal')}")
     if len(text) != 1 and node.path.endswith((".delimiter", ".replacement")):
-        raise node.error(f"is to be one character, not {quote(text)}")
+        raise node.error(f"must be one character, not {quote(text)}")
     return text
 
 

@@ -147,7 +147,7 @@ def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, me
     marks = ("continuing_subword_prefix", "end_of_word_suffix", "whole_runs_of")
     prefix, suffix, runs = (node.get(key).text_or_none() or "" for key in marks)
     if len(runs) > 1:
-        raise node.get("whole_runs_of").error(f"is {quote(runs)}; it is to be one character")
+        raise node.get("whole_runs_of").error(f"is {quote(runs)}; it must be one character")
     separate = node.get("type").value == "SuffixBpe"
     return CharacterBpe(
         vocabulary, merges, unk_id, fuse_unk, byte_fallback, whole, prefix, suffix, separate, whole_runs_of=runs
@@ -203,7 +203,7 @@ def _read_of_texts(name: str, node: Node, ids: Mapping[str, int], vocabulary: Vo
         return MaxMatch(vocabulary, _unk_id(node, ids))
     n = node.get("n").integer(below=LONGEST_NGRAM + 1)
     if n < 1:
-        raise node.get("n").error("is to be 1 or more")
+        raise node.get("n").error("must be 1 or more")
     return NGram(vocabulary, n, _unk_id(node, ids))
 
 
@@ -255,7 +255,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             fixed_point=fixed,
         ), ids
     if unk_id is None:
-        raise unk.error("is to be an id")
+        raise unk.error("must be an id")
     return ScoredBpe(vocabulary, scores, unk_id, numbers, byte_fallback), ids
 
 

@@ -99,7 +99,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
     source = root.source
     root.only(*_TOP)
     if root.get("version").value not in (None, "1.0"):
-        raise root.get("version").error('is to be "1.0"', hint="no other version is known")
+        raise root.get("version").error('must be "1.0"', hint="no other version is known")
     usage = hf_usage.read(root)
     model_node = root.get("model")
     kind = hf_models.kind_of(model_node)

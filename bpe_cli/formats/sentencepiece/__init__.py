@@ -70,7 +70,7 @@ def _scan(data: bytes, where: str) -> Iterator[tuple[int, int | bytes, int, int,
         key, place = (key, place + 1) if key < 0x80 else _varint(data, place, where)
         number, kind = key >> 3, key & 7
         if not 0 < number <= MAX_NUMBER:
-            raise FormatError(f"{where}: field {number} at byte {start} is no field")
+            raise FormatError(f"{where}: field {number} at byte {start} is not a field")
         if kind == VARINT:
             value, place = _varint(data, place, where)
             yield number, value, start, place, kind

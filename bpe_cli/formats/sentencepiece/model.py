@@ -120,7 +120,7 @@ def assemble(
     ids: dict[bytes, int] = {}
     for number, (text, _, _) in enumerate(pieces):
         if text in ids:
-            raise FormatError(f"{source}: the piece {quote(text)} stands twice, as {ids[text]} and {number}")
+            raise FormatError(f"{source}: the piece {quote(text)} appears twice, as {ids[text]} and {number}")
         ids[text] = number
     check_scores([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
     unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]

@@ -55,7 +55,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     model = path.with_suffix(".model")
     if model != path and model.is_file():
         raise FormatError(
-            f"{path} lists the pieces of {model.name}, which says also what they are and how text is normalized",
+            f"{path} lists the pieces of {model.name}, which also says what they are and how text is normalized",
             hint=f"read {model}",
         )
     return loads(read(path), str(path))

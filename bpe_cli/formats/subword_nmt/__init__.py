@@ -2,7 +2,7 @@
 
 Codes: ``#version: 0.2``, then ``left right`` on each line in order of priority, with ``</w>`` glued to
 what ends a word. ``#version: 0.2 byte``: the same over bytes, whose lines are no UTF-8. Without a header,
-or with ``#version: 0.1``, ``</w>`` is a symbol of its own. Of a pair that stands twice the first counts.
+or with ``#version: 0.1``, ``</w>`` is a symbol of its own. Of a pair that appears twice the first counts.
 
 Codes hold merges and nothing else: ids are given anew when they are read.
 """
@@ -204,7 +204,7 @@ def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None
 
 
 def load_vocabulary(data: bytes, source: str = "vocabulary") -> dict[str, int]:
-    r"""Read a vocabulary: a token and its count on each line; of one that stands twice the larger counts.
+    r"""Read a vocabulary: a token and its count on each line; of one that appears twice the larger counts.
 
     >>> load_vocabulary(b"the 12\nth@@ 3\n")
     {'the': 12, 'th@@': 3}

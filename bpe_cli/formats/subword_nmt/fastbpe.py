@@ -2,7 +2,7 @@
 
 The merges are those of subword-nmt's codes of version 0.2, with ``</w>`` glued to what ends a word, and
 so are the tokenizers made of them. fastBPE's own reader wants the count and does not look at it; it stops
-at a pair that stands twice, as this one does. Its ``applybpe`` cuts words at spaces and LF only and keeps
+at a pair that appears twice, as this one does. Its ``applybpe`` cuts words at spaces and LF only and keeps
 several spaces; here, as in subword-nmt, a CR ends a word too.
 
 Vocabularies (``token count``) are those of subword-nmt as well: ``subword_nmt.load_vocabulary``.

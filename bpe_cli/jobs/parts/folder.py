@@ -51,7 +51,7 @@ def check_inputs(items: Sequence[Input], folder: str, what: str) -> None:
     for item in items:
         if item.size is None:
             why = "has no size that its server tells" if is_url(item.path) else "is not a plain file"
-            raise UsageError(f"{item.name} {why}, and parts are made of files whose sizes are known")
+            raise UsageError(f"{item.name} {why}, and parts are made only of files of known size")
         if not item.path.isascii() and item.path.encode("utf-8", "replace") != os.fsencode(item.path):
             raise UsageError(f"the name {item.name} is not UTF-8, and records cannot hold it", hint="rename the file")
         if is_url(item.path):

@@ -335,7 +335,7 @@ def check_deep(
 
 def _check_source(source: Source) -> None:
     if source.text is not None:
-        raise UsageError("a data set is made of files, not of a text")
+        raise UsageError("a data set needs files, not a text")
     if not source.paths or "-" in source.paths:
         raise UsageError(
             "a data set is made of files: stdin cannot be divided, or read again",

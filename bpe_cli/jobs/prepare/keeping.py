@@ -46,7 +46,7 @@ def settled(names: Sequence[str], source: Source, inputs: Inputs) -> tuple[KeptF
         kept = KeptField(field, kind) if named else KeptField(name)
         if not kept.name or kept.name in fields:
             wrong = f"names {kept.name!r} twice" if kept.name else "names a field without a name"
-            raise UsageError(f"`keep` {wrong}", hint="as in id,url or id:int64,url:string")
+            raise UsageError(f"`keep` {wrong}", hint="for example: id,url or id:int64,url:string")
         if kept.name in _TAKEN:
             raise UsageError(f"`keep` names {kept.name}, which a row has already")
         if not named and inputs.items and inputs.items[0].kind in (ARROW, PARQUET):

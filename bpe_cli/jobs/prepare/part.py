@@ -85,11 +85,11 @@ class PrepareOptions:
         if self.length is None and "spans" in self.columns:
             raise UsageError("spans are the documents in sequences, and there are no sequences", hint="use `length`")
         if "loss_mask" in self.columns:
-            raise UsageError("loss_mask is written with `mask`, and not asked for by name", hint="leave it out")
+            raise UsageError("loss_mask is written with `mask`, not by its name", hint="leave it out")
         if self.mask is not None and self.chat is None:
-            raise UsageError("`mask` says what of conversations is to be learnt", hint="`chat` reads conversations")
+            raise UsageError("`mask` is for conversations", hint="`chat` reads conversations")
         if self.val is not None and not 0 < self.val < 1:
-            raise UsageError(f"`val` is a share of the documents, and {self.val} is none", hint="as in 0.001")
+            raise UsageError(f"`val` is a share of the documents, and {self.val} is not one", hint="for example: 0.001")
         if not 0 <= self.seed < 1 << 64:
             raise UsageError("`seed` is a number from 0 to 2**64 - 1")
         if self.chat is not None and (self.add_special_tokens or self.bos is not None):

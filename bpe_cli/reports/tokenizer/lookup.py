@@ -60,12 +60,12 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     """
     kind, colon, rest = name.partition(":")
     if colon and kind == "id":
-        return [_of_id(anatomy, rest, f"{quote(name)} is not an id", "as in id:262")]
+        return [_of_id(anatomy, rest, f"{quote(name)} is not an id", "for example: id:262")]
     if colon and kind == "bytes":
         try:
             content = bytes.fromhex(rest)
         except ValueError:
-            raise UsageError(f"{name!r} is not made of hexadecimal digits", hint="as in bytes:e8b0") from None
+            raise UsageError(f"{name!r} is not made of hexadecimal digits", hint="for example: bytes:e8b0") from None
     elif colon and kind == "text":
         content = rest.encode("utf-8", "surrogateescape")
     elif name.isascii() and name.isdigit():
@@ -329,7 +329,7 @@ def _rank(anatomy: Anatomy, token_id: int) -> int | None:
     rank = None
     for number, (left, right, _) in enumerate(model.merges or ()):
         if (left, right) == pair:
-            rank = number  # of a pair that stands twice the last counts
+            rank = number  # of a pair that appears twice the last counts
     return rank
 
 

@@ -58,7 +58,7 @@ class Sampling:
             if not 0 <= self.number < float("inf"):
                 raise UsageError(f"alpha {self.number} is not a number from 0 up")
         elif not 0 <= self.number <= 1:
-            raise UsageError(f"a dropout of {self.number} is not a probability: it lies between 0 and 1")
+            raise UsageError(f"a dropout of {self.number} is not a probability: it must be between 0 and 1")
         if not 0 <= self.nbest <= 1024:
             raise UsageError(f"at most 1,024 of the best are drawn from, not {self.nbest:,}")
         if not 0 <= self.seed < 1 << 64:

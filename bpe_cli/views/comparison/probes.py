@@ -72,7 +72,7 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Block]:
     ]
     yield Grid("language", names, [ratios])
     if any(result.loses_text for result in probe.results):
-        yield Line("?: some of the tokens stand for unknown text; that they are few is no merit")
+        yield Line("?: some of the tokens stand for unknown text; that they are few is not a merit")
 
 
 def _premium(cost: LanguageCost) -> str:

@@ -28,7 +28,7 @@ MARK = "*"
 """Stands after a ratio that is beyond noise."""
 
 DOUBT = "?"
-"""Stands after a value that is no merit: text was lost."""
+"""Stands after a value that is not a merit: text was lost."""
 
 _WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai write few of them"
 
@@ -220,7 +220,7 @@ def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) 
         if not shown or not any(measure.loses_text for measure in measures):
             continue
         lost = count(measures[-1].unknown_bytes, "byte")
-        lines.append(f"{DOUBT} {name}: {lost} became unknown tokens; that its tokens are few is no merit")
+        lines.append(f"{DOUBT} {name}: {lost} became unknown tokens; that its tokens are few is not a merit")
         if number == report.baseline and len(names) > 1 and any(metric.name == "ratio" for metric in metrics):
             lines.append(f"{DOUBT} ratios are to {name}, which loses text: the others look worse than they are")
     return lines

@@ -86,7 +86,7 @@ def test_numbers_of_the_api(shared):
         ('[{"role": "tool", "tool_call_id": "x", "content": "y"}]', r"messages\[0\]\.tool_call_id: it is not known"),
         ('[{"role": "user", "content": [{"type": "image_url"}]}]', r"content\[0\] is of type 'image_url'"),
         ('[{"role": "assistant", "function_call": 5}]', "is not an object with a name"),
-        (f'{{{HELLO}, "tools": [{{"type": "browser"}}]}}', r"tools\[0\] is no function"),
+        (f'{{{HELLO}, "tools": [{{"type": "browser"}}]}}', r"tools\[0\] is not a function"),
         (f'{{{HELLO}, "functions": [5]}}', r"functions\[0\] is not an object with a name"),
         (f'{{{HELLO}, "functions": [{{"name": "f", "parameters": 5}}]}}', "is not a JSON Schema"),
         (f'{{{HELLO}, "functions": [{{"name": "f", "parameters": {{"properties": {{"a": {{"type": "x"}}}}}}}}]}}',

@@ -165,7 +165,7 @@ def test_an_archive_that_ends_too_early_is_an_error(size: int) -> None:
 
 
 def test_two_in_one_file_are_an_error() -> None:
-    with pytest.raises(InputError, match=r"x\.tar has something behind the end of its archive"):
+    with pytest.raises(InputError, match=r"x\.tar has data after the end of its archive"):
         documents(tar([("a.txt", b"")]) * 2)
 
 

@@ -147,7 +147,7 @@ def test_a_saved_data_set_is_its_rows(tmp_path):
     notes = []
     assert read(str(tmp_path / "d"), on_skip=notes.append) == [row.encode() for row in ROWS]
     assert [note.replace(str(tmp_path), "") for note in notes] == [
-        "/d/cache-1234.arrow skipped: it is no part of the data set's rows"
+        "/d/cache-1234.arrow skipped: it is not part of the data set's rows"
     ]
 
 

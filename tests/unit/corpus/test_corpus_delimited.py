@@ -65,7 +65,7 @@ def test_rows_are_those_of_python(text: str, size: int) -> None:
     except InputError as raised:
         error = raised.message
     assert bool(fault) == bool(error)
-    assert ("expected after" in fault) == ("behind the quote" in error)
+    assert ("expected after" in fault) == ("after the quote" in error)
     assert fault or found == expected
 
 
@@ -107,9 +107,9 @@ def test_a_column_is_named(tmp_path: Path) -> None:
         (b"text,text\n", "x.csv:1: several columns are called 'text'"),
         (b"\ntext,id\na,1\nb\n", "x.csv:4: the row has 1 column, and the first row 2"),
         (b'text,id\n"a\nb",1\nb,2,3\n', "x.csv:4: the row has 3 columns, and the first row 2"),
-        (b'text\n"a"b\n', "x.csv:2: text stands behind the quote that ends a field"),
+        (b'text\n"a"b\n', "x.csv:2: there is text after the quote that ends a field"),
         (b'text\na\n"b\nc\n', "x.csv:3: the row that begins here has a quote that is not closed"),
-        (b'"text"x\n', "x.csv:1: text stands behind"),
+        (b'"text"x\n', "x.csv:1: there is text after"),
     ],
 )
 def test_errors_say_where(data: bytes, message: str, tmp_path: Path) -> None:

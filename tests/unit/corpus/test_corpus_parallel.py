@@ -46,7 +46,7 @@ def test_a_file_for_each_language(tmp_path):
         (b"english only\nline\n", "x:1 does not name the languages"),
         (b"en\ten\na\tb\n", "x:1 does not name the languages"),
         (b"en\tde\na\tb\na\tb\tc\n", "x:3 has 3 values for 2 languages"),
-        (b'{"en": "a", "de": "b"}\n{"en": "a"}\n', "x:2 has not the languages of the first line: de"),
+        (b'{"en": "a", "de": "b"}\n{"en": "a"}\n', "x:2 does not have the languages of the first line: de"),
         (b'{"en": "a"}\n{"en": null}\n', "x:2: the value of en is not text"),
         (b'{"en": 1}\n', "x:1: the value of en is not text"),
         (b'{"en": "a", "en": "b"}\n', "x:1 has the key en twice"),

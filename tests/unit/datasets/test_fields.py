@@ -228,7 +228,7 @@ def test_a_mask_of_another_length_is_noticed(to: str, end: str, lines: dict[str,
         file["bytes"] -= 1
     (tmp_path / "out/manifest.json").write_text(json.dumps(manifest))
     assert len(TokenDataset(tmp_path / "out")[0])
-    with pytest.raises(InputError, match=f"part-00000{end} does not hold what its record says"):
+    with pytest.raises(InputError, match=f"part-00000{end} does not match its record"):
         TokenDataset(tmp_path / "out", fields="loss_mask")[0]
 
 

@@ -56,7 +56,7 @@ def test_what_is_given_up_with_it_is_named(tmp_path: Path) -> None:
 
 
 def test_workers_that_never_begin_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BpeError, match="worker processes end before they begin: killed by SIGKILL") as caught:
+    with pytest.raises(BpeError, match="worker processes end before they start: killed by SIGKILL") as caught:
         list(Local(2).run(work_in(tmp_path, beginning="killed"), PARTS))
     assert "__main__" in (caught.value.hint or "")
     with pytest.raises(InputError, match="there is no tokenizer"):
@@ -129,4 +129,4 @@ def test_a_script_without_a_guard_is_explained(tmp_path: Path, repository: Path)
         [sys.executable, script, tmp_path], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 1
-    assert "worker processes end before they begin" in done.stderr
+    assert "worker processes end before they start" in done.stderr

@@ -169,17 +169,17 @@ def test_settings_are_read(lay, config, normalizer):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"do_lower_case": "yes"}, "do_lower_case is to be true or false"),
-        ({"strip_accents": 1}, "strip_accents is to be true or false, not 1"),
+        ({"do_lower_case": "yes"}, "do_lower_case must be true or false"),
+        ({"strip_accents": 1}, "strip_accents must be true or false, not 1"),
         ({"tokenizer_class": "BertJapaneseTokenizer"}, "whose stages are not known to be BERT's"),
-        ({"tokenizer_class": 5}, "tokenizer_class is to be a string"),
+        ({"tokenizer_class": 5}, "tokenizer_class must be a string"),
         ({"do_basic_tokenize": False}, "do_basic_tokenize is false, which this version cannot carry over"),
         ({"unk_token": "<unk>"}, "has no token for words that cannot be spelt: [UNK], or what"),
         ({"unk_token": None}, "has no token for words that cannot be spelt"),
-        ({"unk_token": 5}, "unk_token is to be a string"),
+        ({"unk_token": 5}, "unk_token must be a string"),
         ({"added_tokens_decoder": {"-1": {}}}, 'has the key "-1", which is not an id'),
         ({"added_tokens_decoder": {"5": {"content": "x"}}}, 'has id 5, which is "un" in the vocabulary'),
-        ([], "is to be an object, not an array"),
+        ([], "must be an object, not an array"),
     ],
 )
 def test_wrong_settings_are_named(lay, config, message):

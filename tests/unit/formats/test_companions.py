@@ -186,10 +186,10 @@ def decoder(token_id, content, **flags):
 @pytest.mark.parametrize(
     ("others", "parts"),
     [
-        ({"tokenizer_config": []}, ["tokenizer_config.json is to be an object, not an array"]),
-        ({"tokenizer_config": {"bos_token": 5}}, ["tokenizer_config.json: bos_token is to be a string, not 5"]),
+        ({"tokenizer_config": []}, ["tokenizer_config.json must be an object, not an array"]),
+        ({"tokenizer_config": {"bos_token": 5}}, ["tokenizer_config.json: bos_token must be a string, not 5"]),
         ({"tokenizer_config": {"bos_token": "<t>"}}, ['tokenizer_config.json: the special token "<t>" has no id']),
-        ({"tokenizer_config": {"chat_template": 5}}, ["tokenizer_config.json: chat_template is to be an array"]),
+        ({"tokenizer_config": {"chat_template": 5}}, ["tokenizer_config.json: chat_template must be an array"]),
         (
             {"tokenizer_config": {"chat_template": [{"name": "a", "template": "x"}] * 2}},
             ['chat_template[1] is the second template called "a"'],
@@ -220,7 +220,7 @@ def decoder(token_id, content, **flags):
         ),
         ({"added_tokens": {"hello": 400}}, ['has the added token "hello" with id 400', '"hello" with id 260']),
         ({"added_tokens": {"": 400}}, ["added_tokens.json has an empty token"]),
-        ({"chat_template": [1]}, ["chat_template.json is to be an object"]),
+        ({"chat_template": [1]}, ["chat_template.json must be an object"]),
     ],
 )
 def test_contradictions_name_the_files(lay, others, parts):
@@ -293,8 +293,8 @@ def test_classes_put_their_tokens_around(model_file, config, single, pair):
         (NAMES | {"add_bos_token": True}, "add_bos_token is true, and what that does is known only of some classes"),
         (NAMES | {"add_eos_token": True, "tokenizer_class": "XTokenizer"}, "add_eos_token is true, and what"),
         (NAMES | {"add_eos_token": True, "tokenizer_class": "GPT2Tokenizer"}, "add_eos_token is true, and what"),
-        ({"add_bos_token": "yes"}, "add_bos_token is to be true or false"),
-        ({"tokenizer_class": 5}, "tokenizer_class is to be a string, not 5"),
+        ({"add_bos_token": "yes"}, "add_bos_token must be true or false"),
+        ({"tokenizer_class": 5}, "tokenizer_class must be a string, not 5"),
     ],
 )
 def test_classes_that_are_not_known_are_refused(model_file, config, message):

@@ -226,7 +226,7 @@ def test_unused_pieces_and_foreign_characters_are_refused():
 
 def test_marks_behind_words_are_refused():
     normalizer = (SpaceMarks(treat_whitespace_as_suffix=True),)
-    assert "behind the text" in refused(Tokenizer(scored({"a": 0}), (), (UNK,), normalizer=normalizer))
+    assert "after the text" in refused(Tokenizer(scored({"a": 0}), (), (UNK,), normalizer=normalizer))
 
 
 def test_words_are_refused():

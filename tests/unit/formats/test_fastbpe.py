@@ -169,7 +169,7 @@ def test_text_is_segmented_as_by_applybpe(tmp_path_factory, data):
     for _ in range(data.draw(st.integers(1, 8))):
         left = data.draw(st.sampled_from([symbol for symbol in symbols if not symbol.endswith("</w>")]))
         right = data.draw(st.sampled_from(symbols))
-        if left + right not in symbols:  # fastBPE stops at a product that stands twice
+        if left + right not in symbols:  # fastBPE stops at a product that appears twice
             codes.append((left, right))
             symbols.append(left + right)
     words = data.draw(st.lists(st.text(LETTERS, min_size=1, max_size=8), min_size=1, max_size=6))

@@ -202,7 +202,7 @@ def test_ids_of_roles_that_are_none_count_for_nothing(read):
 
 
 def rows_of_splits() -> list[str]:
-    """Return the table of docs/formats/gguf.md."""
+    """Return the table of docs/reference/formats/gguf.md."""
     rows = ["| names | split | |", "|---|---|---|"]
     for pre in gguf_pre.TABLE:
         names = ", ".join(f"`{name}`" for name in pre.names)
@@ -214,7 +214,7 @@ def rows_of_splits() -> list[str]:
 
 
 def test_the_page_lists_the_splits(repository):
-    page = (repository / "docs" / "formats" / "gguf.md").read_text("utf-8")
+    page = (repository / "docs" / "reference" / "formats" / "gguf.md").read_text("utf-8")
     assert "\n".join(rows_of_splits()) in page
     for name in (*gguf_pre.ON_CHARACTERS, *MAKERS, *NOT_READ):
         assert f"`{name}`" in page

@@ -119,13 +119,13 @@ def test_every_count_and_length_made_huge(files):
         (header(1) + encode_string(b"a") + struct.pack("<IIQ", ARRAY, U32, HUGE) + bytes(9), "past the end"),
         (header(1) + encode_string(b"a") + struct.pack("<IIQ", ARRAY, STRING, HUGE) + bytes(9), "too short"),
         (header(1) + encode_string(b"a") + struct.pack("<IIQ", ARRAY, ARRAY, HUGE) + bytes(9), "too short"),
-        (write([MODEL, MODEL]), 'the key "tokenizer.ggml.model" stands twice'),
-        (write([("tokenizer.ggml.model", encode(U8, 1))]), "is to be a string, not u8"),
+        (write([MODEL, MODEL]), 'the key "tokenizer.ggml.model" appears twice'),
+        (write([("tokenizer.ggml.model", encode(U8, 1))]), "must be a string, not u8"),
         (write([("tokenizer.ggml.model", encode(STRING, b"\xff"))]), "is not UTF-8"),
         (write([MODEL]), "has no tokens"),
-        (write([MODEL, ("tokenizer.ggml.tokens", encode(ARRAY, [b"a", b"a"], STRING))]), "stands twice, as 0 and 1"),
+        (write([MODEL, ("tokenizer.ggml.tokens", encode(ARRAY, [b"a", b"a"], STRING))]), "appears twice, as 0 and 1"),
         (write([MODEL, ("tokenizer.ggml.tokens", encode(ARRAY, [b"\xff"], STRING))]), "token 0 is not UTF-8"),
-        (write([MODEL, ("tokenizer.ggml.tokens", encode(U8, 1))]), "is to be an array of strings, not u8"),
+        (write([MODEL, ("tokenizer.ggml.tokens", encode(U8, 1))]), "must be an array of strings, not u8"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -193,7 +193,7 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_lists_of_unequal_length():
     tokens = ("tokenizer.ggml.tokens", encode(ARRAY, [b"a", b"b"], STRING))
     few = encode(ARRAY, [], STRING)
-    refused(write([MODEL, tokens, ("tokenizer.ggml.token_type", few)]), "is to be an array of i32, not array of string")
+    refused(write([MODEL, tokens, ("tokenizer.ggml.token_type", few)]), "must be an array of i32, not array of string")
     llama = ("tokenizer.ggml.model", encode(STRING, b"llama"))
     from array import array
 
@@ -206,7 +206,7 @@ def test_lists_of_unequal_length():
     refused(write([MODEL, tokens, ("tokenizer.ggml.merges", encode(ARRAY, [b"a b"], STRING))]), "not in the vocabulary")
     flag = ("tokenizer.ggml.add_bos_token", encode(I8, 1))
     merges = ("tokenizer.ggml.merges", encode(ARRAY, [], STRING))
-    refused(write([MODEL, tokens, merges, flag]), "is to be true or false, not i8")
+    refused(write([MODEL, tokens, merges, flag]), "must be true or false, not i8")
     flag = ("tokenizer.ggml.add_bos_token", encode(BOOL, True))
     refused(write([MODEL, tokens, merges, flag]), r"asks for a token at texts' ends that it does not name \(bos\)")
 

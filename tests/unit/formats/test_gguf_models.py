@@ -247,7 +247,7 @@ def test_scores_and_bytes_that_such_a_model_cannot_have(read, options, message):
 
 
 def test_what_llama_cpp_has_no_such_model_for_is_not_written(read):
-    with pytest.raises(FormatError, match="whose id is 0"):
+    with pytest.raises(FormatError, match="with id 0"):
         gguf.dump(read(fill_plamo2, first=False))
     tokenizer = read(fill_plamo2)
     for part, loss in (("normalizer", ()), ("decoder", ()), ("pre_tokenizer", (WhitespaceSplit(),))):
@@ -291,7 +291,7 @@ def test_a_tag_that_is_a_special_token_is_looked_for_as_such(read):
         ({"types": {"ACGTAC\ue000": 4}}, "a special token"),
         ({"pre": "gemma4"}, 'hybriddna with the split "gemma4" cannot be read'),
         ({"pre": "of no kind"}, "which is not known"),
-        ({"words": ("ACGTAC", "ACGTAC")}, "stands twice"),
+        ({"words": ("ACGTAC", "ACGTAC")}, "appears twice"),
     ],
 )
 def test_files_of_dna_that_are_refused(read, options, sentence):

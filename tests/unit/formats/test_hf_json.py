@@ -175,8 +175,8 @@ def test_post_processor_is_kept():
             {"model": {"merges": ["a b", ["a"]]}},
             'tokenizer.json: model.merges has merge 2 in another form than "a b" or ["a", "b"]',
         ),
-        ({"model": {"merges": {}}}, "tokenizer.json: model.merges is to be an array, not an object"),
-        ({"model": {"merges": None}}, "tokenizer.json: model.merges is to be an array, not null"),
+        ({"model": {"merges": {}}}, "tokenizer.json: model.merges must be an array, not an object"),
+        ({"model": {"merges": None}}, "tokenizer.json: model.merges must be an array, not null"),
         (
             {"model": {"vocab": {"a": 0, "b": 0}}},
             'tokenizer.json: model.vocab gives the id 0 to "a" and to "b"',
@@ -191,7 +191,7 @@ def test_post_processor_is_kept():
         ({"model": {"vocab": {"a": 10**30}}}, 'gives "a" the id 1e+30; ids are'),
         ({"model": {"vocab": {"a": 0, "b": 2097152}, "merges": []}}, 'the token "b" has id 2,097,152; ids run to'),
         ({"normalizer": {"type": "Magic"}}, 'tokenizer.json: normalizer: cannot run the normalizer "Magic"'),
-        ({"normalizer": {"type": "Strip", "strip_left": 1}}, "normalizer.strip_left is to be true or false, not 1"),
+        ({"normalizer": {"type": "Strip", "strip_left": 1}}, "normalizer.strip_left must be true or false, not 1"),
         ({"normalizer": {"type": "Prepend"}}, 'normalizer has no "prepend"'),
         ({"decoder": {"type": "Magic"}}, 'tokenizer.json: decoder: cannot run the decoder "Magic"'),
         ({"pre_tokenizer": {"type": "Magic"}}, 'pre_tokenizer: cannot run the pre-tokenizer "Magic"'),
@@ -201,20 +201,20 @@ def test_post_processor_is_kept():
         ),
         (
             {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁▁"}},
-            'pre_tokenizer.replacement is to be one character, not "▁▁"',
+            'pre_tokenizer.replacement must be one character, not "▁▁"',
         ),
         ({"model": {"dropout": 0.1}}, "model.dropout is 0.1, and encoding is never random unless it is asked for"),
-        ({"model": {"ignore_merges": 1}}, "model.ignore_merges is to be true or false, not 1"),
+        ({"model": {"ignore_merges": 1}}, "model.ignore_merges must be true or false, not 1"),
         ({"model": {"cache": 1}}, 'model has a field that this version does not know: "cache"'),
         ({"model": {"type": "Magic"}}, 'tokenizer.json: model.type is "Magic", a model that is not known'),
         ({"model": {"unk_token": "<unk>"}}, 'model.unk_token is "<unk>", which is not in the vocabulary'),
         ({"extra": 1}, 'tokenizer.json has a field that this version does not know: "extra"'),
-        ({"version": "2.0"}, 'version is to be "1.0"'),
-        ({"post_processor": [1]}, "post_processor is to be an object, not an array"),
-        ({"added_tokens": {}}, "added_tokens is to be an array, not an object"),
-        ({"added_tokens": [added(token_id=-1)]}, "added_tokens[0].id is to be an integer from 0 to"),
+        ({"version": "2.0"}, 'version must be "1.0"'),
+        ({"post_processor": [1]}, "post_processor must be an object, not an array"),
+        ({"added_tokens": {}}, "added_tokens must be an array, not an object"),
+        ({"added_tokens": [added(token_id=-1)]}, "added_tokens[0].id must be an integer from 0 to"),
         ({"added_tokens": [added(content="")]}, "added_tokens[0].content is empty"),
-        ({"added_tokens": [added(content=5)]}, "added_tokens[0].content is to be a string, not 5"),
+        ({"added_tokens": [added(content=5)]}, "added_tokens[0].content must be a string, not 5"),
         (
             {"added_tokens": [added(), added("<t>")]},
             'the added tokens "<s>" (id 5) and "<t>" (id 5) contradict each other',
@@ -242,7 +242,7 @@ def test_refusals_name_what_and_where(changes, message):
         ({"String": ""}, "pattern.String is empty"),
         ({"String": "a", "Regex": "a"}, 'is to have one of "String" and "Regex"'),
         ({}, 'is to have one of "String" and "Regex"'),
-        ("a", "pattern is to be an object"),
+        ("a", "pattern must be an object"),
     ],
 )
 def test_patterns_that_would_be_read_differently_are_refused(pattern, message):
@@ -270,10 +270,10 @@ def test_other_splits_are_refused(changes):
         (b'{"version": "\xff"}', "not valid JSON"),
         (b'{"version": "\\ud800"}', "not valid JSON: no low surrogate in string"),
         (b"\xef\xbb\xbf{}", "not valid JSON: UTF-8 byte order mark"),
-        (b"[]", "f is to be an object, not an array"),
-        (b"{}", "f: model is to be an object, not null"),
-        (b'{"model": {}}', "f: model.vocab is to be an object, not null"),
-        (b'{"model": 3}', "f: model is to be an object, not 3"),
+        (b"[]", "f must be an object, not an array"),
+        (b"{}", "f: model must be an object, not null"),
+        (b'{"model": {}}', "f: model.vocab must be an object, not null"),
+        (b'{"model": 3}', "f: model must be an object, not 3"),
     ],
 )
 def test_broken_json_is_refused_with_its_place(data, message):
@@ -303,7 +303,7 @@ def test_a_pattern_cannot_be_given(tmp_path):
     ("name", "message"),
     [
         ("llama2", 'model.merges has merge 18918, "   ": that is not two tokens and one space between'),
-        ("added-tokens-test", "model.merges is to be an array, not an object"),
+        ("added-tokens-test", "model.merges must be an array, not an object"),
     ],
 )
 def test_what_hugging_face_refuses_is_refused(shared, name, message):

@@ -121,7 +121,7 @@ def test_other_models_are_refused(tiny):
         (small() + struct.pack("<fi", 0, -1), "-1 bytes"),
         (small(("a", float("nan"))), "is nan: that is not a finite number"),
         (small() + struct.pack("<fi", 0, 1) + b"\xff", "not UTF-8"),
-        (small(("a", 0), ("a", 1)), "stands twice"),
+        (small(("a", 0), ("a", 1)), "appears twice"),
         (struct.pack("<i", 9) + b"".join(FIRST[:9]), "fewer than three and one for each byte"),
         (struct.pack("<i", 9) + entry("<unk>") + entry("<s>"), r"llama2.c has .*<s>.* there"),
     ],

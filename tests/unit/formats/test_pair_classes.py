@@ -111,7 +111,7 @@ def test_a_pattern_counts_more_than_a_class(lay):
 
 
 def test_a_class_that_is_no_name(lay):
-    with pytest.raises(FormatError, match="tokenizer_class is to be a string"):
+    with pytest.raises(FormatError, match="tokenizer_class must be a string"):
         formats.load(lay({"a": 0, "b": 1, "ab": 2}, "a b\n", {"tokenizer_class": ["x"]}))
 
 

@@ -101,7 +101,7 @@ def test_another_file_of_a_folder_is_named_where_the_first_is_broken(make, tmp_p
         formats.load(tmp_path)
     assert caught.value.hint is None
     (tmp_path / "ranks.tiktoken").write_bytes(b"YQ== 0\n")
-    with pytest.raises(FormatError, match="merges is to be an array") as caught:
+    with pytest.raises(FormatError, match="merges must be an array") as caught:
         formats.load(tmp_path)
     assert caught.value.hint == f"{tmp_path / 'ranks.tiktoken'} lies beside it: name that one"
 

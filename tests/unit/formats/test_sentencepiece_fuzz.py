@@ -147,7 +147,7 @@ def test_lying_lengths_cost_nothing():
 
 def test_equal_pieces_are_refused():
     empty = wire.bytes_field(1, wire.bytes_field(1, b"a"))
-    with pytest.raises(FormatError, match="stands twice"):
+    with pytest.raises(FormatError, match="appears twice"):
         sentencepiece_model.loads(empty * 10_000)
 
 

@@ -104,7 +104,7 @@ def test_what_it_cannot_hold_is_named(tiny):
         (b"<unk>\t0\n\t-1\n", ":2: "),
         (b"<unk>\t0\na\tnan\n", ':2: the score of "a" is not a finite number'),
         (b"<unk>\t0\n\xff\t-1\n", "not UTF-8"),
-        (b"<unk>\t0\na\t-1\na\t-2\n", "stands twice"),
+        (b"<unk>\t0\na\t-1\na\t-2\n", "appears twice"),
         (b"a\t-1\n", "no piece <unk>"),
     ],
 )

@@ -130,10 +130,10 @@ def test_prefix_space_is_read(lay):
         ({"special_tokens_map": {"bos_token": "<t>"}}, 'the special token "<t>" has no id'),
         (
             {"special_tokens_map": {"bos_token": {"content": "<s>", "rstrip": 1}}},
-            "rstrip is to be true or false, not 1",
+            "rstrip must be true or false, not 1",
         ),
-        ({"special_tokens_map": {"bos_token": 5}}, "bos_token is to be a string, not 5"),
-        ({"special_tokens_map": [1]}, "special_tokens_map.json is to be an object, not an array"),
+        ({"special_tokens_map": {"bos_token": 5}}, "bos_token must be a string, not 5"),
+        ({"special_tokens_map": [1]}, "special_tokens_map.json must be an object, not an array"),
         ({"tokenizer_config": {"added_tokens_decoder": {"x": {}}}}, 'has the key "x", which is not an id'),
         ({"tokenizer_config": {"added_tokens_decoder": {"5": {"content": "<t>"}}}}, 'has id 5, which is "<s>"'),
         (

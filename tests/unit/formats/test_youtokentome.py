@@ -202,7 +202,7 @@ def test_what_a_model_cannot_hold_is_refused(make):
 @pytest.mark.parametrize(
     ("tokens", "triples", "message"),
     [
-        (["▁", "a", "b", "ab"], [], 'no rule makes "ab", which is no single character'),
+        (["▁", "a", "b", "ab"], [], 'no rule makes "ab", which is not a single character'),
         (["▁", "a", "b", "x"], [(2, 3, 4)], 'here "a" and "b" make "x"'),
         (["▁", "a", "b", "ab", "aba", "ba"], [(2, 3, 4), (3, 2, 6), (4, 2, 5), (2, 6, 5)], "one rule a token"),
         (["▁", "a", "ab", "aba", "b"], [(3, 2, 4), (2, 5, 3)], 'the rule for "aba" comes before that for "ab"'),

@@ -95,7 +95,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     done = call("encode", "in.txt", "-t", "gpt2", "--to", "chunks", "--size", "1", "-o", "x.jsonl", cwd=tmp_path)
     assert done.err == error(
         "in.txt: '你' at byte 8 has 2 tokens, and a part may have 1",
-        "a character is not cut in two: give a greater max_tokens",
+        "a character is not cut in two: give a larger max_tokens",
     )
     assert (done.status, [each.name for each in tmp_path.iterdir()]) == (2, ["in.txt"])
 
@@ -103,25 +103,25 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ("--to chunks", "--to chunks needs to know how large they are", "as in --size 256"),
+        ("--to chunks", "--to chunks needs to know how large they are", "for example: --size 256"),
         ("--to text", "--to text writes the text of conversations, or the beginning of each text",
          "--chat reads conversations; --truncate 100 keeps 100 tokens"),
-        ("--size 3", "--size is about chunks", "--to chunks writes them"),
-        ("--overlap 3", "--overlap is about chunks", "--to chunks writes them"),
-        ("--to text --truncate 3 --break line", "--break is about chunks", "--to chunks writes them"),
-        ("--truncate 3", "--truncate is about text that is cut", "--to text writes it"),
-        ("--to chunks --size 2 --keep tail", "--keep is about text that is cut", "--to text writes it"),
+        ("--size 3", "--size is for chunks", "--to chunks writes them"),
+        ("--overlap 3", "--overlap is for chunks", "--to chunks writes them"),
+        ("--to text --truncate 3 --break line", "--break is for chunks", "--to chunks writes them"),
+        ("--truncate 3", "--truncate is for text that is cut", "--to text writes it"),
+        ("--to chunks --size 2 --keep tail", "--keep is for text that is cut", "--to text writes it"),
         ("--to chunks --size 2 --overlap 2", "--overlap must be less than --size, which is 2, not 2", None),
-        ("--to chunks --size 2 --max-tokens 2", "parts of texts have no ids, which --max-tokens is about",
+        ("--to chunks --size 2 --max-tokens 2", "parts of texts have no ids, and --max-tokens is only for ids",
          "leave it out"),
-        ("--to chunks --size 2 --eot auto", "parts of texts have no ids, which --eot is about", "leave it out"),
+        ("--to chunks --size 2 --eot auto", "parts of texts have no ids, and --eot is only for ids", "leave it out"),
         ("--to chunks --size 2 --dropout 0.1", "sampling is for ids, and text is written", None),
         ("--to chunks --size 2 --special error", "--special error is for ids, and text is written", None),
         ("--to chunks --size 2 -o x.txt.png.npy", "-o x.txt.png.npy names a .npy file, but what is written is text",
          "end the name in .jsonl; bpe encode --to npy writes .npy files"),
         ("--chat --to chunks --size 2", "a conversation is not divided into chunks",
          "--to text writes what a template makes of it"),
-        ("--chat --to text --truncate 2", "--truncate is about texts, and --chat reads conversations", None),
+        ("--chat --to text --truncate 2", "--truncate is for texts, and --chat reads conversations", None),
     ],
 )  # fmt: skip
 def test_options_that_do_not_fit(words, message, hint, tmp_path):

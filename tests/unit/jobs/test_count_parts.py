@@ -182,7 +182,7 @@ def test_which_sentences_are_chosen_is_a_setting(folder: Path) -> None:
     counted(trained=short)
     with pytest.raises(UsageError, match="were made with other settings: chosen"):
         counted(trained=longer)
-    with pytest.raises(UsageError, match="chosen otherwise"):
+    with pytest.raises(UsageError, match="chosen with other options"):
         add_up("counts", longer, MEMORY)
     expected = count_corpus(OF_LINES, short)
     assert list(items_of(add_up("counts", short, MEMORY)[0])) == list(items_of(expected))
@@ -231,7 +231,7 @@ def test_what_cannot_be_divided_is_refused(folder: Path) -> None:
     for source in (Source(), Source(("-",)), Source(text="low")):
         with pytest.raises(UsageError, match="not of stdin or a text"):
             counted(source=source)
-    with pytest.raises(UsageError, match="is not a plain file, and parts are made of files"):
+    with pytest.raises(UsageError, match="is not a plain file, and parts are made only of files"):
         counted(source=Source(("/dev/null",)))
     with pytest.raises(OutputError, match="is not a folder"):
         counted("in/a.txt")
@@ -327,10 +327,10 @@ def test_the_command_line_says_what_is_there(folder: Path) -> None:
     assert call("train", "--from-counts", "all.counts", "-s", "300", "-q").out == trained.out
     for option in (("--part", "1/2"), ("--part-size", "9"), ("--overwrite",)):
         result = call("train", "in", "--lines", "-s", "300", *option)
-        assert result.err == error(f"{option[0]} is for --counts-dir, which is missing")
+        assert result.err == error(f"{option[0]} needs --counts-dir")
     both = call("train", "--counts-dir", "counts", "--from-counts", "all.counts", "-s", "300")
-    assert both.err == error("--from-counts and --counts-dir exclude each other")
-    assert call(*shared, "--part", "x").err == error("--part 'x' is not K/N", "as in --part 3/8")
+    assert both.err == error("--from-counts and --counts-dir cannot be used together")
+    assert call(*shared, "--part", "x").err == error("--part 'x' is not K/N", "for example: --part 3/8")
     assert call("train", "-T", "low", "--counts-dir", "counts").status == 2
 
 
@@ -379,7 +379,7 @@ def test_the_library_counts_a_share(folder: Path) -> None:
     assert train(Path("in"), vocab_size=300, documents="lines", counts_dir="shared", processes=2) == expected
     assert times("shared") == before
     for more in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}):
-        with pytest.raises(UsageError, match=f"`{next(iter(more))}` is for `counts_dir`, which is missing"):
+        with pytest.raises(UsageError, match=f"`{next(iter(more))}` needs `counts_dir`"):
             train(Path("in"), vocab_size=300, **more)
     for wrong in ((1,), [1, 2], ("a", 1), 3):
         with pytest.raises(TypeError, match="share must be"):
@@ -395,6 +395,6 @@ def test_the_command_has_engines(folder: Path) -> None:
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
     for option, value in (("--engine", "ray"), ("--processes", "2")):
         refused = call(*whole, option, value)
-        assert (refused.status, refused.err) == (2, error(f"{option} is for --counts-dir, which is missing"))
+        assert (refused.status, refused.err) == (2, error(f"{option} needs --counts-dir"))
     refused = call(*whole, "--counts-dir", "counts", "--engine", "rays")
     assert (refused.status, "there is no engine 'rays'" in refused.err) == (2, True)

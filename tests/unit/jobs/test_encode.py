@@ -273,7 +273,7 @@ def test_a_listener_hears_how_it_goes_on(tmp_path):
     assert (diary.lines, diary.amount) == ([f"encoding {len(TEXT)} B", "done"], len(TEXT))
     diary = Diary()
     decode([path], "cl100k_base", output=io.BytesIO(), listener=diary)
-    assert diary.lines[1].startswith(f"{path} was encoded with gpt2, whose value differs")
+    assert diary.lines[1].startswith(f"{path} was encoded with gpt2, which differs")
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_listener_hears_how_it_goes_on(tmp_path):
         (lambda: encode(Source(("in",)), "gpt2", EncodeOptions("text"), output="x"), "cannot be encoded to 'text'"),
         (lambda: decode(["in"], "gpt2", DecodeOptions("count"), output="x"), "ids cannot be read from 'count'"),
         (lambda: encode_chat(LINE, "gpt2", output="x"), "`chat` reads JSON, not lines of text"),
-        (lambda: SegmentOptions(threshold=1), "`threshold` is about `vocabulary`"),
+        (lambda: SegmentOptions(threshold=1), "`threshold` needs `vocabulary`"),
         (lambda: TokenizerChoice("gpt2", frequencies="x"), "`frequencies` says"),
     ],
 )

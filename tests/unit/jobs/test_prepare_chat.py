@@ -144,7 +144,7 @@ def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path)
 
     refused("the format litdata has no column seq_lengths", options_of(to="litdata", columns=("seq_lengths",)))
     refused("comes with no chat template", CHAT, name="gpt2")
-    refused("openai says what OpenAI bills", options_of(chat=ChatOptions("openai")))
+    refused("openai counts what OpenAI bills", options_of(chat=ChatOptions("openai")))
     (tmp_path / "date.jinja").write_text("{{ strftime_now('%d') }}{{ messages[0].content }}")
     refused("writes what day it is", options_of(chat=ChatOptions(str(tmp_path / "date.jinja"))))
     (tmp_path / "broken.jinja").write_text("{% if %}")
@@ -157,7 +157,7 @@ def test_what_is_said_of_conversations_is_checked(talks: Source, tmp_path: Path)
         Source((str(tmp_path / "bad.jsonl"),), None, "jsonl"),
     )
     for match, changes in (
-        ("`mask` says what of conversations", {"mask": "assistant"}),
+        ("`mask` is for conversations", {"mask": "assistant"}),
         ("a chat template itself writes", {"chat": ChatOptions(), "bos": 1}),
         ("there are no sequences", {"columns": ("spans",)}),
         ("is written with `mask`", {"columns": ("loss_mask",)}),

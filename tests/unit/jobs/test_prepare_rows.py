@@ -194,5 +194,5 @@ def test_rows_of_tables_may_be_broken(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_fault() -> None:
-    page = (Path(bpe_cli.__file__).parent.parent / "docs/prepare.md").read_text(encoding="utf-8")
+    page = (Path(bpe_cli.__file__).parent.parent / "docs/how-to/prepare.md").read_text(encoding="utf-8")
     assert [kind for kind in FAULTS if f"`{kind}`" not in page] == []

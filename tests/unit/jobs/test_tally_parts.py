@@ -137,7 +137,7 @@ def test_what_is_wrong_with_tallies_is_named(folder: Path) -> None:
     one = next(Path("tallies").glob("*.tallies"))
     data = one.read_bytes()
     one.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(FormatError, match="does not have the hash that its record says"):
+    with pytest.raises(FormatError, match="does not match the hash in its record"):
         compare_and_check(job(place=place))
     one.write_bytes(data[:-1])
     with pytest.raises(UsageError, match="its tallies have"):
@@ -201,14 +201,14 @@ def test_the_command_and_the_library(folder: Path) -> None:
     assert json.loads(Path("tallies/plan.json").read_bytes())["schema"] == "bpe-tallies-plan/1"
     for option, value in (("--part", "1/2"), ("--engine", "ray"), ("--processes", "2"), ("--part-size", "1")):
         refused = call(*whole, option, value)
-        assert (refused.status, refused.err) == (2, error(f"{option} is for --tallies-dir, which is missing"))
+        assert (refused.status, refused.err) == (2, error(f"{option} needs --tallies-dir"))
     for more in (["--json"], ["-o", "x"], ["--diff"], ["--fail-if", "tokens > 1"], ["--metric", "tokens"]):
         name = {"-o": "--output"}.get(more[0], more[0])
-        message = f"--part tallies and compares nothing, and {name} is about a comparison"
+        message = f"--part tallies and compares nothing, and {name} is for a comparison"
         refused = call(*whole, *parts, "--part", "1/2", *more)
         assert (refused.status, refused.err) == (2, error(message, "compare without --part when all parts are tallied"))
     refused = call("compare", "--overlap", "-t", "gpt2", "-t", "gpt2", *parts)
-    assert (refused.status, refused.err) == (2, error("--tallies-dir is for inputs, and there is none", "name files"))
+    assert (refused.status, refused.err) == (2, error("--tallies-dir needs inputs", "name files"))
     report = bpe_cli.compare(NAMES, Path("in"), documents="lines")
     for number in (1, 2):
         shared = {"tallies_dir": "shared", "share": (number, 2), "part_bytes": 100}
@@ -216,5 +216,5 @@ def test_the_command_and_the_library(folder: Path) -> None:
     found = bpe_cli.compare(NAMES, Path("in"), documents="lines", tallies_dir="shared", processes=2)
     assert found.to_json() == report.to_json()
     for more in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}, {"part_bytes": 1}, {"overwrite": True}):
-        with pytest.raises(UsageError, match=f"`{next(iter(more))}` is for `tallies_dir`, which is missing"):
+        with pytest.raises(UsageError, match=f"`{next(iter(more))}` needs `tallies_dir`"):
             bpe_cli.compare(NAMES, Path("in"), **more)

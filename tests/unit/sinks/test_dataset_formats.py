@@ -146,7 +146,7 @@ def test_each_format_is_read_here_or_has_no_documents() -> None:
 
 
 def test_the_page_lists_all_formats() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "prepare.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "prepare.md").read_text(encoding="utf-8")
     for name, kind in DATASETS.items():
         files = "; ".join(", ".join(f"`{each}`" for each in names) for names in (kind.endings, kind.indexes) if names)
         assert f"| `{name}` | {files} | {kind.readers} |" in page

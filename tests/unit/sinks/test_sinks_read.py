@@ -229,7 +229,7 @@ def test_raw_numbers_are_read():
         assert read("bin", data, step, dtype="u16", eot=1) == [[], [7, 65535, 7]]
     assert read("bin", b"", dtype="u32") == [[]]
     assert read("bin", b"", dtype="u32", eot=7) == []
-    assert message_of("bin", b"123", dtype="u16") == "x: 3 bytes are no whole number of u16 ids"
+    assert message_of("bin", b"123", dtype="u16") == "x: 3 bytes are not a whole number of u16 ids"
     assert "nothing says whether" in message_of("bin", b"12")
 
 
@@ -242,8 +242,8 @@ def test_many_numbers_arrive_in_bounded_batches():
     ("content", "message"),
     [
         ("{", "invalid JSON"),
-        ("[]", "no description of ids"),
-        ('{"schema":"bpe-ids/2"}', "no description of ids"),
+        ("[]", "not a description of ids"),
+        ('{"schema":"bpe-ids/2"}', "not a description of ids"),
         ('{"schema":"bpe-ids/1","dtype":"f4","byteorder":"little"}', "must be u16 or u32"),
         ('{"schema":"bpe-ids/1","dtype":"u16","byteorder":"big"}', "must be u16 or u32"),
         ('{"schema":"bpe-ids/1","dtype":"u16","byteorder":"little","tokens":-1}', "'tokens' is not"),

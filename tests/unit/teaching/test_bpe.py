@@ -114,7 +114,7 @@ def test_vocabulary_change() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(ValueError, match="stands twice"):
+    with pytest.raises(ValueError, match="appears twice"):
         train({("a",): 1}, initial=["a", "a"])
     with pytest.raises(ValueError, match="lowest-ids, first-seen, largest-text"):
         train({("a",): 1}, tie="random")  # type: ignore[arg-type]

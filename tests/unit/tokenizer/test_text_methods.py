@@ -318,7 +318,7 @@ def test_pairs_are_those_of_hugging_face(shared):
 
 
 def test_padding_needs_something_to_fill_with():
-    with pytest.raises(UsageError, match="nothing in this tokenizer says which token fills up texts"):
+    with pytest.raises(UsageError, match="this tokenizer names no padding token"):
         GPT2.model_inputs(["a"], padding="longest")
     padded = with_(GPT2, usage=Usage(roles=(("pad", 50256),)))
     (one, two) = padded.model_inputs(["one two", "one"], padding="longest", padding_side="left")

@@ -161,7 +161,7 @@ def test_it_is_registered():
         ({"vocab_size": 1 << 22}, "do not fit"),
         ({"merges": -1}, "from 0 up"),
         ({"vocab_size": 9, "total_symbols": True}, "total_symbols"),
-        ({"vocab_size": 9, "character_coverage": 1.5}, "no share"),
+        ({"vocab_size": 9, "character_coverage": 1.5}, "not a share"),
         (
             {"vocab_size": 9, "suffix_form": "0.1", "end_of_word_suffix": ""},
             "suffix_form=0.1 makes end_of_word_suffix a symbol of its own, and that is empty",
@@ -170,10 +170,10 @@ def test_it_is_registered():
             {"vocab_size": 9, "suffix_form": "0.1", "continuing_subword_prefix": "#"},
             "suffix_form=0.1 .* continuing_subword_prefix",
         ),
-        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "by_byte goes with no `pre_tokenizer`"),
+        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "by_byte cannot be used with `pre_tokenizer`"),
         (
             {"vocab_size": 9, "by_byte": True, "continuing_subword_prefix": "#"},
-            "by_byte goes with no continuing_subword_prefix",
+            "by_byte cannot be used with continuing_subword_prefix",
         ),
         ({"vocab_size": 9, "special_tokens": ("",)}, "needs a text"),
         ({"vocab_size": 9, "special_tokens": ("a", "a")}, "given twice"),

@@ -190,9 +190,9 @@ def test_long_lines_and_samples_on_the_command_line(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"character_coverage": 0.9}, "a character coverage of 0.9 does not lie between 0.98 and 1"),
+        ({"character_coverage": 0.9}, "a character coverage of 0.9 is not between 0.98 and 1"),
         ({"max_token_length": 0}, "at least 1 long"),
-        ({"model": "unigram", "shrinking_factor": 1.0}, "shrinking factor of 1.0 does not lie between 0 and 1"),
+        ({"model": "unigram", "shrinking_factor": 1.0}, "shrinking factor of 1.0 is not between 0 and 1"),
         ({"input_sentence_size": 0}, "input_sentence_size are 1 or more"),
         ({"model": "unigram", "sub_iterations": 0}, "sub_iterations and input_sentence_size are 1 or more"),
         ({"seed_size": 9}, "a bpe model has no seed_size"),
@@ -201,8 +201,8 @@ def test_long_lines_and_samples_on_the_command_line(tmp_path) -> None:
         ({"unk_id": -1}, "the piece '<unk>' cannot have the id -1"),
         ({"bos_id": 2}, "the piece '</s>' cannot have the id 2"),
         ({"pad_id": 7}, "no piece has the id 3, and higher ids are given out"),
-        ({"special_tokens": ("<c>", "<c>")}, "the piece '<c>' is empty or stands twice"),
-        ({"user_defined": ("<unk>",)}, "the piece '<unk>' is empty or stands twice"),
+        ({"special_tokens": ("<c>", "<c>")}, "the piece '<c>' is empty or appears twice"),
+        ({"user_defined": ("<unk>",)}, "the piece '<unk>' is empty or appears twice"),
     ],
 )
 def test_contradictions(options: dict[str, Any], message: str) -> None:

@@ -60,7 +60,7 @@ def test_a_comparison_as_latex(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("-T x --latex --csv", "--latex and --csv exclude each other"),
+        ("-T x --latex --csv", "--latex and --csv cannot be used together"),
         ("--probe numbers --latex", "a LaTeX table is of what is measured of inputs, and there are none"),
         ("-T x -o x.tex --markdown", "-o x.tex names a .tex file, but what is written is Markdown"),
     ],

@@ -1,4 +1,4 @@
-"""Find out which tokens any text can become: the layers, witnesses and proofs of docs/reachability.md.
+"""Find out which tokens any text can become: the layers, witnesses and proofs of docs/explanation/reachability.md.
 
 ``examine.examine`` goes from layer to layer. Here stands what all of them use: verdicts, and the search for texts that
 become a token, of which many are encoded at once; a token that does not come of its text alone is looked for beside

@@ -77,7 +77,7 @@ def test_models_without_merges():
 
 
 def test_ranks_that_no_merges_can_replace():
-    """A byte is missing, a token stands twice: the trees of the others are given all the same."""
+    """A byte is missing, a token appears twice: the trees of the others are given all the same."""
     vocabulary = Vocabulary.from_tokens([*ALPHABET, b"ab", b"xa", b"abc", b"ab", b"bc"])
     assert parts_of(merge_tree(RankBpe(vocabulary))) == {5: (3, 2), 7: (1, 2), 3: (0, 1), 6: (0, 1)}
 

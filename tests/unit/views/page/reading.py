@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         attributes = dict(attrs)
-        assert len(attributes) == len(attrs), "an attribute stands twice"
+        assert len(attributes) == len(attrs), "an attribute appears twice"
         self.elements.append((tag, attributes))
         if tag in UNCLOSED:
             self._close(UNCLOSED)
