@@ -57,6 +57,8 @@ COMMON = {
     "table": "List the tokens in a table.",
     "stages": "Show what each stage makes of the text.",
     "steps": "Show how the text is tokenized, step by step.",
+    "chat": "Show conversations, message by message.",
+    "live": "Open a playground in the browser.",
     "lines": "",
     "special": "Find special tokens in the text: all, or TEXT.",
     "section": "Show a section of the report on a tokenizer.",
@@ -66,7 +68,7 @@ COMMON = {
     "full": "Show everything, however long.",
     "json": "Print one JSON object.",
     "html": "Write an HTML page.",
-    "svg": "Write a picture.",
+    "svg": "Write pictures.",
     "threads": "Threads to use for --corpus. [all]",
     "quiet": "",
 }

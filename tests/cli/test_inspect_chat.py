@@ -81,7 +81,7 @@ def test_hostile_roles():
 def test_other_views_are_refused(option, tmp_path):
     name = option.split()[0]
     assert call(*CHAT, *option.split(), cwd=tmp_path) == (
-        2, b"", error(f"{name} is not about conversations", "bpe encode --chat --to text writes their text"),
+        2, b"", error(f"{name} is not for conversations", "bpe encode --chat --to text writes their text"),
     )  # fmt: skip
 
 
