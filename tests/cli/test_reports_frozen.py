@@ -57,6 +57,9 @@ INSPECTED = {
 }
 
 TWO = ("-t", "gpt2", "-t", "bytes.json")
+SCREENS = [name for name in INSPECTED if name.startswith("tokenizer-") and "--full" not in INSPECTED[name]]
+"""Reports on tokenizers, of which a screen is shown unless sections are asked for."""
+
 COMPARED = {
     "compare": ("en.txt", "de.txt", "empty.txt", *TWO),
     "compare-alone": ("-T", "hello", "-t", "gpt2", "--special", "all"),
@@ -130,10 +133,18 @@ def test_inspect(name, folder):
 
 
 @pytest.mark.parametrize("name", [name for name in INSPECTED if name.startswith("token")])
+def test_inspect_in_full(name, folder):
+    sections = ("--section", "all") if name in SCREENS else ()
+    result = call("inspect", *INSPECTED[name], *sections, "-q", "--color", "always", cwd=folder, env={"COLUMNS": "80"})
+    assert (result.status, result.err) == (0, "")
+    check(f"inspect-{name}.txt", result.out)
+
+
+@pytest.mark.parametrize("name", SCREENS)
 def test_inspect_on_a_screen(name, folder):
     result = call("inspect", *INSPECTED[name], "-q", "--color", "always", cwd=folder, env={"COLUMNS": "80"})
     assert (result.status, result.err) == (0, "")
-    check(f"inspect-{name}.txt", result.out)
+    check(f"inspect-{name}-screen.txt", result.out)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +159,7 @@ def test_compare(name, form, folder):
 def test_each_golden_file_has_its_run():
     runs = {f"inspect-{name}.json" for name in INSPECTED}
     runs |= {f"inspect-{name}.txt" for name in INSPECTED if name.startswith("token")}
+    runs |= {f"inspect-{name}-screen.txt" for name in SCREENS}
     runs |= {f"{name}.{ending}" for name in COMPARED for ending in FORMS.values() if ending != "html"}
     runs |= {f"{name}.html" for name in PAGES}
     assert {path.name for path in GOLDEN.iterdir()} == runs
