@@ -262,7 +262,7 @@ class SpecialMatcher:
         Args:
             contents: What stands for each token in text.
             ids: Their ids.
-            flags: One byte for each, the sum of 1: it takes the white space before it along; 2: and that after it; 4:
+            flags: One byte for each, the sum of 1: it takes the whitespace before it along; 2: and that after it; 4:
                 it is found only where no word character (``\\w``) stands beside it; 8: it is looked for in normalized
                 text, its content being normalized. None: all are 0.
             stages: What normalizes text and contents; None if nothing does.
@@ -276,8 +276,8 @@ class SpecialMatcher:
         """Return (start, end, id) of the first occurrence, or None; those of a codebook do not count."""
 
     def find_all(self, data: Buffer) -> list[tuple[int, int, int]]:
-        """Return (start, end, id) of all occurrences, in order. An occurrence of a token that begins with white space
-        may begin inside the one before it, if that takes the white space after it along."""
+        """Return (start, end, id) of all occurrences, in order. An occurrence of a token that begins with whitespace
+        may begin inside the one before it, if that takes the whitespace after it along."""
 
     @property
     def looks_in_normalized(self) -> bool:
@@ -606,7 +606,7 @@ class MaxMatchTraining:
         how many places pairs were joined."""
 
     def characters(self) -> list[tuple[bytes, int]]:
-        """Return all characters with their counts in the different lines, but white space that was removed: most
+        """Return all characters with their counts in the different lines, but whitespace that was removed: most
         frequent first, of equals the one of lower bytes."""
 
     def dictionaries(self) -> list[list[tuple[bytes, int]]]:

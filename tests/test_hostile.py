@@ -54,7 +54,7 @@ ENDS = {
     "capitals after a caseless letter": ("ª", "A", ""),
     "capitals before a small letter": ("", "A", "a"),
     "symbols before a letter": ("", "!", "a"),
-    "white space at the end": ("x", "\u3000", ""),
+    "whitespace at the end": ("x", "\u3000", ""),
 }
 HOSTILE = {**{name: ("", unit, "") for name, unit in UNITS.items()}, **ENDS}
 BROKEN = {
@@ -98,7 +98,7 @@ def test_ids_equal_tiktokens(name, encoding):
     try:
         expected = tiktoken_encoding(encoding).encode_ordinary(text)
     except BaseException as error:
-        # Their regular expressions overflow a stack in long white space; then a shorter one must do.
+        # Their regular expressions overflow a stack in long whitespace; then a shorter one must do.
         if type(error).__name__ != "PanicException":
             raise
         assert text.isspace() or text[:-1].isspace()

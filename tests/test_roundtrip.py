@@ -30,7 +30,7 @@ from tests.oracle.utf8 import recover
 
 NAMES = list(named_encodings.ENCODINGS)
 SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "日!")
-"""Special tokens with white space in them, and such as end where text may be cut or begin with each other."""
+"""Special tokens with whitespace in them, and such as end where text may be cut or begin with each other."""
 
 
 @cache
@@ -215,7 +215,7 @@ def test_cuts_inside_long_documents_change_no_id(name, glue):
     for specials in ((), "all"):
         expected = tokenizer.tokens(unit, specials=specials)
         document = unit * (more(1_100_000, 20_000_000) // len(unit))
-        # The unit ends with white space that no piece shares with the special token it begins with.
+        # The unit ends with whitespace that no piece shares with the special token it begins with.
         ids = [token.token_id for token in expected] if specials else by_pieces(tokenizer, document)
         for threads in (1, 4):
             found = tokenizer.encode(document, specials=specials, threads=threads)

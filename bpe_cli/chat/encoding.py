@@ -3,7 +3,7 @@
 What the template wrote is replaced, before encoding, by marks that no text can hold: bytes that UTF-8 never
 has. The core then looks for the marks instead of the tokens' texts, with the tokens' ids and flags. So a
 special token in a message is plain text, and all else is as it is in the text as a whole: pieces go
-across the border between template and message, and tokens strip the white space beside them.
+across the border between template and message, and tokens strip the whitespace beside them.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def unstable(
     def is_space(token: int) -> bool:
         return _SPACES.issuperset(encoding._content(token) or b"x")
 
-    if is_space(tokens[-last]):  # what follows may move a split among white space
+    if is_space(tokens[-last]):  # what follows may move a split among whitespace
         while last < len(tokens) and is_space(tokens[-last - 1]):
             last += 1
     tail = b"".join(map(encoding.decode_single_token_bytes, tokens[-last:]))

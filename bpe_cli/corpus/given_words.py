@@ -1,7 +1,7 @@
 """Read texts whose words somebody has marked: for languages that are written without spaces.
 
 A line is a text. If the file has a tab, tabs stand between words, and what is between two tabs belongs to the text as
-it is: a blank by itself is a blank of the text, and no word. Otherwise white space stands between words, or a zero
+it is: a blank by itself is a blank of the text, and no word. Otherwise whitespace stands between words, or a zero
 width space as in Khmer and Thai, and the text has none.
 """
 

@@ -142,7 +142,7 @@ class JsonLines:
     r"""Decide whether bytes that arrive in parts are lines of JSON objects: two at least, and nothing else.
 
     Invariant: the verdict depends on the bytes, never on how they are divided into parts. The first byte that
-    is no white space decides for nearly all text.
+    is no whitespace decides for nearly all text.
 
     >>> [are_json_lines(data) for data in (b'{"a": 1}\n{"a": 2}', b'{"a": 1}\n', b"{\n}\n", b"{} is empty\n{}\n")]
     [True, False, False, False]

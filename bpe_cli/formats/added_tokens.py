@@ -152,7 +152,7 @@ def name_tokens(tokens: Sequence[bytes]) -> str:
 # --------------------------------------------------------------------------------------------------
 # Read lists of tokens that are to be added: a line each, or JSON.
 #
-# A line is a token as it stands, white space and all; empty lines are passed over. An array has texts, and
+# A line is a token as it stands, whitespace and all; empty lines are passed over. An array has texts, and
 # objects as ``tokenizer.json`` has them among its ``added_tokens``, without ids::
 #
 # ["tok", {"content": "<|user|>", "special": true, "lstrip": false}]

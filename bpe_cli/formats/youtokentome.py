@@ -3,7 +3,7 @@
 ``characters rules``, then ``code point, id`` of each character, ``left right product`` of each rule by
 priority, and at the end the ids of ``<UNK> <PAD> <BOS> <EOS>`` (-1: there is none).
 
-Words are what stands between ASCII white space or marks (U+2581), so a mark in a text is a blank; each
+Words are what stands between ASCII whitespace or marks (U+2581), so a mark in a text is a blank; each
 begins with a mark. Neighbouring characters without an id are one unknown token. A byte that is no part of
 UTF-8 is such a character here; YouTokenToMe leaves it out.
 """
@@ -99,7 +99,7 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
     )
 
 
-load = reader_of(loads, "holds words, which are cut at white space")
+load = reader_of(loads, "holds words, which are cut at whitespace")
 
 
 def _read_characters(lines: list[str], source: str) -> dict[int, bytes]:
@@ -148,7 +148,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         )
     lost = losses(tokenizer, HOLDS)
     if tokenizer.pre_tokenizer != _PRE_TOKENIZER:
-        lost["pre-tokenizer"] = "the pre-tokenizer (words are cut at white space and begin with a mark)"
+        lost["pre-tokenizer"] = "the pre-tokenizer (words are cut at whitespace and begin with a mark)"
     if tokenizer.decoder != _DECODER:
         lost["decoder"] = "the decoder"
     names = {name.encode(): role for role, name in ROLES.items()}

@@ -1,7 +1,7 @@
 """Write a line per document: decimal ids or tokens with spaces between, or the number of tokens.
 
 An empty document is an empty line. Tokens that are bytes are written in the visible byte alphabet, tokens that are text
-as they are, with white space, controls and backslashes escaped: reversible.
+as they are, with whitespace, controls and backslashes escaped: reversible.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class IdsSink(Sink):
 
 
 class TokensSink(Sink):
-    """Write tokens as text. No character of the alphabet is white space, so spaces separate them."""
+    """Write tokens as text. No character of the alphabet is whitespace, so spaces separate them."""
 
     _begun = False  # whether the line at hand has a token
 
@@ -72,7 +72,7 @@ def visible_table(tokenizer: Tokenizer) -> Table[int, str]:
 
 
 def escaped(token: bytes) -> str:
-    r"""Write the text of a token without white space, so that it can be told apart and read back.
+    r"""Write the text of a token without whitespace, so that it can be told apart and read back.
 
     >>> escaped("▁a b\\".encode()), escaped(b"\xff\n")
     ('▁a\\x20b\\\\', '\\xff\\n')

@@ -60,12 +60,12 @@ def kind_of(path: str, head: bytes) -> str:
 
 
 def read_ids(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
-    """Read a line of decimal ids per document; white space separates them."""
+    """Read a line of decimal ids per document; whitespace separates them."""
     return _read_words(stream, name, _ids_of_lines)
 
 
 def read_tokens(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
-    """Read a line of tokens per document, in the visible byte alphabet; white space separates them."""
+    """Read a line of tokens per document, in the visible byte alphabet; whitespace separates them."""
     if options.tokenizer is None:
         raise InputError("tokens can be read only with their tokenizer")
     lookup = _token_lookup(options.tokenizer)

@@ -35,7 +35,7 @@ class NFKD:
 
 @dataclass(frozen=True, slots=True)
 class Nmt:
-    """Leave control characters out, and make every kind of white space a space, as for machine translation."""
+    """Leave control characters out, and make every kind of whitespace a space, as for machine translation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class StripAccents:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Leave out white space at the ends of a text."""
+    """Leave out whitespace at the ends of a text."""
 
     strip_left: bool = True
     strip_right: bool = True
@@ -83,7 +83,7 @@ class BertNormalizer:
     """Clean, space and fold text as BERT does.
 
     Attributes:
-        clean_text: Leave control characters out and make white space spaces.
+        clean_text: Leave control characters out and make whitespace spaces.
         handle_chinese_chars: Put spaces around each Chinese character.
         strip_accents: Leave accents out; None: if ``lowercase``.
         lowercase: Write in lower case.
@@ -210,7 +210,7 @@ class ByteLevel:
 
 @dataclass(frozen=True, slots=True)
 class BertPreTokenizer:
-    """Cut at white space, which is left out, and around each punctuation character (as ``Punctuation``)."""
+    """Cut at whitespace, which is left out, and around each punctuation character (as ``Punctuation``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class Whitespace:
 
 @dataclass(frozen=True, slots=True)
 class WhitespaceSplit:
-    """Cut at white space, which is left out."""
+    """Cut at whitespace, which is left out."""
 
 
 @dataclass(frozen=True, slots=True)

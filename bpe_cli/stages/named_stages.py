@@ -107,7 +107,7 @@ NAMED: dict[str, tuple[PreTokenizer, ...]] = {
     "punctuation": (Punctuation(),),
     "digits": (Digits(),),
     "metaspace": (Metaspace(),),
-    # White space is left out and each word gets a mark, so that words' spans do not hold the spaces.
+    # Whitespace is left out and each word gets a mark, so that words' spans do not hold the spaces.
     "t5": (WhitespaceSplit(), Metaspace()),
     "xlnet": (WhitespaceSplit(), Metaspace()),
     "scripts": (UnicodeScripts(),),
@@ -145,7 +145,7 @@ def _pre_tokenizers_named(name: str) -> tuple[PreTokenizer, ...]:
 
 
 WORDS = Split("[ \\r\\n]+", "Removed")
-"""Cuts at ASCII blanks and line ends, and nowhere else: other white space stays in words (subword-nmt)."""
+"""Cuts at ASCII blanks and line ends, and nowhere else: other whitespace stays in words (subword-nmt)."""
 
 VISIBLE_WORDS = Split("[" + to_visible(b" \r\n") + "]+", "Removed")
 """The same where bytes are spelt as visible characters."""

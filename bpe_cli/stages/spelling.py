@@ -2,7 +2,7 @@
 
 The alphabet has a printable character for every byte, so that any token can be shown. Rule: the bytes that Latin-1
 prints as ink (0x21-0x7E, 0xA1-0xAC, 0xAE-0xFF) are themselves; the other 68, in ascending order, are U+0100, U+0101 and
-so on. No character of the alphabet is white space.
+so on. No character of the alphabet is whitespace.
 """
 
 from __future__ import annotations

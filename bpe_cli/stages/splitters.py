@@ -186,7 +186,7 @@ def safe_cutter(
 def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:
     """Yield the stretches of text between special tokens, and those with their ids, without empty ones.
 
-    A token that begins with white space which the one before it took along comes without that.
+    A token that begins with whitespace which the one before it took along comes without that.
     """
     position = 0
     for start, end, token_id in matcher.find_all(data) if matcher is not None else ():

@@ -16,7 +16,7 @@ from itertools import pairwise
 BREAK = "#"
 
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f"
-"""Separators of ASCII that ``str.isspace`` takes for white space, and Unicode does not."""
+"""Separators of ASCII that ``str.isspace`` takes for whitespace, and Unicode does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def prepare(lines: Iterable[str], breaks: Collection[str], *, joins_over_space: 
     Args:
         lines: The lines.
         breaks: Characters that become ``#``.
-        joins_over_space: Whether white space is left out; else it becomes ``#``, too.
+        joins_over_space: Whether whitespace is left out; else it becomes ``#``, too.
 
     >>> prepare(["好 。", "你 好 ！", "你好！"], "。！")
     [['你', '好', '#'], ['好', '#']]
@@ -89,7 +89,7 @@ def prepare(lines: Iterable[str], breaks: Collection[str], *, joins_over_space: 
 
 
 def is_space(character: str) -> bool:
-    """Return whether a character is white space.
+    """Return whether a character is whitespace.
 
     >>> is_space("\\u3000"), is_space("\\x1c")
     (True, False)

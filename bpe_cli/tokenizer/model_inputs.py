@@ -341,11 +341,11 @@ def word_ids(spans: Sequence[Span], pieces: Sequence[Span]) -> list[int | None]:
     return words
 
 
-# -- spans without the white space at their ends ----------------------------------------------------
+# -- spans without the whitespace at their ends ----------------------------------------------------
 
 
 def trims(post_processor: str | None) -> tuple[bool, ...]:
-    """Return how often white space is trimmed off spans, and for each time, whether a space is put before texts.
+    """Return how often whitespace is trimmed off spans, and for each time, whether a space is put before texts.
 
     Pass each value as ``add_prefix_space`` to ``trim``.
 
@@ -395,5 +395,5 @@ def trim(spans: Sequence[tuple[int, int]], contents: Sequence[str], *, add_prefi
     return trimmed
 
 
-# A space of the byte alphabet, and what added tokens, which are not written in it, may have of white space.
+# A space of the byte alphabet, and what added tokens, which are not written in it, may have of whitespace.
 _SPACES = "Ġ\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))

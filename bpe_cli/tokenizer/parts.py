@@ -65,7 +65,7 @@ class Chunk:
 def cuts(data: bytes, placed: Placed) -> list[tuple[int, int]]:
     """Return where a text can be cut between tokens without cutting a character: (tokens before, offset in bytes).
 
-    What lies between two tokens and belongs to none, as white space may, goes with the first of them.
+    What lies between two tokens and belongs to none, as whitespace may, goes with the first of them.
     """
     from bpe_cli.tokenizer.encoded import well_formed
 
@@ -86,7 +86,7 @@ def cuts(data: bytes, placed: Placed) -> list[tuple[int, int]]:
 def breaks(data: bytes, offsets: Sequence[int], kind: Break) -> list[int]:
     r"""Return the numbers of those places, given by their offsets, that are between two lines, sentences or paragraphs.
 
-    White space between two belongs to both: of the places in it the first is returned.
+    Whitespace between two belongs to both: of the places in it the first is returned.
 
     >>> breaks(b"One.  Two\nthree.", [0, 3, 4, 5, 6, 9, 10, 16], "sentence")
     [2, 7]

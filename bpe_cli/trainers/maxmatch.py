@@ -90,7 +90,7 @@ class Dictionaries:
     Attributes:
         lines: How many different lines the corpus has.
         characters: All characters with their counts in those: most frequent first, of equals the one of
-            lower bytes; without white space that was removed.
+            lower bytes; without whitespace that was removed.
         words: A dictionary for each round, most frequent words first; fewer than asked for if no pair was left.
         thresholds: What a pair's count had to pass in each round.
         joined: At how many places pairs were joined in each round.
@@ -195,7 +195,7 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
         return True
 
     def front(self, options: MaxMatchOptions) -> Front:
-        """Return no stages: training itself takes white space out of lines."""
+        """Return no stages: training itself takes whitespace out of lines."""
         return Front()
 
     def train(

@@ -139,7 +139,7 @@ class WordOptions(FrequentOptions):
 
     Attributes:
         rule: What cuts text into words: ``whitespace`` (each match of ``\\w+|[^\\w\\s]+``), ``punctuation``
-            (white space and around each punctuation character, as BERT), ``space`` (white space alone), or
+            (whitespace and around each punctuation character, as BERT), ``space`` (whitespace alone), or
             the ``pattern``; None for that if there is one, else ``whitespace``.
         pattern: The expression; its matches are words, and so is what lies between them.
     """

@@ -15,7 +15,7 @@ SECTIONS = {
     "scripts": "Scripts",
     "merges": "Merge tree",
     "utf8": "Tokens that are not UTF-8",
-    "whitespace": "Only white space",
+    "whitespace": "Only whitespace",
     "numbers": "Numbers that are one token",
     "duplicates": "Tokens that differ only by",
     "invisible": "Characters that nobody sees",

@@ -49,7 +49,7 @@ class Line:
         parts: The texts.
         style: That of all of it.
         whole: Whether a console never breaks it.
-        trimmed: Whether a console leaves white space at its end out.
+        trimmed: Whether a console leaves whitespace at its end out.
     """
 
     __slots__ = ("parts", "style", "trimmed", "whole")
@@ -265,7 +265,7 @@ Block: TypeAlias = Heading | Line | Hanging | Gap | SetText | Folded | Sheet | A
 
 
 def _flat(cell: Cell) -> str | Value:
-    """Return a cell without white space at its ends; a name, and a value, as it is."""
+    """Return a cell without whitespace at its ends; a name, and a value, as it is."""
     if isinstance(cell, (Name, Value)):
         return cell
     return type(cell)(cell.strip()) if isinstance(cell, str) else str(cell).strip()

@@ -58,7 +58,7 @@ def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, str, Bloc
     if structure.cuts:
         yield "utf8", "Tokens that are not UTF-8", _cuts(structure)
     if structure.white_space:
-        yield "whitespace", "Only white space", _white_space(structure)
+        yield "whitespace", "Only whitespace", _white_space(structure)
     yield "numbers", "Numbers that are one token", _digits(structure)
     yield "duplicates", "Tokens that differ only by", _duplicates(structure)
     if structure.unseen:

@@ -1,6 +1,6 @@
 r"""Write any text so that everything in it is visible, nothing in it moves the cursor, and it keeps its place.
 
-White space gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
+Whitespace gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
 becomes ``<U+200B>``. A combining mark without a character before it stands on a dotted circle. Where such a mark of
 ours stands in the text itself, a backslash comes before it (and before each backslash), so what is shown can be read
 back without doubt.
@@ -39,7 +39,7 @@ MARKS = {chr(code): chr(0x2400 + code) for code in range(32)} | {
     "\r": "␍",
     "\x7f": "␡",
 }
-"""What stands for white space and control characters."""
+"""What stands for whitespace and control characters."""
 
 BAR = "|"
 """Stands between tokens when there is no colour."""

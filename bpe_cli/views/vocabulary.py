@@ -105,7 +105,7 @@ def _facts(report: VocabularyReport) -> Sheet:
         add("not UTF-8", f"{count(report.kinds.not_utf8, 'token')}, single bytes included")
     add("single bytes", whole(report.kinds.single_bytes))
     add("with leading space", whole(report.kinds.leading_space))
-    add("white space only", whole(report.kinds.white_space))
+    add("whitespace only", whole(report.kinds.white_space))
     add("digits only", whole(report.kinds.digits))
     add("mean length", f"{fraction(report.mean_length)} bytes")
     if report.fingerprint is not None:

@@ -209,7 +209,7 @@ def test_t5_becomes_a_model(shared):
     tokenizer = load(shared / "vocabs" / "t5-small" / "tokenizer.json")
     assert isinstance(tokenizer.model, Unigram)
     agreed = frozenset({"post-processor", EDGES})
-    with pytest.raises(FormatError, match="white space other than blanks"):
+    with pytest.raises(FormatError, match="whitespace other than blanks"):
         sentencepiece_model.dump(tokenizer, frozenset({"post-processor"}))
     model = spm.SentencePieceProcessor(model_proto=sentencepiece_model.dump(tokenizer, agreed)[""])
     names = [token.content.decode() for token in tokenizer.special_tokens]

@@ -37,7 +37,7 @@ RECORDED = ("gpt-2", "qwen2", "llama-spm", "phi-3", "bert-bge")
 
 FIRST_JAMO = "of a Hangul syllable it keeps the first jamo alone, where BERT has all of them"
 MARKS = "it leaves out marks of all kinds (M), BERT those that take no room (Mn)"
-CONTROLS = "U+000B, U+000C and U+0085 are white space to it, and control characters to BERT"
+CONTROLS = "U+000B, U+000C and U+0085 are whitespace to it, and control characters to BERT"
 NO_DIFFERENCE = "a mark U+2581 in the text is to it the beginning of a word"
 
 OTHERWISE: dict[str, dict[str, str]] = {
@@ -319,7 +319,7 @@ def test_special_tokens_and_what_is_put_around(llama_cpp):
 
 
 def test_chats_of_phi_3_are_as_of_its_tokenizer_json(shared, llama_cpp):
-    """Its special tokens take the white space behind them along, which llama.cpp knows by the model's name."""
+    """Its special tokens take the whitespace behind them along, which llama.cpp knows by the model's name."""
     tokenizer = formats.load(shared / "vocabs" / "phi-3-mini")
     theirs = llama_cpp(gguf.dump(tokenizer, frozenset({"token-flags"}))[""], special=True)
     for text in (

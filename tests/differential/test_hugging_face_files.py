@@ -182,7 +182,7 @@ def test_tokens(case):
 
 
 def bare(text: str) -> str:
-    """Leave out white space and the marks that stand for it."""
+    """Leave out whitespace and the marks that stand for it."""
     return "".join(text.replace("▁", " ").split())
 
 

@@ -84,7 +84,7 @@ def classes_of_the_core() -> dict[str, frozenset[str]]:
     """Find out the class of every character for the core, from where its scanners split.
 
     For gpt2 a run of one class is a piece: after a letter only letters go on with it, after a digit only
-    numbers, after a line feed only white space. For o200k a small letter goes on with what a word may
+    numbers, after a line feed only whitespace. For o200k a small letter goes on with what a word may
     end with, and a capital goes on to a word if all between them may stand before its small letters.
     """
     every = frozenset(ALL)

@@ -111,7 +111,7 @@ REPRESENTATIVES = (
     *("é", "É", "ǅ", "ʰ", "ª", "漢", "ſ", "K"),  # Ll Lu Lt Lm Lo, the long s, the Kelvin sign
     *("\u0301", "\u0903", "\u20dd"),  # Mn Mc Me
     *("1", "²", "Ⅷ", "٣"),  # Nd No Nl
-    *(" ", "\n", "\r", "\t", "\u3000", "\u2028", "\x1c"),  # white space, and what only Python takes for it
+    *(" ", "\n", "\r", "\t", "\u3000", "\u2028", "\x1c"),  # whitespace, and what only Python takes for it
     *("'", "!", "/", "€", "’", "\u200d", "\ue000", "\u0378", "\x00", "🙂"),
 )
 """Characters of every class and length that the patterns tell apart."""

@@ -5,7 +5,7 @@ the longest one that stands there is taken. A token may also
 
 - be a *single word*: it does not count with a word character right before or after it. Its text is passed
   over all the same, so that no shorter token is found inside it;
-- *strip*: it takes the white space to its left or right along, but none that the token before it took.
+- *strip*: it takes the whitespace to its left or right along, but none that the token before it took.
 
 Hugging Face's tokenizers do it in this way (their ``AddedVocabulary``); so does ``core/src/special.rs``.
 """
@@ -58,7 +58,7 @@ def find_added_tokens(text: str, tokens: Sequence[AddedToken]) -> list[tuple[int
         if token.rstrip:
             end = len(text) - len(text[end:].lstrip(WHITE_SPACE))
         if start >= end:
-            continue  # white space that the token before took
+            continue  # whitespace that the token before took
         found.append((start, end, token.token_id))
         taken = end
     return found

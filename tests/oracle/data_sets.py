@@ -166,7 +166,7 @@ def chat_document(
 ) -> Document:
     """Return the document of a conversation in ChatML, by a tokenizer of cl100k_base; the assistant's turns are learnt.
 
-    Contents must not begin with white space, which would be put together with the line end before it.
+    Contents must not begin with whitespace, which would be put together with the line end before it.
     """
     text, ids, mask = "", list[int](), list[int]()
 

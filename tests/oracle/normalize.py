@@ -24,7 +24,7 @@ CHINESE = (
 
 
 def clean(text: str) -> str:
-    r"""Leave control characters out and make white space spaces.
+    r"""Leave control characters out and make whitespace spaces.
 
     >>> clean("a\tb\x00c\u200d\ufffd\u3000")
     'a bc '

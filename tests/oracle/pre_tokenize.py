@@ -4,7 +4,7 @@ Every function gives pairs ``(piece, (start, end))``, as Hugging Face's ``pre_to
 piece as the model will see it, and the characters of the text that it stands for.
 
 The four splits are those of BERT (Devlin et al., arXiv:1810.04805), GPT-2 (Radford et al. 2019), T5
-(Raffel et al., arXiv:1910.10683) and XLNet (Yang et al., arXiv:1906.08237). What is white space and what
+(Raffel et al., arXiv:1910.10683) and XLNet (Yang et al., arXiv:1906.08237). What is whitespace and what
 is a letter is up to the Unicode version of Python and of its ``regex`` module.
 """
 
@@ -53,7 +53,7 @@ def _group(text: str, kinds: Iterable[int]) -> list[Piece]:
 
 
 def whitespace_split(text: str) -> list[Piece]:
-    """Cut at white space and leave it out.
+    """Cut at whitespace and leave it out.
 
     >>> whitespace_split(" how are  you?")
     [('how', (1, 4)), ('are', (5, 8)), ('you?', (10, 14))]
@@ -81,7 +81,7 @@ def digits(text: str, individual: bool = False) -> list[Piece]:
 
 
 def whitespace(text: str) -> list[Piece]:
-    r"""Take the runs of word characters and the runs of others, and leave white space out: ``\w+|[^\w\s]+``.
+    r"""Take the runs of word characters and the runs of others, and leave whitespace out: ``\w+|[^\w\s]+``.
 
     >>> whitespace("Hey there -- you!?")
     [('Hey', (0, 3)), ('there', (4, 9)), ('--', (10, 12)), ('you', (13, 16)), ('!?', (16, 18))]
@@ -92,7 +92,7 @@ def whitespace(text: str) -> list[Piece]:
 
 
 def bert(text: str) -> list[Piece]:
-    """Cut at white space, which is left out, and around each punctuation character.
+    """Cut at whitespace, which is left out, and around each punctuation character.
 
     >>> bert("Hello, how are  you?")
     [('Hello', (0, 5)), (',', (5, 6)), ('how', (7, 10)), ('are', (11, 14)), ('you', (16, 19)), ('?', (19, 20))]
@@ -117,7 +117,7 @@ def gpt2(text: str) -> list[Piece]:
 
 
 def t5(text: str) -> list[Piece]:
-    """Cut at white space and put a mark before each word, which stands for no character.
+    """Cut at whitespace and put a mark before each word, which stands for no character.
 
     >>> t5("Hello, how are  you?")
     [('▁Hello,', (0, 6)), ('▁how', (7, 10)), ('▁are', (11, 14)), ('▁you?', (16, 20))]

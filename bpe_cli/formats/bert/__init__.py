@@ -8,7 +8,7 @@ lies beside the vocabulary, as do its other ``companions``. Without it the vocab
 
 What the readers of this file agree on is done here too: lines end in LF, or CR and LF; of a token that stands
 twice the last line counts, and the id of the first stands for nothing. Where they differ, only the line end is
-taken off (Google's code takes white space off both ends, Hugging Face's ``tokenizers`` off the right end).
+taken off (Google's code takes whitespace off both ends, Hugging Face's ``tokenizers`` off the right end).
 The same vocabulary as a JSON object of token -> id is read too, not written.
 """
 

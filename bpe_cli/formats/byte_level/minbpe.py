@@ -3,7 +3,7 @@
 ``minbpe v1``, the split pattern (an empty line: none, as of its ``BasicTokenizer``), the number of
 special tokens, ``token id`` of each, then ``left right`` of each merge. Ids 0 to 255 are the bytes; the
 merges make 256 and so on. minbpe reads line by line and strips each, so a pattern cannot begin or end
-with white space, and a special token has none.
+with whitespace, and a special token has none.
 
 Where a pattern leaves out part of a text, minbpe drops that part; here it is a piece of its own.
 """
@@ -114,7 +114,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         if not pattern.strip():
             lost["pattern"] = f"the split pattern {quote(pattern)}"
         elif pattern != pattern.strip() or "\n" in pattern or "\r" in pattern:
-            lost["pattern"] = "a split pattern that has line ends, or white space at an end"
+            lost["pattern"] = "a split pattern that has line ends, or whitespace at an end"
     tokens = () if "special-tokens" in lost else tokenizer.special_tokens
     lines = [HEADER, "" if "pattern" in lost else pattern, str(len(tokens))]
     for token in sorted(tokens, key=lambda token: token.token_id):

@@ -323,7 +323,7 @@ def _of_metaspace(stages: Sequence[PreTokenizer], texts: Sequence[str], edges: l
                 f"the token {quote(inner)} goes across a mark, where this tokenizer cuts and {reader.name} does not"
             )
     if before:
-        edges.append(f"white space other than blanks, at which this tokenizer cuts and {reader.name} does not")
+        edges.append(f"whitespace other than blanks, at which this tokenizer cuts and {reader.name} does not")
     elif last.prepend_scheme != "never":
         edges.append(f"texts that begin with a blank, before which {reader.name} puts a mark all the same")
     return SpaceMarks(last.prepend_scheme != "never", remove_extra_whitespaces=bool(before))

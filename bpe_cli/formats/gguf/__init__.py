@@ -34,7 +34,7 @@ __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
 WRITTEN = "what was written"
 
 PHI_3 = "phi-3"
-"""The name of a model whose special tokens take the white space behind them along, to llama.cpp."""
+"""The name of a model whose special tokens take the whitespace behind them along, to llama.cpp."""
 
 
 def sniff(head: bytes) -> bool:
@@ -80,7 +80,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 def _written(keys: Keys) -> tuple[bytes, Tokenizer]:
     """Return the file, and the tokenizer that comes back from it.
 
-    llama.cpp goes by a model's name for which tokens take the white space behind them along; a name that
+    llama.cpp goes by a model's name for which tokens take the whitespace behind them along; a name that
     a file brought is left alone.
     """
     content = write(keys.fields())
@@ -96,7 +96,7 @@ def _written(keys: Keys) -> tuple[bytes, Tokenizer]:
 
 
 def _taking_white_space(tokenizer: Tokenizer) -> set[int]:
-    """Return the ids of the tokens that take the white space behind them along."""
+    """Return the ids of the tokens that take the whitespace behind them along."""
     return {token.token_id for token in tokenizer.special_tokens if token.rstrip}
 
 

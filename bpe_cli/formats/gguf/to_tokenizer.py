@@ -80,7 +80,7 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
     """Make BPE by scores.
 
     It differs from SentencePiece's in what llama.cpp does: tokens of a user's own are looked for in the text
-    as it is, and are ordinary ones to the merges; *unused* ones are tokens as any; no white space is left out.
+    as it is, and are ordinary ones to the merges; *unused* ones are tokens as any; no whitespace is left out.
     """
     bytes_at = _byte_tokens(vocab)
     unk_id = _unknown(vocab)

@@ -166,7 +166,7 @@ class Vocab:
         )
 
     def _stripping(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
-        """Return the tokens that take white space along, before them and after: llama.cpp goes by models' names."""
+        """Return the tokens that take whitespace along, before them and after: llama.cpp goes by models' names."""
         name = (self.metadata.text("general.name") or "").lower()
         pre = self.metadata.text("tokenizer.ggml.pre") or ""
         architecture = self.metadata.text("general.architecture") or ""

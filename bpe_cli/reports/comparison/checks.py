@@ -1,6 +1,6 @@
 """Check conditions on a comparison, for CI: ``bytes_per_token < 4``, ``any: unknown_share > 0.1%``.
 
-The grammar, with white space where one likes::
+The grammar, with whitespace where one likes::
 
     condition = [scope ":"] metric comparison number ["%"]
     metric    = the name of a metric, or its label in tables

@@ -202,7 +202,7 @@ _ALL = (
             meaning="each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
             "document counts as much as a long one"),
     _metric("fertility", "tokens/word", "less", "ratio", "fertility", flattered=True,
-            meaning="tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, "
+            meaning="tokens per word, a word being a stretch without whitespace (Rust et al., arXiv:2012.15613, "
             "count words otherwise)"),
     _metric("split_words", "split words", "less", "share", "split_share", flattered=True,
             meaning="words of which more than one token has a part, of all words (the proportion of continued words "

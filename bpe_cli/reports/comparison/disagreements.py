@@ -79,7 +79,7 @@ class Disagreement:
         whole: Whether they are all that was compared, and not its beginning.
         boundaries: How many each has.
         common: How many both have.
-        words: Words: stretches without white space (Unicode's White_Space).
+        words: Words: stretches without whitespace (Unicode's White_Space).
         words_finer: Words in which the other has all the baseline's boundaries (those cut alike among them).
         words_coarser: Words in which the baseline has all the other's.
         segments: Segments that they cut differently, over all occurrences.

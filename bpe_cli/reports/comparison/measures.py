@@ -1,6 +1,6 @@
 """Measure how a tokenizer encodes texts, and how certain a difference between tokenizers is.
 
-A *word* is a stretch without white space (Unicode's White_Space), in every script: Chinese, Japanese and Thai
+A *word* is a stretch without whitespace (Unicode's White_Space), in every script: Chinese, Japanese and Thai
 write few of them, so numbers per word mean little there.
 
 The unit of a difference is a document, never a token: tokens of one document are not independent. Of more than

@@ -1,4 +1,4 @@
-"""Measure how many tokens code needs: indentation by levels, tabs against spaces, operators, white space."""
+"""Measure how many tokens code needs: indentation by levels, tabs against spaces, operators, whitespace."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class CodeResult:
             than none where the indentation makes one token with the line feed before.
         fragments: Tokens of each of ``FRAGMENTS``, each a text of its own.
         reindented: For each of ``INDENTS`` the tokens of each file, indented so.
-        blank_tokens: Tokens of the files as they are that stand for nothing but white space.
-        lossless: Whether the tokens decode to the files; where not, white space may cost nothing and be lost.
+        blank_tokens: Tokens of the files as they are that stand for nothing but whitespace.
+        lossless: Whether the tokens decode to the files; where not, whitespace may cost nothing and be lost.
     """
 
     indents: tuple[tuple[int, ...], ...]
@@ -54,7 +54,7 @@ class CodeResult:
         return sum(self.as_written)
 
     blank_share = Ratio("blank_tokens", "token_count")
-    """Share of the tokens that stand for nothing but white space."""
+    """Share of the tokens that stand for nothing but whitespace."""
 
     @property
     def one_token_fragments(self) -> int:
@@ -78,7 +78,7 @@ class CodeProbe:
     """What code costs.
 
     Attributes:
-        blank_bytes: How many of them are white space (ASCII).
+        blank_bytes: How many of them are whitespace (ASCII).
     """
 
     source: str
@@ -88,7 +88,7 @@ class CodeProbe:
     results: tuple[CodeResult, ...]
 
     blank_share = Ratio("blank_bytes", "byte_count")
-    """Share of the bytes that are white space."""
+    """Share of the bytes that are whitespace."""
 
 
 def probe_code(

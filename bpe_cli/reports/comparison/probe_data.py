@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 LAYOUTS = ("json", "json_compact", "json_2_spaces", "json_4_spaces", "json_tabs", "yaml")
-"""The ways an object is written: JSON as it is, without white space, indented; and YAML as it is."""
+"""The ways an object is written: JSON as it is, without whitespace, indented; and YAML as it is."""
 
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.ASCII)
 
@@ -37,7 +37,7 @@ class DataResult:
     Attributes:
         counts: For each object its tokens in each of ``LAYOUTS``.
         sums: Tokens of all objects in each of ``LAYOUTS``.
-        lossless: Whether the tokens decode to the texts; where not, white space may cost nothing and be lost.
+        lossless: Whether the tokens decode to the texts; where not, whitespace may cost nothing and be lost.
     """
 
     counts: tuple[tuple[int, ...], ...]
@@ -51,7 +51,7 @@ class DataResult:
 
     @property
     def yaml_per_compact(self) -> float | None:
-        """Tokens of YAML per token of JSON without white space: a ratio of sums."""
+        """Tokens of YAML per token of JSON without whitespace: a ratio of sums."""
         return _yaml_per("json_compact", self.sums)
 
 
@@ -75,7 +75,7 @@ class DataProbe:
 
     @property
     def yaml_per_compact(self) -> float | None:
-        """Bytes of YAML per byte of JSON without white space."""
+        """Bytes of YAML per byte of JSON without whitespace."""
         return _yaml_per("json_compact", self.byte_counts)
 
 
@@ -154,11 +154,11 @@ def _written(pair: Pair) -> list[bytes]:
 
 
 def lay_out(text: str, indent: str | None) -> str:
-    r"""Write JSON with other white space; every string and number stays as it was spelt.
+    r"""Write JSON with other whitespace; every string and number stays as it was spelt.
 
     Args:
         text: JSON.
-        indent: What a level is indented by; None for no white space at all.
+        indent: What a level is indented by; None for no whitespace at all.
 
     >>> lay_out('{"a": [1.10, {}]}', None)
     '{"a":[1.10,{}]}'

@@ -44,7 +44,7 @@ class TokenizerTally:
 
     Attributes:
         tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain: no
-            token takes white space along, and there is at most one space put before each document.
+            token takes whitespace along, and there is at most one space put before each document.
         puts_space: Whether a word by itself gets what it has behind a space: see ``puts_space``.
     """
 

@@ -2,7 +2,7 @@
 
 A token is read as its vocabulary spells it, but for bytes, which are given as bytes: the visible alphabet of
 byte-level vocabularies, and the names ``<0xE4>`` of byte fallback. Marks of words (``▁``, ``##``, ``</w>``) stay, for
-they tell one token from another. What is odd about a text is so whatever the tokenizer: its encoding, its white space,
+they tell one token from another. What is odd about a text is so whatever the tokenizer: its encoding, its whitespace,
 what cannot be seen.
 """
 

@@ -161,7 +161,7 @@ def _trailing(text: bytes, placed: Placed, reading: Callable[[int], bytes]) -> I
     if shown and not shown.strip(" \t") and placed.starts[-1]:
         yield TextWarning(
             "trailing-space",
-            "the text ends with white space that is a token of its own",
+            "the text ends with whitespace that is a token of its own",
             "tokens of words mostly bring their space along: end a prompt before the space",
             placed.starts[-1],
             placed.ends[-1],
@@ -284,7 +284,7 @@ def _bytes(text: bytes, character_count: int, placed: Placed, fallback: Fallback
     yield TextWarning(
         "bytes",
         f"{plural(total, 'character')} {'falls' if total == 1 else 'fall'} to bytes: {shown}",
-        "what has no token of its own costs several, and a model knows it badly",
+        "a character without a token of its own costs several, and models handle such text poorly",
         first[0],
         max(first[1], first[0] + 1),
         total,

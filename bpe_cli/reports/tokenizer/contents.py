@@ -1,6 +1,6 @@
 """Read what the ordinary tokens of a tokenizer stand for: the basis of every other part of the health report.
 
-Also what several of those parts need: white space, lengths in few bins, and tokens that are equal but for case or a
+Also what several of those parts need: whitespace, lengths in few bins, and tokens that are equal but for case or a
 space before them.
 """
 
@@ -30,9 +30,9 @@ _ONE = b"(?:%s)" % b"|".join(re.escape(character.encode()) for character in sort
 
 # No character's bytes can be found inside of another's.
 STRETCH = re.compile(_ONE + b"+")
-"""Finds stretches of white space in UTF-8."""
+"""Finds stretches of whitespace in UTF-8."""
 UP_TO_LAST = re.compile(b"(?s).*" + _ONE)
-"""Matches from anywhere in UTF-8 to the end of the last white space."""
+"""Matches from anywhere in UTF-8 to the end of the last whitespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class Duplicates:
 
 
 def without_space(text: str) -> str:
-    """Leave out a leading space, if more than white space follows it.
+    """Leave out a leading space, if more than whitespace follows it.
 
     >>> without_space(" the"), without_space("  "), without_space("  the")
     ('the', '  ', ' the')

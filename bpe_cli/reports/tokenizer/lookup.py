@@ -38,7 +38,7 @@ _LONG = 60
 _SHOWN = str.maketrans({"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "▁": " ", "Ġ": " ", "Ċ": "\n", "ĉ": "\t"})
 """What blanks are shown as, here and elsewhere: a user may have copied it."""
 
-# What reports show in the place of white space and what cannot be shown, to be read back.
+# What reports show in the place of whitespace and what cannot be shown, to be read back.
 _MARKS = {"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "␡": "\x7f"}
 _ESCAPES = re.compile(r"\\x([0-9a-f]{2})|<U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})>|\\(.)|([·⏎→␡\u2400-\u241f])", re.DOTALL)
 

@@ -131,10 +131,10 @@ _SPACES = {" ": "spaces", "\t": "tabs", "\n": "newlines", "\r": "carriage return
 
 @dataclass(frozen=True, slots=True)
 class WhiteSpaceRun:
-    """Tokens that are runs of one kind of white space.
+    """Tokens that are runs of one kind of whitespace.
 
     Attributes:
-        kind: What is repeated; ``mixed`` for everything else that is only white space, whose lengths are in characters.
+        kind: What is repeated; ``mixed`` for everything else that is only whitespace, whose lengths are in characters.
         stretches: The lengths that have a token, as (first, last).
     """
 
@@ -187,7 +187,7 @@ def stretches_of(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
 
 
 def white_space_runs(contents: Contents) -> tuple[WhiteSpaceRun, ...]:
-    """Count the tokens that are only white space, by kind, in the order of kinds."""
+    """Count the tokens that are only whitespace, by kind, in the order of kinds."""
     lengths: dict[str, list[int]] = defaultdict(list)
     for text in contents.texts.values():
         if text[0] in WHITE_SPACE and WHITE_SPACE.issuperset(text):
@@ -233,7 +233,7 @@ def _missing(present: set[bytes], length: int) -> Iterable[str]:
 
 
 def long_repeats(contents: Contents) -> tuple[int, tuple[Repeat, ...]]:
-    """Find the tokens that repeat one thing, white space aside: how many, and the longest of each thing."""
+    """Find the tokens that repeat one thing, whitespace aside: how many, and the longest of each thing."""
     lengths: dict[str, list[tuple[int, int]]] = defaultdict(list)
     total = 0
     for token_id, text in contents.texts.items():

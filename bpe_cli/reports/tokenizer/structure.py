@@ -89,7 +89,7 @@ class Scripts:
 
     Attributes:
         counts: Tokens whose letters are all of one script (or of scripts that are written together), most first.
-        without: Tokens without any script: digits, punctuation, symbols, white space.
+        without: Tokens without any script: digits, punctuation, symbols, whitespace.
         several: Tokens of scripts that are not written together.
         not_utf8: Tokens that are not UTF-8, whose script is not told.
         examples: The first tokens of several scripts, with their scripts.

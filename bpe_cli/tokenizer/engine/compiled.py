@@ -51,7 +51,7 @@ class Engine:
     Whatever encodes raises ``InputError`` if a byte of the text has no token, ``FormatError`` if the tokenizer's
     tables contradict each other; ``threads`` changes no result.
 
-    Text that is only split goes a short way. What that does not do (sampling, spans of tokens that take white space
+    Text that is only split goes a short way. What that does not do (sampling, spans of tokens that take whitespace
     along) goes through all stages, as everything of other tokenizers does: their encoder is compiled when it is needed.
 
     Attributes:
@@ -285,7 +285,7 @@ class Engine:
             block: The documents.
             matcher: What is looked for in them.
             threads: Number of threads.
-            tiled: Whether tokens found by ``matcher`` stand in the text as they are: they take no white space along,
+            tiled: Whether tokens found by ``matcher`` stand in the text as they are: they take no whitespace along,
                 and no space is put before what follows them.
 
         Returns:

@@ -90,7 +90,7 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\x{code - 0xDC00 if code >= 0xDC80 else code:02x}"
 
 
-WORD = "a stretch without white space (Unicode's White_Space)"
+WORD = "a stretch without whitespace (Unicode's White_Space)"
 """What a word is, in every metric that counts words."""
 
 

@@ -80,13 +80,13 @@ def _premium(cost: LanguageCost) -> str:
 
 
 def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[Block]:
-    size = f"{count(probe.byte_count, 'byte')}, {share(probe.blank_share)} of them white space"
+    size = f"{count(probe.byte_count, 'byte')}, {share(probe.blank_share)} of them whitespace"
     files = f"{count(len(probe.names), 'file')}, {size}"
     yield Heading(f"Code: {harmless(probe.source)}, {files}", apart=True)
     results = probe.results
     written: list[Values] = [
         ("tokens as written", [whole(result.token_count) for result in results]),
-        ("only white space", [share(result.blank_share) for result in results]),
+        ("only whitespace", [share(result.blank_share) for result in results]),
     ]
     units: list[Values] = [
         (f"indented by {name}", [whole(result.reindented_sums[number]) for result in results])

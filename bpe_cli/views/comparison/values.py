@@ -30,7 +30,7 @@ MARK = "*"
 DOUBT = "?"
 """Stands after a value that is not a merit: text was lost."""
 
-_WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai write few of them"
+_WORDS = "a word is a stretch without whitespace; Chinese, Japanese and Thai write few of them"
 
 
 def value_text(metric: Metric, value: float | None, digits: int = 2) -> str:

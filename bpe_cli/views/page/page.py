@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
 CONTROLS = """\
-<input type="checkbox" id="marks" checked><label for="marks">white space</label>
+<input type="checkbox" id="marks" checked><label for="marks">whitespace</label>
 <input type="radio" name="scheme" id="auto" checked><label for="auto">system colours</label>
 <input type="radio" name="scheme" id="light"><label for="light">light</label>
 <input type="radio" name="scheme" id="dark"><label for="dark">dark</label>

@@ -84,7 +84,7 @@ def page(
     yield (
         '<form id="ask" autocomplete="off">\n<div class="choice">\n'
         f'<label>Tokenizer <select id="first">{"".join(options)}</select></label>\n'
-        f'<label>beside it <select id="second"><option value="">none</option>{beside}</select></label>\n'
+        f'<label>compared with <select id="second"><option value="">none</option>{beside}</select></label>\n'
         '<label><input type="checkbox" id="specials"> special tokens</label>\n'
         f'<label><input type="checkbox" id="escapes"{" checked" if escapes else ""}> '
         "escapes (<code>\\n \\xff \\u8c01</code>)</label>\n"
@@ -171,7 +171,7 @@ def _column(shown: Shown, key: str, differs: Deviation | None) -> Iterator[str]:
         ids = " ".join(_id(number, token, key) for number, token in enumerate(excerpt.tokens))
         yield f'<div class="rows chips" id="i{key}" role="group" aria-label="Ids">{ids}</div>\n'
     if shown.warnings:
-        yield f'<ul class="warnings">{"".join(map(warning_item, shown.warnings))}</ul>\n'
+        yield f'<ul class="warnings">{"".join(warning_item(each, options=False) for each in shown.warnings)}</ul>\n'
 
 
 def _id(number: int, token: PlacedToken, key: str) -> str:

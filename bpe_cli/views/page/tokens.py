@@ -81,10 +81,11 @@ def totals(segmentation: Segmentation) -> str:
     return f'<dl class="totals">{cells}</dl>\n'
 
 
-def warning_item(warning: TextWarning) -> str:
-    """Describe a warning: the problem, its place, and the hint."""
+def warning_item(warning: TextWarning, *, options: bool = True) -> str:
+    """Describe a warning: the problem, its place, and the hint, unless that names options and there are none here."""
     where = f"{'first at ' if warning.count > 1 else ''}byte {whole(warning.start)}"
-    return f"<li><strong>Warning:</strong> {name(warning.message)} ({where})<div>{name(warning.hint)}</div></li>"
+    hint = f"<div>{name(warning.hint)}</div>" if options or "--" not in warning.hint else ""
+    return f"<li><strong>Warning:</strong> {name(warning.message)} ({where}){hint}</li>"
 
 
 class TokenWriter:

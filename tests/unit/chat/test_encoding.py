@@ -143,7 +143,7 @@ def has_token_across(parts: list[tuple[str, bytes]]) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 @given(parts=PARTS)
 def test_harmless_messages_have_the_ids_of_their_text(kind, parts):
-    """Pieces, white space and prefixes are as in the whole text, for us and for the reference library."""
+    """Pieces, whitespace and prefixes are as in the whole text, for us and for the reference library."""
     rival, tokenizer = PAIRS[kind]
     parts = [part for part in parts if "word" not in part[0]]
     if has_token_across(parts):

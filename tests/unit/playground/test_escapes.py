@@ -18,7 +18,7 @@ def test_written_bytes_are_read_back(content):
 @at_least(5)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_what_needs_no_escapes_is_typed_as_it_is(text):
-    """A field gives all characters back but carriage returns; others than white space have no shape there."""
+    """A field gives all characters back but carriage returns; others than whitespace have no shape there."""
     if not needs_escapes(text.encode()):
         assert written(text.encode()) == text.replace("\\", "\\\\")
         assert "\r" not in text

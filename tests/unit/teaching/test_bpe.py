@@ -159,7 +159,7 @@ def test_lowest_ids_is_hugging_face(
     initial = [*specials, *ALPHABET]
     vocab_size = len(initial) + extra
     rival = tokenizers.Tokenizer(tokenizers.models.BPE())
-    rival.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()  # no byte shows as white space
+    rival.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()  # no byte shows as whitespace
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=vocab_size,
         min_frequency=min_frequency,

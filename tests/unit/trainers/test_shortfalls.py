@@ -18,7 +18,7 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 WORDS = "low low lower newest newest 12 12"
 HUGS = " ".join(["▁hug"] * 10 + ["▁pug"] * 5 + ["▁pun"] * 12 + ["▁bun"] * 4 + ["▁hugs"] * 5)
 PRUNED = " ".join(["acbbc"] * 2 + ["aaa"] * 4 + ["babcbba"] * 6 + ["a"] * 7 + ["bccc"] * 8 + ["c"] * 5)
-CUT = {"pre_tokenizer": BY_NAME["unigram"].values("pre_tokenizer")[0]}  # at white space
+CUT = {"pre_tokenizer": BY_NAME["unigram"].values("pre_tokenizer")[0]}  # at whitespace
 
 
 def trained(name: str, text: str, options: dict[str, Any]) -> Trained:

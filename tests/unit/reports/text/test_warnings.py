@@ -62,7 +62,7 @@ def test_special_tokens_of_others():
 
 def test_ends_of_texts():
     assert warned("Hello world ") == {
-        "trailing-space": ("the text ends with white space that is a token of its own", 11, 12, 1)
+        "trailing-space": ("the text ends with whitespace that is a token of its own", 11, 12, 1)
     }
     assert warned("Hello\n") == {"trailing-line-feed": ("the text is one line and ends with a line feed", 5, 6, 1)}
     for ordinary in (" ", "\n", "a\nb\n", "a\n\n", "if x:\n    "):

@@ -48,7 +48,7 @@ def test_json_by_hand():
     assert report["schema"] == "bpe.compare/2"
     assert report["settings"] == {
         "documents": "jsonl", "field": "a.b", "specials": ["<s>", {"bytes": "ff"}],
-        "word": "a stretch without white space (Unicode's White_Space)",
+        "word": "a stretch without whitespace (Unicode's White_Space)",
     }  # fmt: skip
     assert report["tokenizers"][1] == {
         "name": "gpt2",

@@ -119,7 +119,7 @@ def test_another_baseline():
 
 def test_words_and_speed_are_explained():
     text = shown(WORDS, metrics=(ALL["tokens_per_word"], ALL["megabytes_per_second"]))
-    assert "a word is a stretch without white space" in text
+    assert "a word is a stretch without whitespace" in text
     assert "differs from run to run" in text
     assert "a word is" not in shown(WORDS)
 
