@@ -30,7 +30,7 @@ COMMON = {
     "baseline": "What the others are compared with. [the first]",
     "metric": "What to show; all shows every metric.",
     "probe": "languages, code, data, numbers: what they cost.",
-    "diff": "Show where tokenizers cut differently.",
+    "diff": "Show where tokenizers split differently.",
     "overlap": "Compare the vocabularies.",
     "ids": "Verify that two tokenizers give the same ids.",
     "fail_if": "Fail if this is true: 'bytes_per_token < 4'.",
@@ -106,15 +106,15 @@ class Probes:
         list[str] | None,
         _probe_option(
             "--probe", metavar="WHAT", choices=("languages", "code", "data", "numbers", "all"),
-            help="Ask what languages, code, data, numbers or all of them cost; needs no INPUT. Can be repeated.",
+            help="Measure what languages, code, data, numbers or all of them cost; needs no INPUT. Can be repeated.",
         ),
     ] = None  # fmt: skip
     parallel: Annotated[
         list[str] | None,
         _probe_option(
             "--parallel", metavar="FILE|LANG=FILE",
-            help="Parallel texts for the languages: JSON lines with a key per language, or columns between tabs; or a "
-            "file for each language, line by line the same (repeatable).",
+            help="Parallel texts for the languages: JSON lines with a key per language, or tab-separated columns; or "
+                "one file per language, with the same lines (repeatable).",
         ),
     ] = None  # fmt: skip
     pivot: Annotated[
@@ -128,16 +128,15 @@ class Probes:
         str | None,
         _probe_option(
             "--pairs", metavar="FOLDER",
-            help="Objects for the data probe: each NAME.json with a NAME.yaml beside it. "
-            "That both say the same is not checked.",
+            help="Objects for the data probe: NAME.json and NAME.yaml with the same content (not checked).",
         ),
     ] = None  # fmt: skip
     words: Annotated[
         list[str] | None,
         _probe_option(
             "--words", metavar="FILE",
-            help="Measure tokens against given words, as for languages without spaces: a text a line, with blanks or "
-            "tabs between its words; needs no INPUT. Can be repeated.",
+            help="Measure tokens against words marked in a file, for languages without spaces: one text a line, its "
+                "words separated by spaces or tabs; needs no INPUT. Can be repeated.",
         ),
     ] = None  # fmt: skip
     overlap: Annotated[
@@ -155,7 +154,8 @@ class Probes:
     diff: Annotated[
         bool,
         _probe_option(
-            "--diff", help="Show where tokenizers cut the inputs differently than the first, the most costly first."
+            "--diff",
+            help="Show where tokenizers split the inputs differently from the first, the most costly places first.",
         ),
     ] = False
     diff_limit: Annotated[
@@ -203,42 +203,43 @@ class Parts:
         str | None,
         _parts_option(
             "--tallies-dir", metavar="FOLDER",
-            help="Tally inputs part by part into this folder, and nothing twice; the report is the same.",
+            help="Keep tallies in this folder, part by part, and tally nothing twice; the report is the same.",
         ),
     ] = None  # fmt: skip
     part_size: Annotated[
         int | None,
         _parts_option(
             "--part-size", metavar="MIB", min=1, show_default="256",
-            help="With --tallies-dir: how much input a part has. Inputs are not cut.",
+            help="With --tallies-dir: the size of a part. Inputs are not cut.",
         ),
     ] = None  # fmt: skip
     part: Annotated[
         str | None,
         _parts_option(
             "--part", metavar="K/N",
-            help="With --tallies-dir: tally every N-th part, beginning with the K-th, and compare nothing.",
+            help="With --tallies-dir: tally every N-th part, starting with the K-th, and compare nothing.",
         ),
     ] = None  # fmt: skip
     engine: Annotated[
         str,
         _parts_option(
             "--engine", metavar="local|ray|ray://HOST:PORT",
-            help="With --tallies-dir: who tallies the parts: processes of this machine, or a Ray cluster.",
+            help="With --tallies-dir: what tallies the parts: processes of this machine, or a Ray cluster.",
         ),
     ] = "local"  # fmt: skip
     processes: Annotated[
         int | None,
         _parts_option(
             "--processes", metavar="N", min=1, show_default="as many as --threads",
-            help="With --tallies-dir: how many parts are tallied at a time; changes no result.",
+            help="With --tallies-dir: the number of parts tallied at a time; changes no result.",
         ),
     ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
         _parts_option(
             "--overwrite",
-            help="With --tallies-dir: tally again what is damaged, has changed, or was tallied otherwise.",
+            help="With --tallies-dir: tally again the parts that are damaged, whose inputs changed, or that had other "
+                "options.",
         ),
     ] = False  # fmt: skip
 
@@ -271,7 +272,7 @@ def run(
     block_size: options.BlockSize = options.BLOCK_BYTES,
     screen: options.Screen = options.Screen(),  # noqa: B008  # a value
 ) -> None:
-    """Compare tokenizers: tokens, bytes and characters per token, and how each cuts short texts.
+    """Compare tokenizers: tokens, bytes and characters per token, and how each splits short texts.
 
     [bold]Examples[/bold]
 

@@ -61,7 +61,7 @@ class Measured:
         list[str] | None,
         options.output_option(
             "--metric", metavar="NAME",
-            help="What to show, and what --max-regression judges; all for all but speed. Can be repeated.",
+            help="A metric to show, and for --max-regression to check; all shows all but speed. Can be repeated.",
         ),
     ] = None  # fmt: skip
     speed: Annotated[
@@ -142,9 +142,9 @@ class Checks:
         list[str] | None,
         _check_option(
             "--max-regression", metavar="PERCENT",
-            help="Fail if a metric (--metric; tokens) has become worse by more than 1%, say, on an input or on all "
-            "together: than in the report of --against, or else than with the baseline. 'total: 1%' looks at all "
-            "together only. Can be repeated.",
+            help="Fail if a metric (--metric; tokens) is worse by more than this, such as 1%, on an input or on all "
+                "together, than in the report of --against, or without one than the baseline. 'total: 1%' checks all "
+                "together only. Can be repeated.",
         ),
     ] = None  # fmt: skip
 

@@ -40,11 +40,13 @@ class Conversations:
     ] = None  # fmt: skip
     tools: Annotated[
         str | None,
-        _chat_option("--tools", metavar="FILE", help="A JSON array of tools, for conversations without any."),
+        _chat_option(
+            "--tools", metavar="FILE", help="A file with a JSON array of tools, for conversations that bring none."
+        ),
     ] = None
     date: Annotated[
         str | None,
-        _chat_option("--date", metavar="YYYY-MM-DD", show_default="now", help="The date that templates write."),
+        _chat_option("--date", metavar="YYYY-MM-DD", show_default="now", help="The date for templates that write one."),
     ] = None
 
     def job_options(self) -> "ChatOptions":

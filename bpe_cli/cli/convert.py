@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.convert import Change, Converted
 
 
-EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
+EPILOG = (
+    "Anything that the target format cannot hold is an error that names it, unless you allow that loss with "
+    "--allow-loss."
+)
 
 COMMON = {
     "source": "A tokenizer file or folder, an encoding or a model.",
@@ -54,7 +57,7 @@ class Held:
         str,
         Option(
             "--allow-loss", metavar="NAME,...",
-            help="Leave out what the format cannot hold, by the names that the error gives: pattern, ...",
+            help="Accept these losses, by the names that the error gives: pattern, ...",
         ),
     ] = ""  # fmt: skip
 
@@ -79,7 +82,8 @@ class Changes:
         int | None,
         _change_option(
             "--prune-to", metavar="N", min=1,
-            help="Keep N tokens: those that the texts of --counts-from use least go, special ones and characters stay.",
+            help="Keep N tokens: drop those that the texts of --counts-from use least, but no special tokens and no "
+                "characters.",
         ),
     ] = None  # fmt: skip
     counts_from: Annotated[
@@ -93,26 +97,30 @@ class Changes:
         list[str] | None,
         _change_option(
             "--extend", metavar="CORPUS",
-            help="Let BPE training go on on these texts, up to --vocab-size. Can be repeated.",
+            help="Continue BPE training on these texts, up to --vocab-size. Can be repeated.",
         ),
     ] = None  # fmt: skip
     vocab_size: Annotated[
         int | None,
         _change_option(
-            "--vocab-size", "-s", metavar="N", min=1, help="For --extend: ids to end with, the old ones counted."
+            "--vocab-size",
+            "-s",
+            metavar="N",
+            min=1,
+            help="For --extend: the number of ids to end with, old ones included.",
         ),
     ] = None
     merge: Annotated[
         str | None,
         _change_option(
-            "--merge", metavar="OTHER", help="Add the tokens of another BPE tokenizer, behind its own merges."
+            "--merge", metavar="OTHER", help="Add the tokens of another BPE tokenizer, after its own merges."
         ),
     ] = None
     id_map: Annotated[
         str | None,
         _change_option(
             "--id-map", metavar="FILE", show_default="OUT.ids.json",
-            help="Where to write which ids became which, as JSON: for moving embeddings.",
+            help="Where to write the map from old to new ids, as JSON, for moving embeddings.",
         ),
     ] = None  # fmt: skip
     lines: options.Lines = False
@@ -180,7 +188,7 @@ def run(
     changes: Changes,
     running: options.Running,
 ) -> None:
-    """Convert a tokenizer into another format, losing nothing unasked; or change it.
+    """Convert a tokenizer into another format without silent losses, or change it.
 
     [bold]Examples[/bold]
 

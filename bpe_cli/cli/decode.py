@@ -36,26 +36,34 @@ class Numbers:
         options.input_option(
             "--from",
             choices=READERS,
-            show_default="by the file's name and beginning",
+            show_default="detected from the file's name and content",
             help="What `bpe encode --to` wrote.",
         ),
     ] = None
     bos: Annotated[
         str | None,
         options.input_option(
-            "--bos", metavar="TEXT|ID|auto", show_default="OUT.json", help="What begins each document, and is left out."
+            "--bos",
+            metavar="TEXT|ID|auto",
+            show_default="OUT.json",
+            help="The token that begins each document; it is left out.",
         ),
     ] = None
     eot: Annotated[
         str | None,
         options.input_option(
-            "--eot", metavar="TEXT|ID|auto", show_default="OUT.json", help="What ends each document, and is left out."
+            "--eot",
+            metavar="TEXT|ID|auto",
+            show_default="OUT.json",
+            help="The token that ends each document; it is left out.",
         ),
     ] = None
     dtype: Annotated[
         Dtype | None,
         options.input_option(
-            "--dtype", show_default="OUT.json, else what the vocabulary needs", help="How a number lies in a bin file."
+            "--dtype",
+            show_default="OUT.json, else what the vocabulary needs",
+            help="The type of the numbers in a bin file.",
         ),
     ] = None
 
@@ -69,8 +77,8 @@ class Written:
         Literal["strict", "replace", "ignore"] | None,
         options.output_option(
             "--errors", show_default="write the bytes as they are",
-            help="Make the output valid UTF-8: fail on other bytes, replace them by U+FFFD, or leave them out, "
-            "keeping as many characters as can be.",
+            help="Make the output valid UTF-8: fail on invalid bytes, replace them by U+FFFD, or leave them out and "
+                "keep as many characters as possible.",
         ),
     ] = None  # fmt: skip
     lines: Annotated[bool, options.output_option("--lines", help="End each document with a line end.")] = False

@@ -35,13 +35,13 @@ COMMON = {
     "lines": "",
     "jsonl": "",
     "field": "",
-    "special": "Find special tokens in the text: all, or TEXT.",
+    "special": "Recognize special tokens: all, or TEXT.",
     "bos": "Begin each document with this token.",
     "eot": "End each document with this token.",
     "max_tokens": "Fail if a document has more tokens than N.",
     "json": "With --to count: print one JSON object.",
     "size": "With --to chunks: the most tokens of a chunk.",
-    "overlap": "How many tokens of a chunk the next one repeats.",
+    "overlap": "Number of tokens that a chunk repeats from the one before.",
     "truncate": "With --to text: keep N tokens of each text.",
     "chat": "Inputs are conversations: JSON with messages.",
     "threads": "Threads to use. [all]",
@@ -62,16 +62,16 @@ class Inferred:
         Inference | None,
         options.tokenizer_option(
             "--inference", show_default="merges",
-            help="How a BPE vocabulary is applied: by its merges; by the longest token anywhere first, then what is "
-            "left and right of it; by the longest token from the left.",
+            help="How a BPE vocabulary is applied: by its merges; by the longest token anywhere, then what is left and"
+                " right of it; or by the longest token from the left.",
         ),
     ] = None  # fmt: skip
     frequencies: Annotated[
         str | None,
         options.tokenizer_option(
             "--frequencies", metavar="FILE", show_default="the lowest id first",
-            help="Lines of a token and its count: with --inference longest, of tokens of one length the most frequent "
-            "is tried first.",
+            help="A token and its count on each line: with --inference longest, the most frequent of equally long "
+                "tokens is tried first.",
         ),
     ] = None  # fmt: skip
 
@@ -93,9 +93,9 @@ class Written:
         options.output_option(
             "--to", choices=(*SINKS, "segmented", "chunks", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
-            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the tokens of each document. "
-            "segmented: each line of text with blanks between its tokens. chunks: JSON lines of its parts, by --size. "
-            "text: that of conversations, or with --truncate the beginning of each text.",
+                "bin: numbers as u16 or u32, described in OUT.json. count: the number of tokens of each document. "
+                "segmented: each line with spaces between its tokens. chunks: JSON lines of parts, see --size. text: "
+                "conversations as text, or with --truncate the start of each text.",
         ),
     ] = None  # fmt: skip
     output: options.Output = None
@@ -123,22 +123,20 @@ class Subwords:
 
     separator: Annotated[
         str,
-        _segmented_option(
-            "--separator", metavar="TEXT", help="What stands after a subword that does not end its word."
-        ),
+        _segmented_option("--separator", metavar="TEXT", help="The mark after a subword that does not end its word."),
     ] = "@@"
     glossary: Annotated[
         list[str] | None,
-        _segmented_option("--glossary", metavar="REGEX", help="Leave whole what this matches. Repeatable."),
+        _segmented_option("--glossary", metavar="REGEX", help="Do not segment text that this matches. Repeatable."),
     ] = None
     vocabulary: Annotated[
         str | None,
         _segmented_option(
-            "--vocabulary", metavar="FILE", help="Lines of a subword and its count: take others apart again."
+            "--vocabulary", metavar="FILE", help="A subword and its count on each line; split all other subwords again."
         ),
     ] = None
     vocabulary_threshold: Annotated[
-        int, _segmented_option("--vocabulary-threshold", metavar="N", min=0, help="The lowest count that counts.")
+        int, _segmented_option("--vocabulary-threshold", metavar="N", min=0, help="Ignore subwords with a lower count.")
     ] = 0
     write_vocabulary: Annotated[
         str | None,
@@ -167,31 +165,36 @@ class Drawing:
     """The options that vary an encoding at random."""
 
     dropout: Annotated[
-        float | None, _sampling_option("--dropout", metavar="P", help="Leave each merge out with this probability.")
+        float | None, _sampling_option("--dropout", metavar="P", help="Drop each merge with this probability.")
     ] = None
     dropout_mode: Annotated[
         Literal["paper", "spm"],
         _sampling_option(
             "--dropout-mode",
-            help="Draw anew at every step, as the paper does, or leave a merge out for good, as SentencePiece does.",
+            help="Draw anew at every step, as in the paper, or drop a merge for good, as SentencePiece does.",
         ),
     ] = "paper"  # fmt: skip
     sample: Annotated[
         float | None,
         _sampling_option(
-            "--sample", metavar="ALPHA", help="Draw a segmentation by its probability to this power (unigram)."
+            "--sample",
+            metavar="ALPHA",
+            help="Sample a segmentation, with probabilities raised to this power (unigram).",
         ),
     ] = None
     nbest: Annotated[
         int,
         _sampling_option(
-            "--nbest", metavar="N", min=0, max=1024, show_default="all", help="Draw among the N best only."
+            "--nbest", metavar="N", min=0, max=1024, show_default="all", help="Sample among the N best only."
         ),
     ] = 0
     seed: Annotated[
         int,
         _sampling_option(
-            "--seed", metavar="N", min=0, help="The same seed draws the same, whatever the threads and blocks."
+            "--seed",
+            metavar="N",
+            min=0,
+            help="The seed. The same seed gives the same result for any threads and blocks.",
         ),
     ] = 0
 

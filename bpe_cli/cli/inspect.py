@@ -60,7 +60,7 @@ COMMON = {
     "chat": "Show conversations, message by message.",
     "live": "Open a playground in the browser.",
     "lines": "",
-    "special": "Find special tokens in the text: all, or TEXT.",
+    "special": "Recognize special tokens: all, or TEXT.",
     "section": "Show a section of the report on a tokenizer.",
     "corpus": "Report which tokens these files use.",
     "token": "Look up a token of the tokenizer.",
@@ -94,17 +94,17 @@ class Shown:
     ] = None
     normalizer: Annotated[
         str | None,
-        Option("--normalizer", metavar="NAME,...", help="Show what this makes of the text: no tokenizer is used."),
+        Option("--normalizer", metavar="NAME,...", help="Show the text after this normalizer; no tokenizer is used."),
     ] = None
     pre_tokenizer: Annotated[
         str | None,
         Option(
             "--pre-tokenizer", metavar="NAME,...",
-            help="Show into which pieces this cuts the text, and where they lie: no tokenizer is used.",
+            help="Show the pieces that this splits the text into, with their positions; no tokenizer is used.",
         ),
     ] = None  # fmt: skip
     steps: Annotated[
-        bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
+        bool, Option("--steps", help="Show how the text is tokenized: merge by merge, match by match, or the lattice.")
     ] = False
     pairs: Annotated[
         int | None,
@@ -276,7 +276,7 @@ def run(
     inference: Annotated[
         Inference | None,
         options.tokenizer_option(
-            "--inference", show_default="merges", help="How a BPE vocabulary is applied, as encode has it."
+            "--inference", show_default="merges", help="How a BPE vocabulary is applied, as for encode."
         ),
     ] = None,
     threads: Annotated[
@@ -288,7 +288,7 @@ def run(
             min=1,
             envvar="BPE_THREADS",
             rich_help_panel="Running",
-            show_default="all that may be used",
+            show_default="all available",
             help="Threads to use for --corpus; changes no result.",
         ),
     ] = None,

@@ -143,14 +143,14 @@ Text = Annotated[str | None, input_option("--text", "-T", metavar="TEXT", help="
 Lines = Annotated[bool, input_option("--lines", help="Each line is a document.")]
 Jsonl = Annotated[bool, input_option("--jsonl", help="Each line is a JSON object that holds a document.")]
 Plain = Annotated[
-    bool, input_option("--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.")
+    bool, input_option("--plain", help="Treat inputs as text whatever they hold, even JSON lines or tables.")
 ]
 Field = Annotated[str, input_option("--field", metavar="A.B", help="The field or column that holds the text.")]
 Member = Annotated[
     str | None,
     input_option(
         "--member", metavar="EXT", show_default="txt",
-        help="Members of tar archives that end so are documents: txt and the like, or json with --field.",
+        help="Read the members of tar archives with this ending: txt and other text, or json with --field.",
     ),
 ]  # fmt: skip
 BlockSize = Annotated[
@@ -178,41 +178,43 @@ Special = Annotated[
     list[str] | None,
     tokenizer_option(
         "--special", metavar="all|error|TEXT",
-        help="Find special tokens in the text: all, or the one named (repeatable). They are plain text "
-        "otherwise; error refuses them.",
+        help="Recognize special tokens in the text: all, or the one named (repeatable). Otherwise they are plain text;"
+            " error refuses them.",
     ),
 ]  # fmt: skip
 Bos = Annotated[
     str | None,
     tokenizer_option(
         "--bos", metavar="TEXT|ID|auto",
-        help="Begin each document with this special token; auto: with the one that the tokenizer says begins a text.",
+        help="Begin each document with this special token; auto: the tokenizer's own.",
     ),
 ]  # fmt: skip
 Eot = Annotated[
     str | None,
     tokenizer_option(
         "--eot", metavar="TEXT|ID|auto",
-        help="End each document with this special token, as readers that divide by it expect; auto: with the one that "
-        "the tokenizer says ends a text.",
+        help="End each document with this special token, by which many readers separate documents; auto: the "
+            "tokenizer's own.",
     ),
 ]  # fmt: skip
 SpecialInText = Annotated[
     list[str] | None,
     tokenizer_option(
         "--special", metavar="all|TEXT",
-        help="Find special tokens in the text: all, or the one named (repeatable). They are plain text otherwise.",
+        help="Recognize special tokens in the text: all, or the one named (repeatable). Otherwise they are plain text.",
     ),
 ]  # fmt: skip
 Threads = Annotated[
     int | None,
     running_option(
-        "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", show_default="all that may be used",
+        "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", show_default="all available",
         help="Threads to use; changes no result.",
     ),
 ]  # fmt: skip
 Quiet = Annotated[bool, running_option("--quiet", "-q", help="No progress, notes or summary on stderr.")]
-ColorWhen = Annotated[Color, running_option("--color", help="When to colour; NO_COLOR and FORCE_COLOR count.")]
+ColorWhen = Annotated[
+    Color, running_option("--color", help="When to use colour; NO_COLOR and FORCE_COLOR are respected.")
+]
 
 
 def _file_or_stdout(path: str | None) -> str | None:
@@ -231,20 +233,20 @@ Html = Annotated[
     str | None,
     output_option(
         "--html", metavar="FILE",
-        help="Write a page instead: one file for any browser, without network or need of scripts; - for stdout.",
+        help="Write an HTML page instead: one file for any browser that needs no network and no scripts; - for stdout.",
     ),
 ]  # fmt: skip
 Svg = Annotated[
     list[str] | None,
     output_option(
         "--svg", metavar="[NAME=]FILE",
-        help="Write pictures instead, as SVG: the tokens of a text; or what a report has, below each other. NAME=FILE "
-        "for one of these, FOLDER/ for a file of each, - for stdout. Can be repeated.",
+        help="Write SVG pictures instead: the tokens of a text, or all charts of a report in one file. NAME=FILE "
+            "writes one chart, FOLDER/ each into a file of its own, - to stdout. Can be repeated.",
     ),
 ]  # fmt: skip
 Png = Annotated[
     list[str] | None,
-    output_option("--png", metavar="[NAME=]FILE", help="The same as PNG, light; needs the extra png."),
+    output_option("--png", metavar="[NAME=]FILE", help="The same as PNG, in light colours; needs the extra png."),
 ]
 Plot = Annotated[bool, output_option("--plot", help="Draw small pictures on the terminal, below the tables.")]
 
@@ -342,7 +344,8 @@ class Applied:
         bool,
         tokenizer_option(
             "--add-special-tokens",
-            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
+            help="Add the special tokens that the tokenizer's post-processor puts around a text; it is an error if "
+                "there are none.",
         ),
     ] = False  # fmt: skip
     pattern: PatternName = None

@@ -25,14 +25,18 @@ class Parts:
     overlap: Annotated[
         int | None,
         _parts_option(
-            "--overlap", metavar="N", min=0, show_default="0", help="How many tokens of a chunk the next one repeats."
+            "--overlap",
+            metavar="N",
+            min=0,
+            show_default="0",
+            help="Number of tokens that a chunk repeats from the one before.",
         ),
     ] = None
     break_: Annotated[
         str | None,
         _parts_option(
             "--break", choices=BREAKS, show_default="token",
-            help="Where a chunk ends if it can; else after the next finer of these.",
+            help="Where a chunk should end; where it cannot, the next finer of these.",
         ),
     ] = None  # fmt: skip
     truncate: Annotated[
@@ -42,7 +46,7 @@ class Parts:
     keep: Annotated[
         str | None,
         _parts_option(
-            "--keep", choices=("head", "tail", "middle"), show_default="head", help="Which part of the text is kept."
+            "--keep", choices=("head", "tail", "middle"), show_default="head", help="The part of the text to keep."
         ),
     ] = None
 

@@ -47,7 +47,7 @@ COMMON = {
     "finish": "Write the manifest when all parts are there.",
     "check": "Verify the data set in INPUT.",
     "dry_run": "Print the parts, and make none.",
-    "processes": "How many processes. [all that may be used]",
+    "processes": "How many processes. [all available]",
     "quiet": "",
 }
 """The options that people use most, and what the short help says of them; nothing: the first sentence of the long."""
@@ -89,20 +89,20 @@ class Written:
         str | None,
         options.output_option(
             "--columns", metavar="NAME,...",
-            help="What a row has beside its ids: attention_mask, position_ids, segment_ids, seq_lengths; in formats of "
-            "numbers, spans.",
+            help="Columns of a row beside its ids: attention_mask, position_ids, segment_ids, seq_lengths; in numeric "
+                "formats also spans.",
         ),
     ] = None  # fmt: skip
     positions: Annotated[
         Literal["document", "sequence"] | None,
         options.output_option(
             "--positions", show_default="document",
-            help="With --columns position_ids: count the ids of each document of a sequence, or of the sequence.",
+            help="With --columns position_ids: restart at 0 at each document of a sequence, or only at each sequence.",
         ),
     ] = None  # fmt: skip
     mask: Annotated[
         Literal["assistant"] | None,
-        options.output_option("--mask", help="With --chat: write beside the ids which of them the assistant wrote."),
+        options.output_option("--mask", help="With --chat: also write a mask of the ids that the assistant wrote."),
     ] = None
     val: Annotated[
         float | None,
@@ -120,7 +120,9 @@ class Written:
     ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
-        options.output_option("--overwrite", help="Make again what is damaged, or was made otherwise."),
+        options.output_option(
+            "--overwrite", help="Make again the parts that are damaged or were made with other options."
+        ),
     ] = False
 
 
@@ -130,11 +132,11 @@ class InSequences:
 
     max_length: Annotated[
         int | None,
-        _sequences_option("--max-length", metavar="N", min=1, help="Leave out what a document has beyond N ids."),
+        _sequences_option("--max-length", metavar="N", min=1, help="Cut each document off after N ids."),
     ] = None
-    split: Annotated[bool, _sequences_option("--split", help="With --max-length: make further sequences of it.")] = (
-        False
-    )
+    split: Annotated[
+        bool, _sequences_option("--split", help="With --max-length: make further sequences of the rest.")
+    ] = False
     pack: Annotated[
         int | None,
         _sequences_option("--pack", metavar="N", min=1, help="Put documents together into sequences of N ids."),
@@ -143,7 +145,8 @@ class InSequences:
         Literal["concatenate", "best-fit"],
         _sequences_option(
             "--fit",
-            help="How: cut all ids at each multiple of N, or put whole documents where they leave the least room.",
+            help="How --pack works: cut all ids at each multiple of N, or put whole documents where they leave the "
+                "least room.",
         ),
     ] = "concatenate"  # fmt: skip
     pad: Annotated[
@@ -153,11 +156,11 @@ class InSequences:
 
     shuffle: Annotated[
         Literal["documents", "sequences"] | None,
-        _sequences_option("--shuffle", help="Put documents into a random order, or the sequences made of them."),
+        _sequences_option("--shuffle", help="Shuffle the documents, or the sequences made of them."),
     ] = None
     seed: Annotated[
         int | None,
-        _sequences_option("--seed", metavar="N", min=0, show_default="0", help="With --shuffle: which order."),
+        _sequences_option("--seed", metavar="N", min=0, show_default="0", help="With --shuffle: the seed."),
     ] = None
 
     def way(self) -> "Way":
@@ -185,26 +188,28 @@ class Parts:
         int | None,
         _parts_option(
             "--part-size", metavar="MIB", min=1, show_default="256",
-            help="How much input a part has. Plain files of lines are cut at lines; others only share a part.",
+            help="The size of a part. Plain files of lines are cut at lines; other files are never cut.",
         ),
     ] = None  # fmt: skip
     on_error: Annotated[
         Literal["fail", "skip", "quarantine"],
         options.input_option(
             "--on-error",
-            help="What becomes of a broken row, as a line that is not JSON: an error; left out and counted; or left "
-            "out and kept in a file beside the part.",
+            help="What to do about a broken row, such as a line that is not JSON: fail; skip and count it; or skip it "
+                "and keep it in a file beside the part.",
         ),
     ] = "fail"  # fmt: skip
     part: Annotated[
         str | None,
         _parts_option(
-            "--part", metavar="K/N", help="Make every N-th part, beginning with the K-th: one of N machines that share."
+            "--part",
+            metavar="K/N",
+            help="Make every N-th part, starting with the K-th, when N machines share the work.",
         ),
     ] = None
     finish: Annotated[
         bool,
-        _parts_option("--finish", help="Write the manifest of the data set in INPUT, whose parts are all there."),
+        _parts_option("--finish", help="Write the manifest of the data set in INPUT, when all its parts are there."),
     ] = False
     check: Annotated[
         bool, _parts_option("--check", help="Verify the data set in INPUT: every file against its record.")
@@ -222,15 +227,15 @@ class Parts:
     processes: Annotated[
         int | None,
         _parts_option(
-            "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", show_default="all that may be used",
-            help="How many parts are made at a time, each in a process; changes no result.",
+            "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", show_default="all available",
+            help="Number of parts made at a time, each in a process of its own; changes no result.",
         ),
     ] = None  # fmt: skip
     engine: Annotated[
         str,
         _parts_option(
             "--engine", metavar="local|ray|ray://HOST:PORT",
-            help="Who makes the parts: processes of this machine, or a Ray cluster.",
+            help="What makes the parts: processes of this machine, or a Ray cluster.",
         ),
     ] = "local"  # fmt: skip
     progress: Annotated[
@@ -279,7 +284,7 @@ def run(
     field: options.Field = "text",
     member: options.Member = None,
 ) -> None:
-    """Encode files into a data set that trainers read: part by part, and never twice.
+    """Encode files into a data set for training, part by part, with resume.
 
     [bold]Examples[/bold]
 

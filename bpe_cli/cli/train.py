@@ -72,7 +72,7 @@ class Model:
         int | None,
         _model_option(
             "--vocab-size", "-s", metavar="N", min=1,
-            help="Tokens to end with, the alphabet and special tokens counted.",
+            help="The number of tokens to end with, including the alphabet and special tokens.",
         ),
     ] = None  # fmt: skip
     special: Annotated[
@@ -85,35 +85,38 @@ class Model:
         bool,
         _model_option(
             "--split-special",
-            help="Take special tokens in the corpus for what they are, instead of text to learn from.",
+            help="Recognize special tokens in the corpus instead of learning from their text.",
         ),
     ] = False  # fmt: skip
     min_frequency: Annotated[
         int | None,
         _model_option(
             "--min-frequency", metavar="N", min=0, show_default="bbpe: 1; with --compat, its own",
-            help="Learn nothing that occurs less often.",
+            help="Learn nothing with a lower count.",
         ),
     ] = None  # fmt: skip
     initial_alphabet: Annotated[
         str | None,
         _model_option(
             "--initial-alphabet", choices=("all", "seen"), show_default="all",
-            help="Begin with all symbols (bbpe: 256 bytes), so that any text can be encoded, or with those seen.",
+            help="Start with all symbols (bbpe: 256 bytes), so that any text can be encoded, or only with those in the"
+                " corpus.",
         ),
     ] = None  # fmt: skip
     max_token_length: Annotated[
         int | None,
         _model_option(
-            "--max-token-length", metavar="N", min=1, help="Make no longer token (bbpe: in bytes, else in characters)."
+            "--max-token-length",
+            metavar="N",
+            min=1,
+            help="The longest token to learn (bbpe: in bytes; others: in characters).",
         ),
     ] = None
     compat: Annotated[
         str | None,
         _model_option(
             "--compat", choices=COMPATS, show_default="bbpe: hf",
-            help="Whose result to give, tie by tie, as far as the algorithm has such rules; course and textbook are "
-            "those of tutorials.",
+            help="Match the results of another library, tie by tie; course and textbook match tutorials.",
         ),
     ] = None  # fmt: skip
     set_: Annotated[
@@ -175,16 +178,16 @@ class Written:
         str | None,
         options.output_option(
             "--target", choices=tuple(TARGETS),
-            help="Train what this reader holds exactly: chooses --pattern, --compat and -a where they are not given. "
-            "Writes its format if OUT's name says so.",
+            help="Train a tokenizer that this library can read exactly: sets --pattern, --compat and -a unless they "
+                "are given. Writes the library's format if OUT's name asks for it.",
         ),
     ] = None  # fmt: skip
     format_: Annotated[
         str | None,
         options.output_option(
             "--format", choices=TRAINED, show_default="by OUT's name, else bpe.json",
-            help="The file's format: bpe.json is tokenizer.json, and more where Hugging Face's library lacks it. "
-            "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
+            help="The file's format. bpe.json is tokenizer.json with additions for what Hugging Face's library lacks. "
+                "-a bpe --compat subword-nmt writes a codes file by default.",
         ),
     ] = None  # fmt: skip
 
@@ -224,24 +227,24 @@ class Stages:
         str | None,
         _stage_option(
             "--normalizer", metavar="NAME,...", show_default="the algorithm's own",
-            help="How text is rewritten before it is cut: nfc, nfkc, lowercase, strip-accents, bert, nmt_nfkc, "
-            "several with commas, or none.",
+            help="How text is rewritten before it is split: nfc, nfkc, lowercase, strip-accents, bert, nmt_nfkc, "
+                "several separated by commas, or none.",
         ),
     ] = None  # fmt: skip
     pre_tokenizer: Annotated[
         str | None,
         _stage_option(
             "--pre-tokenizer", metavar="NAME,...", show_default="the algorithm's own",
-            help="How text is cut into pieces that no token crosses: bert, whitespace, metaspace, digits, "
-            "several with commas, or none.",
+            help="How text is split into pieces that no token crosses: bert, whitespace, metaspace, digits, several "
+                "separated by commas, or none.",
         ),
     ] = None  # fmt: skip
     pattern: Annotated[
         str | None,
         _stage_option(
             "--pattern", metavar="NAME|REGEX", show_default="bbpe: o200k; with --compat, its own",
-            help="The same by an expression: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your own; "
-            "none: not at all.",
+            help="Split by a regular expression instead: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your"
+                " own; none for no splitting.",
         ),
     ] = None  # fmt: skip
     prefix_space: Annotated[bool, _stage_option("--prefix-space", help="Put a space before each document.")] = False
@@ -278,47 +281,50 @@ class Counts:
         str | None,
         _count_option(
             "--counts-dir", metavar="FOLDER",
-            help="Count part by part into this folder, and nothing twice; without text: train on what is there.",
+            help="Keep counts in this folder, part by part, and count nothing twice. Without INPUT, train on what is "
+                "there.",
         ),
     ] = None  # fmt: skip
     part_size: Annotated[
         int | None,
         _count_option(
-            "--part-size", metavar="MIB", min=1, show_default="256", help="With --counts-dir: how much text a part has."
+            "--part-size", metavar="MIB", min=1, show_default="256", help="With --counts-dir: the size of a part."
         ),
     ] = None
     part: Annotated[
         str | None,
         _count_option(
             "--part", metavar="K/N",
-            help="With --counts-dir: count every N-th part, beginning with the K-th, and train nothing.",
+            help="With --counts-dir: count every N-th part, starting with the K-th, and train nothing.",
         ),
     ] = None  # fmt: skip
     engine: Annotated[
         str,
         _count_option(
             "--engine", metavar="local|ray|ray://HOST:PORT",
-            help="With --counts-dir: who counts the parts: processes of this machine, or a Ray cluster.",
+            help="With --counts-dir: what counts the parts: processes of this machine, or a Ray cluster.",
         ),
     ] = "local"  # fmt: skip
     processes: Annotated[
         int | None,
         _count_option(
             "--processes", metavar="N", min=1, show_default="as many as --threads",
-            help="With --counts-dir: how many parts are counted at a time; changes no result.",
+            help="With --counts-dir: the number of parts counted at a time; changes no result.",
         ),
     ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
         _count_option(
-            "--overwrite", help="With --counts-dir: count again what is damaged, has changed, or was counted otherwise."
+            "--overwrite",
+            help="With --counts-dir: count again the parts that are damaged, whose inputs changed, or that had other "
+            "options.",
         ),
     ] = False
     max_memory: Annotated[
         int | None,
         _count_option(
             "--max-memory", metavar="MIB", min=1, show_default="4096",
-            help="Memory that counts may take; more different pieces than fit are an error.",
+            help="Memory for the counts; it is an error if the pieces do not fit.",
         ),
     ] = None  # fmt: skip
 
