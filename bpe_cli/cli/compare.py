@@ -114,7 +114,7 @@ class Probes:
         _probe_option(
             "--parallel", metavar="FILE|LANG=FILE",
             help="Parallel texts for the languages: JSON lines with a key per language, or tab-separated columns; or "
-                "one file per language, with the same lines (repeatable).",
+            "one file per language, with the same lines (repeatable).",
         ),
     ] = None  # fmt: skip
     pivot: Annotated[
@@ -136,7 +136,7 @@ class Probes:
         _probe_option(
             "--words", metavar="FILE",
             help="Measure tokens against words marked in a file, for languages without spaces: one text a line, its "
-                "words separated by spaces or tabs; needs no INPUT. Can be repeated.",
+            "words separated by spaces or tabs; needs no INPUT. Can be repeated.",
         ),
     ] = None  # fmt: skip
     overlap: Annotated[
@@ -239,7 +239,7 @@ class Parts:
         _parts_option(
             "--overwrite",
             help="With --tallies-dir: tally again the parts that are damaged, whose inputs changed, or that had other "
-                "options.",
+            "options.",
         ),
     ] = False  # fmt: skip
 

@@ -143,8 +143,8 @@ class Checks:
         _check_option(
             "--max-regression", metavar="PERCENT",
             help="Fail if a metric (--metric; tokens) is worse by more than this, such as 1%, on an input or on all "
-                "together, than in the report of --against, or without one than the baseline. 'total: 1%' checks all "
-                "together only. Can be repeated.",
+            "together, than in the report of --against, or without one than the baseline. 'total: 1%' checks all "
+            "together only. Can be repeated.",
         ),
     ] = None  # fmt: skip
 

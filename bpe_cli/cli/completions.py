@@ -21,7 +21,7 @@ _bpe_complete() {
     local reply line place current=${COMP_WORDS[COMP_CWORD]}
     local -a words=()
     for ((place = 1; place <= COMP_CWORD; place++)); do
-        words+="${COMP_WORDS[place]}"
+        words+=("${COMP_WORDS[place]}")
     done
     [[ $current == [=:] ]] && current=
     COMPREPLY=()
@@ -32,11 +32,11 @@ _bpe_complete() {
             :files)
                 compopt -o filenames 2>/dev/null
                 while IFS= read -r line; do
-                    COMPREPLY+="$line"
+                    COMPREPLY+=("$line")
                 done < <(compgen -f -- "$current")
                 ;;
-            *=) compopt -o nospace 2>/dev/null; COMPREPLY+="$line" ;;
-            *) COMPREPLY+="$line" ;;
+            *=) compopt -o nospace 2>/dev/null; COMPREPLY+=("$line") ;;
+            *) COMPREPLY+=("$line") ;;
         esac
     done <<< "$reply"
 }
@@ -53,8 +53,8 @@ _bpe() {
         case $line in
             '') ;;
             :files) files=1 ;;
-            *$'\t'*) described+="${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}" ;;
-            *) described+="${line//:/\\:}" ;;
+            *$'\t'*) described+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
+            *) described+=("${line//:/\\:}") ;;
         esac
     done
     (( $#described )) && _describe 'bpe' described

@@ -83,7 +83,7 @@ class Changes:
         _change_option(
             "--prune-to", metavar="N", min=1,
             help="Keep N tokens: drop those that the texts of --counts-from use least, but no special tokens and no "
-                "characters.",
+            "characters.",
         ),
     ] = None  # fmt: skip
     counts_from: Annotated[

@@ -78,7 +78,7 @@ class Written:
         options.output_option(
             "--errors", show_default="write the bytes as they are",
             help="Make the output valid UTF-8: fail on invalid bytes, replace them by U+FFFD, or leave them out and "
-                "keep as many characters as possible.",
+            "keep as many characters as possible.",
         ),
     ] = None  # fmt: skip
     lines: Annotated[bool, options.output_option("--lines", help="End each document with a line end.")] = False

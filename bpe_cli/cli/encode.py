@@ -63,7 +63,7 @@ class Inferred:
         options.tokenizer_option(
             "--inference", show_default="merges",
             help="How a BPE vocabulary is applied: by its merges; by the longest token anywhere, then what is left and"
-                " right of it; or by the longest token from the left.",
+            " right of it; or by the longest token from the left.",
         ),
     ] = None  # fmt: skip
     frequencies: Annotated[
@@ -71,7 +71,7 @@ class Inferred:
         options.tokenizer_option(
             "--frequencies", metavar="FILE", show_default="the lowest id first",
             help="A token and its count on each line: with --inference longest, the most frequent of equally long "
-                "tokens is tried first.",
+            "tokens is tried first.",
         ),
     ] = None  # fmt: skip
 
@@ -93,9 +93,9 @@ class Written:
         options.output_option(
             "--to", choices=(*SINKS, "segmented", "chunks", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
-                "bin: numbers as u16 or u32, described in OUT.json. count: the number of tokens of each document. "
-                "segmented: each line with spaces between its tokens. chunks: JSON lines of parts, see --size. text: "
-                "conversations as text, or with --truncate the start of each text.",
+            "bin: numbers as u16 or u32, described in OUT.json. count: the number of tokens of each document. "
+            "segmented: each line with spaces between its tokens. chunks: JSON lines of parts, see --size. text: "
+            "conversations as text, or with --truncate the start of each text.",
         ),
     ] = None  # fmt: skip
     output: options.Output = None

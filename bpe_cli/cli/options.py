@@ -179,7 +179,7 @@ Special = Annotated[
     tokenizer_option(
         "--special", metavar="all|error|TEXT",
         help="Recognize special tokens in the text: all, or the one named (repeatable). Otherwise they are plain text;"
-            " error refuses them.",
+        " error refuses them.",
     ),
 ]  # fmt: skip
 Bos = Annotated[
@@ -194,7 +194,7 @@ Eot = Annotated[
     tokenizer_option(
         "--eot", metavar="TEXT|ID|auto",
         help="End each document with this special token, by which many readers separate documents; auto: the "
-            "tokenizer's own.",
+        "tokenizer's own.",
     ),
 ]  # fmt: skip
 SpecialInText = Annotated[
@@ -241,7 +241,7 @@ Svg = Annotated[
     output_option(
         "--svg", metavar="[NAME=]FILE",
         help="Write SVG pictures instead: the tokens of a text, or all charts of a report in one file. NAME=FILE "
-            "writes one chart, FOLDER/ each into a file of its own, - to stdout. Can be repeated.",
+        "writes one chart, FOLDER/ each into a file of its own, - to stdout. Can be repeated.",
     ),
 ]  # fmt: skip
 Png = Annotated[
@@ -345,7 +345,7 @@ class Applied:
         tokenizer_option(
             "--add-special-tokens",
             help="Add the special tokens that the tokenizer's post-processor puts around a text; it is an error if "
-                "there are none.",
+            "there are none.",
         ),
     ] = False  # fmt: skip
     pattern: PatternName = None

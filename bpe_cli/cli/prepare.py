@@ -90,7 +90,7 @@ class Written:
         options.output_option(
             "--columns", metavar="NAME,...",
             help="Columns of a row beside its ids: attention_mask, position_ids, segment_ids, seq_lengths; in numeric "
-                "formats also spans.",
+            "formats also spans.",
         ),
     ] = None  # fmt: skip
     positions: Annotated[
@@ -146,7 +146,7 @@ class InSequences:
         _sequences_option(
             "--fit",
             help="How --pack works: cut all ids at each multiple of N, or put whole documents where they leave the "
-                "least room.",
+            "least room.",
         ),
     ] = "concatenate"  # fmt: skip
     pad: Annotated[
@@ -196,7 +196,7 @@ class Parts:
         options.input_option(
             "--on-error",
             help="What to do about a broken row, such as a line that is not JSON: fail; skip and count it; or skip it "
-                "and keep it in a file beside the part.",
+            "and keep it in a file beside the part.",
         ),
     ] = "fail"  # fmt: skip
     part: Annotated[

@@ -100,7 +100,7 @@ class Model:
         _model_option(
             "--initial-alphabet", choices=("all", "seen"), show_default="all",
             help="Start with all symbols (bbpe: 256 bytes), so that any text can be encoded, or only with those in the"
-                " corpus.",
+            " corpus.",
         ),
     ] = None  # fmt: skip
     max_token_length: Annotated[
@@ -179,7 +179,7 @@ class Written:
         options.output_option(
             "--target", choices=tuple(TARGETS),
             help="Train a tokenizer that this library can read exactly: sets --pattern, --compat and -a unless they "
-                "are given. Writes the library's format if OUT's name asks for it.",
+            "are given. Writes the library's format if OUT's name asks for it.",
         ),
     ] = None  # fmt: skip
     format_: Annotated[
@@ -187,7 +187,7 @@ class Written:
         options.output_option(
             "--format", choices=TRAINED, show_default="by OUT's name, else bpe.json",
             help="The file's format. bpe.json is tokenizer.json with additions for what Hugging Face's library lacks. "
-                "-a bpe --compat subword-nmt writes a codes file by default.",
+            "-a bpe --compat subword-nmt writes a codes file by default.",
         ),
     ] = None  # fmt: skip
 
@@ -228,7 +228,7 @@ class Stages:
         _stage_option(
             "--normalizer", metavar="NAME,...", show_default="the algorithm's own",
             help="How text is rewritten before it is split: nfc, nfkc, lowercase, strip-accents, bert, nmt_nfkc, "
-                "several separated by commas, or none.",
+            "several separated by commas, or none.",
         ),
     ] = None  # fmt: skip
     pre_tokenizer: Annotated[
@@ -236,7 +236,7 @@ class Stages:
         _stage_option(
             "--pre-tokenizer", metavar="NAME,...", show_default="the algorithm's own",
             help="How text is split into pieces that no token crosses: bert, whitespace, metaspace, digits, several "
-                "separated by commas, or none.",
+            "separated by commas, or none.",
         ),
     ] = None  # fmt: skip
     pattern: Annotated[
@@ -244,7 +244,7 @@ class Stages:
         _stage_option(
             "--pattern", metavar="NAME|REGEX", show_default="bbpe: o200k; with --compat, its own",
             help="Split by a regular expression instead: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your"
-                " own; none for no splitting.",
+            " own; none for no splitting.",
         ),
     ] = None  # fmt: skip
     prefix_space: Annotated[bool, _stage_option("--prefix-space", help="Put a space before each document.")] = False
@@ -282,7 +282,7 @@ class Counts:
         _count_option(
             "--counts-dir", metavar="FOLDER",
             help="Keep counts in this folder, part by part, and count nothing twice. Without INPUT, train on what is "
-                "there.",
+            "there.",
         ),
     ] = None  # fmt: skip
     part_size: Annotated[
