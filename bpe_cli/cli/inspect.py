@@ -335,7 +335,7 @@ def run(
         from bpe_cli.cli.inspect_data import show_data
 
         if shown.section:
-            raise UsageError(f"--section is about a tokenizer, and {data} holds ids")
+            raise UsageError(f"--section is for a report on a tokenizer, and {data} holds ids")
         show_data(data, options.choice_of(tokenizer, pattern, add_special) if tokenizer else None, shown, screen)
         return
     if conversations.chat:
@@ -363,7 +363,7 @@ def run(
     else:
         if shown.section:
             raise UsageError(
-                "--section is about a tokenizer, and this is a text", hint="leave the text out, or --section"
+                "--section is for a report on a tokenizer, and this is a text", hint="leave the text out, or --section"
             )
         shown.check()
         if shown.plot:

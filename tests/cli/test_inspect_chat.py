@@ -86,7 +86,7 @@ def test_other_views_are_refused(option, tmp_path):
 
 
 def test_options_of_conversations_need_them():
-    told = "--chat-template, --generation-prompt, --tools and --date are about conversations"
+    told = "--chat-template, --generation-prompt, --tools and --date are for conversations only"
     assert call("inspect", "-T", "a", "-t", "gpt2", "--chat-template", "chatml") == (
         2, b"", error(told, "--chat reads them"),
     )  # fmt: skip

@@ -139,7 +139,7 @@ OPTIONS = {name: each for name, each in parameters_of(run).items() if name not i
 def test_what_has_no_effect_is_refused(tmp_path, option):
     kind, declared = OPTIONS[option]
     name = declared.names[0].partition("/")[0]
-    value = () if is_flag(kind) else ("3",)
+    value = () if is_flag(kind) else (next(iter(declared.settings.get("choices") or ()), "3"),)
     assert call("inspect", "--live", name, *value, cwd=tmp_path) == (
         2, b"", error(f"{name} has no effect on the playground", "leave it out, or --live"),
     )  # fmt: skip

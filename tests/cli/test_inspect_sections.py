@@ -116,7 +116,7 @@ def test_full_is_all_sections(trained):
             None,
         ),
         (
-            "-T hi --section scripts", "--section is about a tokenizer, and this is a text",
+            "-T hi --section scripts", "--section is for a report on a tokenizer, and this is a text",
             "leave the text out, or --section",
         ),
     ],

@@ -176,7 +176,7 @@ def test_every_token_is_read_back(kind, tokenizer):
 
 @all_kinds
 def test_reports(kind, tokenizer):
-    alone = call("inspect", "-t", tokenizer)
+    alone = call("inspect", "-t", tokenizer, "--section", "totals")
     assert (alone.status, alone.err) == (0, "")
     report = json.loads(call("inspect", "-t", tokenizer, "--json").out)
     assert report["schema"] == "bpe.inspect.tokenizer/1"

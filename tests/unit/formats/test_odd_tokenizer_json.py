@@ -108,7 +108,7 @@ def test_the_command_line_reads_it(tmp_path: Path):
     path.write_text(json.dumps(document(ALPHABET | {JOINER: 256})), "utf-8")
     run = call("encode", "-T", f"a{JOINER}", "-t", path)
     assert (run.status, run.out) == (0, b"97 226 128 141\n")
-    run = call("inspect", "-t", path)
+    run = call("inspect", "-t", path, "--section", "all")
     assert (run.status, b"only decoded" in b" ".join(run.out.split())) == (0, True)
     assert b"unused ids 0" in b" ".join(run.out.split())
     run = call("inspect", "-t", path, "--token", "256")

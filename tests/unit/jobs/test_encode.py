@@ -124,7 +124,11 @@ def test_files_and_their_records_are_those_of_the_command_line(tmp_path, to, nam
     more = () if to is None else ("--to", to)
     said = call("encode", *LINES, "-t", "gpt2", "--eot", "auto", *more, "-o", tmp_path / f"cli-{name}")
     done = encode(LINE, "gpt2", EncodeOptions(to, eot="auto"), output=tmp_path / name)
-    assert said == (0, b"", f"{done.documents} documents, {done.tokens} tokens -> {tmp_path / f'cli-{name}'}\n")
+    assert said == (
+        0,
+        b"",
+        f"{done.documents} documents, {done.tokens} tokens (with those of --eot) -> {tmp_path / f'cli-{name}'}\n",
+    )
     assert done.files == tuple(str(tmp_path / each) for each in (name, f"{name}.json") if (tmp_path / each).exists())
     assert len(done.files) == (1 if name.endswith(".gz") else 2)
     for path in done.files:
