@@ -192,7 +192,7 @@ def test_a_token_of_very_many_digits(tmp_path, digits):
     assert (
         call("train", "-T", f"{number} {number}", "-a", "word", "-s", "3", "-q", "-o", "t.json", cwd=tmp_path)[0] == 0
     )
-    shown = call("inspect", "-t", "t.json", "--section", "numbers", cwd=tmp_path)
+    shown = call("inspect", "-t", "t.json", "--section", "all", cwd=tmp_path)
     assert (shown.status, shown.err) == (0, "")
     assert ("1 of 1,000,000,000,000,000 with 15 digits" if digits == 15 else f"1 of 10^{digits} with") in shown.text
     shown = call("inspect", "-t", "t.json", "--json", cwd=tmp_path)
