@@ -63,7 +63,8 @@ def test_a_full_disk_keeps_what_is_done(job: Job) -> None:
             if run.returncode == 0:
                 break
             assert (run.returncode, b"no space left on device" in err) == (2, True), err
-        assert (there, kept[0], kept == sorted(set(kept))) == (job.whole, 0, True)
-        assert len(kept) > 2
+        # How many parts fit beside the drafts of the others depends on who is faster; none is ever lost.
+        assert (there, kept[0], kept == sorted(kept)) == (job.whole, 0, True), kept
+        assert len(set(kept)) > 2, kept
     finally:
         subprocess.run(["umount", str(disk)], check=True)
