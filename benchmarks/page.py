@@ -62,8 +62,8 @@ def render(round_: dict[str, Any]) -> str:
     )
     parts.append(
         f"`make bench` repeats all this; it took {round_['seconds']['total'] / 60:.1f} minutes. Every figure is the "
-        "median of processes started for it; before a speed counts, what the library gave is compared with what "
-        "the library gives that everybody trusts. What is measured how, and what is known about the limits: "
+        "median of processes started for it. A speed counts only if the results equal those of the reference library. "
+        "How things are measured, and the known limits: "
         "[benchmarks/NOTES.md](../../benchmarks/NOTES.md)."
     )
     parts.append(forms.standing(round_["comparisons"]))
