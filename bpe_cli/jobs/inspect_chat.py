@@ -60,7 +60,7 @@ def inspect_chat(
     >>> source = Source(text='[{"role": "user", "content": "hello"}]')
     >>> for _, _, report in inspect_chat(source, "gpt-3.5-turbo").documents:
     ...     print([(part.kind, part.roles, part.token_count, part.said_count) for part in report.parts])
-    [('messages', ('user',), 5, 1), ('prompt', (), 3, 0)]
+    [('messages', ('user',), 6, 1), ('prompt', (), 3, 0)]
 
     Args:
         source: The conversations.

@@ -58,8 +58,9 @@ def hint_at_ways(tokenizer: Tokenizer, format_name: str, allowed: Collection[str
 
     >>> from bpe_cli import load
     >>> from bpe_cli.errors import FormatError
-    >>> hint_at_ways(load("cl100k_base"), "sentencepiece", (), FormatError("it cannot"))
-    'write tiktoken, which holds everything (`format="tiktoken"`)'
+    >>> print(hint_at_ways(load("cl100k_base"), "sentencepiece", (), FormatError("it cannot")).replace("; ", ";\\n"))
+    write tiktoken, which holds everything (`format="tiktoken"`);
+    what is trained with `target="sentencepiece"` fits exactly
 
     Args:
         tokenizer: What is to be written.

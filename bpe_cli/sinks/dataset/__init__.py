@@ -150,7 +150,7 @@ DATASETS: Mapping[str, DataSetFormat] = {
     "bin": DataSetFormat(
         (".bin",),
         ("numbers", "BinSink"),
-        "nanoGPT, llm.c, and whoever maps raw numbers into memory",
+        "nanoGPT, llm.c, and programs that map raw numbers into memory",
         side_files=(_SPANS, SideFiles("loss_mask", (".mask.bin",), ("side_files", "RawMask"))),
     ),
     "npy": DataSetFormat(
