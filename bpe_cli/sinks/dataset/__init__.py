@@ -195,7 +195,7 @@ DATASETS: Mapping[str, DataSetFormat] = {
     "arrow": DataSetFormat(
         (".arrow",),
         ("dataset.tables", "ArrowSink"),
-        "pyarrow, Polars, DuckDB, and whoever maps Arrow into memory",
+        "pyarrow, Polars, DuckDB, and programs that map Arrow into memory",
         columns=_COLUMNS,
     ),
     "parquet": DataSetFormat(
@@ -215,7 +215,7 @@ DATASETS: Mapping[str, DataSetFormat] = {
     "webdataset": DataSetFormat(
         (".tar",),
         ("dataset.webdataset", "WebDatasetSink"),
-        "WebDataset, and whoever reads tar archives as a stream",
+        "WebDataset, and programs that read tar archives as a stream",
         columns=_COLUMNS,
     ),
 }
