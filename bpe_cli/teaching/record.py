@@ -7,8 +7,8 @@ the rule for ties selects stands first, so the first candidate of a merge is the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import chain
 from typing import Any
 
 from bpe_cli.teaching import bpe, unigram, wordpiece
@@ -170,11 +170,11 @@ def _rounds(joining: Joining, most: int | None) -> Iterator[RecordedStep]:
     lines: Sequence[Sequence[str]] = joining.lines
     for each in learn(lines, joining.rounds, joining.rules):
         changes = tuple(
-            Change(tuple(before), tuple(after), 1)
+            Change(_parts_of(before, after), tuple(after), 1)
             for before, after in zip(lines, each.lines, strict=True)
             if list(before) != list(after)
         )
-        joined = {part for change in changes for part in _joined(change)}
+        joined = {word for change in changes for word, parts in change.aligned() if len(parts) > 1}
         candidates = _of_round(each, joined)
         taken = tuple(candidate for candidate in candidates if candidate.taken)
         words = bpe.count_symbols({tuple(line): 1 for line in map(tuple, each.lines)})
@@ -189,15 +189,16 @@ def _of_round(each: Round, joined: set[Symbol]) -> tuple[Candidate, ...]:
     return tuple(Candidate((word,), word, count, taken=word in joined) for word, count in each.words)
 
 
-def _joined(change: Change) -> Iterator[Symbol]:
-    """Yield what became one word of several."""
-    left = list(change.before)
-    for part in change.after:
-        if left[0] != part:
-            yield part
-        size = 0
-        while size < len(part):
-            size += len(left.pop(0))
+def _parts_of(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the words that each word of a line was joined from."""
+    left = iter(before)
+    found = []
+    for word in after:
+        parts = [next(left)]
+        while sum(map(len, parts)) < len(word):
+            parts.append(next(left))
+        found.append(tuple(parts))
+    return tuple(found)
 
 
 def _losses(pruning: Pruning, most: int | None) -> Iterator[RecordedStep]:
@@ -270,21 +271,30 @@ def _thresholds(search: ThresholdSearch) -> Iterator[RecordedStep]:
 
 
 def _best(first: Candidate, others: Sequence[Candidate], tied: int, most: int | None) -> tuple[Candidate, ...]:
-    """Return the first candidates; those that stand right behind the first one are the tied ones."""
-    marked = [_as_tied(each) for each in others[:tied]]
-    return (first, *chain(marked, others[tied:]))[:most]
-
-
-def _as_tied(each: Candidate) -> Candidate:
-    return Candidate(
-        each.parts, each.product, each.count, each.left_count, each.right_count, each.score, each.loss, tied=True
-    )
+    """Return the first candidates; the tied ones come right after the first."""
+    marked = (replace(each, tied=True) for each in others[:tied])
+    return (first, *marked, *others[tied:])[:most]
 
 
 def _changes(words: Mapping[tuple[Any, ...], int], pair: tuple[Any, Any], product: Symbol) -> tuple[Change, ...]:
-    """Return the words in which a pair stands, before and after."""
+    """Return the words that contain a pair, before and after."""
     merged = ((word, bpe.merge_word(word, pair, product), count) for word, count in words.items())
-    return tuple(Change(before, after, count) for before, after, count in merged if before != after)
+    return tuple(Change(_merged_from(before, pair), after, count) for before, after, count in merged if before != after)
+
+
+def _merged_from(word: tuple[Any, ...], pair: tuple[Any, Any]) -> tuple[tuple[Symbol, ...], ...]:
+    """Return the symbols that each symbol was merged from: the pair from left to right, never overlapping.
+
+    >>> _merged_from(("a", "a", "a"), ("a", "a"))
+    (('a', 'a'), ('a',))
+    """
+    found: list[tuple[Symbol, ...]] = []
+    place = 0
+    while place < len(word):
+        size = 2 if word[place : place + 2] == pair else 1
+        found.append(word[place : place + size])
+        place += size
+    return tuple(found)
 
 
 def _in_use(words: Mapping[tuple[Any, ...], int]) -> tuple[Counted, ...]:

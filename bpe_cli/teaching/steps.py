@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from bpe_cli.teaching import bpe, wordpiece
@@ -173,11 +174,26 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A word that a step changes: its symbols before and after, and how often it occurs."""
+    """A word that a step changes.
 
-    before: tuple[Symbol, ...]
+    Attributes:
+        merged_from: For each symbol afterwards, the symbols that it was made of, in order; itself if it was there.
+        after: The symbols afterwards.
+        count: How often the word occurs.
+    """
+
+    merged_from: tuple[tuple[Symbol, ...], ...]
     after: tuple[Symbol, ...]
     count: int
+
+    @property
+    def before(self) -> tuple[Symbol, ...]:
+        """The symbols before the step."""
+        return tuple(chain.from_iterable(self.merged_from))
+
+    def aligned(self) -> Iterator[tuple[Symbol, tuple[Symbol, ...]]]:
+        """Yield each symbol afterwards, and those that it was made of."""
+        return zip(self.after, self.merged_from, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
