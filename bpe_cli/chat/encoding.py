@@ -79,7 +79,7 @@ class ChatEncoder:
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
         tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + ordinary
-        self._wanted = tokens
+        self._looked_for = tokens  # in text that the template did not write as marks
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
             [
@@ -155,7 +155,7 @@ class ChatEncoder:
         """
         prepared, data = self.prepare(text, where), text.encode()
         ids, starts, ends = model.engine.spans(prepared, self.matcher)
-        wanted = {token.token_id: token.content for token in self._wanted}
+        wanted = {token.token_id: token.content for token in self._looked_for}
         offsets, spans, marks = [], [], []
         size = 0
         for part, start, end in self._parts(text, data, where):
@@ -166,7 +166,7 @@ class ChatEncoder:
                 size += len(part)
 
         def in_text(offset: int, inside: int, edge: int) -> int:
-            """Return the place in the text of an offset in the part with a byte; of a mark it is its token's edge."""
+            """Return the place in the text of an offset in the part that holds a byte; in a mark, its token's edge."""
             number = bisect_right(offsets, inside) - 1
             return spans[number][edge] if marks[number] else spans[number][0] + offset - offsets[number]
 
@@ -176,10 +176,13 @@ class ChatEncoder:
             for start, end, begin in zip(starts, ends, begins, strict=True)
         ]
         special = (
-            start < size and (marks[bisect_right(offsets, start) - 1] or wanted.get(token_id, b"-") in data[begin:stop])
+            start < size
+            and (
+                marks[bisect_right(offsets, start) - 1] or (token_id in wanted and wanted[token_id] in data[begin:stop])
+            )
             for token_id, start, begin, stop in zip(ids, starts, begins, stops, strict=True)
         )
-        return Placed(ids, begins, stops, bytes(map(bool, special)))
+        return Placed(ids, begins, stops, bytes(special))
 
     def _stands_alone(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a token that is to be a word of its own is one."""
@@ -262,7 +265,7 @@ def _mark(token: SpecialToken) -> bytes:
 
 
 def said_in(text: Traced) -> list[tuple[int, int]]:
-    """Return what of a rendered conversation the template has not written, in bytes, ascending."""
+    """Return the stretches of a rendered conversation that the template did not write, in bytes, ascending."""
     starts, kinds = _runs(text)
     ends = [*starts[1:], len(text.encode())]
     return [(start, end) for start, end, kind in zip(starts, ends, kinds, strict=True) if kind != TEMPLATE[0]]
