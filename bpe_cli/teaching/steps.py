@@ -1,6 +1,6 @@
-"""The steps of a training as values: what a trainer gives, and what is recorded of it for ``views`` to write out.
+"""The steps of a training as values: what a trainer returns, and what ``record`` makes of it for ``views``.
 
-``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train while somebody takes their steps.
+``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train as their steps are consumed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ByteIds:
 
     Attributes:
         specials: The special tokens.
-        special_first: Whether they stand before the bytes.
+        special_first: Whether they come before the bytes.
     """
 
     specials: Sequence[str]
@@ -128,6 +128,9 @@ Steps: TypeAlias = (
     | ThresholdSearch | Joining | Pruning | Estimation
 )  # fmt: skip
 """What any trainer can show."""
+
+Uncontested: TypeAlias = NumberedPieces | ByteIds | ScoredPieces | ThresholdSearch
+"""The trainings without candidates: they count or sort once."""
 
 
 # -- what is recorded of them (``record``) -----------------------------------------------------------
