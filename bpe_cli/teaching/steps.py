@@ -41,7 +41,7 @@ class NumberedPieces:
 
 @dataclass(frozen=True, slots=True)
 class ByteIds:
-    """The 256 bytes, of which nothing is learnt.
+    """The 256 bytes: nothing is learnt.
 
     Attributes:
         specials: The special tokens.

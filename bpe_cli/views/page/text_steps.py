@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     )
 
 Slide = tuple[str, list[str]]
-"""What stands above it, and its parts, both as markup."""
+"""The heading of a slide, and its parts, both as markup."""
 
 MOST = 200
-"""Tokens of a piece that are shown."""
+"""The most tokens of a piece that are shown."""
 
 
 def steps_page(texts: Iterable[tuple[Steps, str | None]], *, tokenizer: str | None) -> Iterator[str]:
-    """Write a page with the steps of texts, each with what it is called, if it has a name."""
+    """Write a page with the steps of texts, each with its title, if it has one."""
     yield from head(f"How {tokenizer or 'a tokenizer'} arrived at its tokens", "wide", OWN)
     yield BAR
     number = 0
@@ -128,7 +128,7 @@ def _merges(walk: MergeWalk, where: str) -> Iterator[Slide]:
 
 
 def _pair_in(before: Symbols, after: Symbols) -> tuple[int, ...]:
-    """Return where the two symbols that merged stand among those shown before."""
+    """Return the places of the two symbols that merged among those shown before."""
     if after.at is None:
         return ()
     at = after.before + after.at - before.before
@@ -230,7 +230,7 @@ def _ways(place: LatticePlace, from_end: bool) -> Iterator[str]:
 
 
 def _symbols(symbols: Symbols, pair: Sequence[int] = ()) -> str:
-    """Write symbols in a line, a pair highlighted, or the one at issue."""
+    """Write symbols in a line, with a pair highlighted, or the symbol that was just made."""
     boxes = "".join(
         symbol(content, "pair" if number in pair else "made" if number == symbols.at and not pair else "")
         for number, content in enumerate(symbols.contents)

@@ -60,9 +60,9 @@ class Rival:
     Attributes:
         rank: As that of a step; None with scores.
         score: Likewise; None with ranks.
-        times: At how many places it stands.
-        taken: Whether it merges in this step; of several places the leftmost does.
-        tied: Whether another pair merges, but only for it stands further to the left.
+        times: At how many places it occurs.
+        taken: Whether it merges in this step; if it occurs at several places, the leftmost one does.
+        tied: Whether it is as good as the pair that merges, which is further to the left.
     """
 
     rank: int | None
@@ -82,7 +82,8 @@ class MergeStep:
     Attributes:
         rank: Place of the pair in the list of merges, or id of what is made, both from 0; None with scores.
         score: Score of what is made; None with ranks.
-        candidates: The best of the pairs that could merge, if they are looked for; there are ``candidate_count``.
+        candidates: The best of the pairs that could merge, if they were asked for.
+        candidate_count: How many pairs could merge.
     """
 
     rank: int | None

@@ -45,7 +45,7 @@ LONGEST_REST = 40
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many pieces of a text to tell, steps of a piece, segmentations to rank, and pairs of a step; None for all."""
+    """How many pieces of a text to record, steps of a piece, segmentations to rank, pairs of a step; None for all."""
 
     rows: int | None = 20
     steps: int | None = 40
