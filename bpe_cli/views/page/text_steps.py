@@ -152,24 +152,17 @@ def _matches(walk: MatchWalk, where: str) -> Iterator[Slide]:
         yield where, [_note(said), _tokens(walk.tokens)]
         return
     for number, step in enumerate(walk.steps, 1):
-        last = number == len(walk.steps)
         taken = step.taken.content if step.way == "token" and step.taken is not None else b""
         left = step.rest[len(taken) :] if step.rest.startswith(taken) else b""
-        parts = ["<p>"]
-        if taken:
-            parts += [symbol(taken, "made"), *([symbol(left)] if left else [])]
-        else:
-            parts.append(symbol(step.rest))
-        parts += ["</p>\n", _note(f"{count(step.tried, 'beginning')} tried")]
+        boxes = (symbol(taken, "made") if taken else "") + (symbol(left) if left else "")
         rows = (
-            candidate_row(
-                symbol(fit.content), "", str(fit.token_id), "taken" if place == 0 and taken else "",
-                "taken" if place == 0 and taken else "",
-            )
+            candidate_row(symbol(fit.content), "", str(fit.token_id), said, said)
             for place, fit in enumerate(step.fits)
-        )  # fmt: skip
+            for said in ("taken" if place == 0 and taken else "",)
+        )
+        parts = [f"<p>{boxes}</p>\n", _note(f"{count(step.tried, 'beginning')} tried")]
         parts += table("Tokens that fit", "pairs", ("token that fits", "", "id", ""), rows)
-        if last:
+        if number == len(walk.steps):
             if walk.dead_end:
                 parts.append(_note("so the whole piece is unknown, whatever was taken before"))
             parts.append(_tokens(walk.tokens))
