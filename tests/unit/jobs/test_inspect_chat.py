@@ -16,6 +16,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.encode_chat import ChatOptions
 from bpe_cli.jobs.inspect_chat import inspect_chat
+from bpe_cli.stages import SpecialToken
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import named_encodings
 from bpe_cli.trainers import TRAINERS, train
@@ -106,6 +107,21 @@ def test_added_tokens_in_messages_are_special():
     tokenizer = add_tokens("cl100k_base", ["<tool>"]).tokenizer
     report = inspected([("user", "a <tool> - b")], tokenizer, template="gpt-3.5")
     assert report.special_count == 3 + 1
+
+
+def test_a_token_that_takes_the_blanks_beside_it_is_special():
+    token = SpecialToken(b"<mask>", 50257, lstrip=True, rstrip=True)
+    tokenizer = named_encodings.find("gpt2").with_special_tokens([token])
+    encoder = ChatEncoder(tokenizer)
+    template = template_of("{% for m in messages %}{{ m.content }}  <mask> {% endfor %}")
+    text = rendered([("user", "a <mask>"), ("user", "b")], template)
+    placed = encoder.place(tokenizer, text, "x")
+    data = text.encode()
+    found = [
+        data[start:end] for start, end, flag in zip(placed.starts, placed.ends, placed.special, strict=True) if flag
+    ]
+    assert found == [b"  <mask> "] * 2
+    assert list(placed.ids).count(50257) == 2
 
 
 def test_a_conversation_that_is_too_long(monkeypatch):
