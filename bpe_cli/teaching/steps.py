@@ -243,6 +243,16 @@ class RecordedStep:
     threshold: float | None = None
     cost: float | None = None
 
+    @property
+    def more(self) -> int:
+        """How many candidates there are besides those that are kept."""
+        return self.candidate_count - len(self.candidates)
+
+    @property
+    def more_tied(self) -> int:
+        """How many of these are tied."""
+        return self.tied_count - sum(1 for each in self.candidates if each.tied)
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -168,9 +168,9 @@ def _candidates(step: RecordedStep, label: str, noun: str) -> Iterator[str]:
         aligned = value.ljust(widths[1]) if "=" in value else value.rjust(widths[1])
         line = f"{'' if number else label:>8}  {parts}{padding}  {aligned}"
         yield f"{line}  {said}".rstrip()
-    if more := step.candidate_count - len(shown):
-        tied = step.tied_count - sum(1 for each in step.candidates if each.tied)
-        yield f"{'':8}  and {plural(more, f'more {noun}')}{f', {tied} of them tied' if tied else ''}"
+    if step.more:
+        tied = f", {step.more_tied} of them tied" if step.more_tied else ""
+        yield f"{'':8}  and {plural(step.more, f'more {noun}')}{tied}"
 
 
 def worth(candidate: Candidate) -> str:

@@ -17,6 +17,7 @@ from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.training_steps import verdict, worth
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.steps import Rival
     from bpe_cli.teaching.steps import Record, RecordedStep, Steps
 
 Symbol = str | bytes
@@ -87,6 +88,11 @@ def before_and_after(change: Change) -> tuple[str, str]:
     return "".join(before), "".join(after)
 
 
+def fate(each: Candidate | Rival) -> str:
+    """Return the kind of a row: ``taken``, ``tied`` or neither."""
+    return "taken" if each.taken else "tied" if each.tied else ""
+
+
 def table(label: str, kind: str, headers: Sequence[str], rows: Iterable[str]) -> Iterator[str]:
     """Write a table of rows that are written already, as a region with a label."""
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table class="{kind}">\n'
@@ -98,7 +104,7 @@ def table(label: str, kind: str, headers: Sequence[str], rows: Iterable[str]) ->
 def candidate_row(parts: str, product: str, worth: str, said: str, kind: str = "") -> str:
     """Write a row of what competed: the candidate, what it would make, its worth, and its fate.
 
-    Its kind is ``taken``, ``tied`` or neither.
+    Its kind is that of ``fate``.
     """
     attribute = f' class="{kind}"' if kind else ""
     cells = f'<td>{parts}</td><td class="start">{product}</td><td>{worth}</td><td class="said">{said}</td>'
@@ -174,16 +180,15 @@ class _Writer:
         rows = (
             candidate_row(
                 " + ".join(map(symbol, each.parts)), symbol(each.product) if is_pair else "", escape(worth(each)),
-                verdict(each), "taken" if each.taken else "tied" if each.tied else "",
+                verdict(each), fate(each),
             )
             for each in step.candidates
         )  # fmt: skip
         yield from table("What competed", "pairs", headers, rows)
-        more = step.candidate_count - len(step.candidates)
-        tied = step.tied_count - sum(1 for each in step.candidates if each.tied)
-        if more:
+        if step.more:
             noun = "more pair" if is_pair or step.kind == "round" else "more token"
-            yield f'<p class="note">and {count(more, noun)}{f", {whole(tied)} of them tied" if tied else ""}</p>\n'
+            tied = f", {whole(step.more_tied)} of them tied" if step.more_tied else ""
+            yield f'<p class="note">and {count(step.more, noun)}{tied}</p>\n'
 
     def _left(self, summary: str, tokens: Sequence[Counted | Entry]) -> Iterator[str]:
         """Write the tokens that are left, folded."""

@@ -14,7 +14,7 @@ from bpe_cli.stages import ALGORITHMS
 from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
-from bpe_cli.views.page.stepper import BAR, OWN, candidate_row, slide, symbol, table
+from bpe_cli.views.page.stepper import BAR, OWN, candidate_row, fate, slide, symbol, table
 from bpe_cli.views.steps import RULES, chosen_by, said_of
 
 if TYPE_CHECKING:
@@ -138,8 +138,7 @@ def _pair_in(before: Symbols, after: Symbols) -> tuple[int, ...]:
 def _rivals(step: MergeStep) -> Iterator[str]:
     for each in step.candidates:
         pair = f"{symbol(each.left)} + {symbol(each.right)}"
-        kind = "taken" if each.taken else "tied" if each.tied else ""
-        yield candidate_row(pair, symbol(each.product), escape(chosen_by(each)), escape(said_of(each)), kind)
+        yield candidate_row(pair, symbol(each.product), escape(chosen_by(each)), escape(said_of(each)), fate(each))
 
 
 # -- longest tokens, and looking up ------------------------------------------------------------------
