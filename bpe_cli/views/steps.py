@@ -84,7 +84,7 @@ class StepsView:
         steps, noun = self._steps, "word" if self._steps.words else "piece"
         yield Hanging(Line(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"))
         if steps.words:
-            yield Hanging(Line("no token goes over a blank, so pieces are told word by word"))
+            yield Hanging(Line("no token goes over a blank, so pieces are shown word by word"))
         for row in steps.rows:
             yield Gap()
             yield from _row(row, noun, screen.width, self._most)

@@ -281,7 +281,7 @@ class LatticeWalk:
 
 @dataclass(frozen=True, slots=True)
 class TooMuch:
-    """A piece whose steps are not told, for there are too many of them."""
+    """A piece whose steps are left out because there are too many."""
 
     reason: str
     tokens: tuple[StepToken, ...]
@@ -309,7 +309,7 @@ class Row:
         special: The special or added token, or the one that was found between tags; None for a piece.
         walk: How the model arrived, or the look-up between tags; None for a special token, and for a piece that stood
             before.
-        same_as: Number of the piece that is the same and was told; None if it is new.
+        same_as: Number of an equal piece whose steps were recorded before; None if it is new.
         fused: Whether its (unknown) token is one with the last token of the row before.
     """
 
@@ -328,8 +328,7 @@ class Steps:
 
     Attributes:
         spelt: Whether texts are written in GPT-2's alphabet, a character for each byte.
-        words: Whether a "piece" is a word of a piece here: some are cut, for no token goes over a blank, and told word
-            by word.
+        words: Whether each "piece" here is a word: no token goes over a blank, so pieces are recorded word by word.
         differs_at: Place among the rows, from 0, of the first whose steps do not end at the tokenizer's tokens:
             an error of this program; None as it should be.
     """

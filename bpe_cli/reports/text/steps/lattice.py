@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bpe_cli.stages import Unigram
 
 MOST_WAYS = 1 << 18
-"""Tokens of a lattice that is told."""
+"""The most tokens of a lattice that is recorded."""
 MOST_KEPT = 1 << 21
 """The same times the segmentations that are ranked: of so many each is kept, in the worst case."""
 
