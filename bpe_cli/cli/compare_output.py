@@ -100,6 +100,7 @@ class Written:
     svg: options.Svg = None
     png: options.Png = None
     plot: options.Plot = False
+    full: Annotated[bool, options.output_option("--full", help="Show every row of the tables, however many.")] = False
     output: Annotated[
         str | None,
         options.output_option(
@@ -113,7 +114,8 @@ class Written:
         """An option that asks for a report; None if there is none."""
         values = {
             "--json": self.json, "--markdown": self.markdown, "--latex": self.latex, "--csv": self.csv,
-            "--html": self.html, "--svg": self.svg, "--png": self.png, "--plot": self.plot, "--output": self.output,
+            "--html": self.html, "--svg": self.svg, "--png": self.png, "--plot": self.plot, "--full": self.full,
+            "--output": self.output,
         }  # fmt: skip
         return next((option for option, value in values.items() if value), None)
 
@@ -185,6 +187,7 @@ class CompareOutput:
         html: The file of a page, ``-`` for stdout; None for no page.
         pictures: The files of pictures.
         plot: Whether pictures are drawn below the tables.
+        full: Whether tables show all their rows.
         metrics: What is shown of each tokenizer.
         by_input: What is shown of each input; empty for the first of ``metrics``.
     """
@@ -194,6 +197,7 @@ class CompareOutput:
     html: str | None
     pictures: tuple[PictureFile, ...]
     plot: bool
+    full: bool
     metrics: "tuple[Metric, ...]"
     by_input: "tuple[Metric, ...]"
 
@@ -227,7 +231,7 @@ class CompareOutput:
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if measured.speed else []
         result = cls(
-            form, output, html, pictures, written.plot,
+            form, output, html, pictures, written.plot, written.full,
             metrics_named([*(metric or USUAL), *timed]), metrics_named(named),
         )  # fmt: skip
         taken = f"--{chosen[0]}" if chosen and output is None else None
@@ -303,7 +307,7 @@ def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | Non
     from bpe_cli.views.comparison.tables import comparison_view
     from bpe_cli.views.on_console import OnConsole
 
-    additions = additions_view(report)
+    additions = additions_view(report, full=output.full)
     parts = [] if additions is None else [additions]
     if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
@@ -313,6 +317,7 @@ def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | Non
             by_input=output.by_input or None,
             changes=changes,
             passages=passages,
+            full=output.full,
         )
         parts.insert(0, measures)
     if output.plot:
