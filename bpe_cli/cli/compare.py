@@ -298,6 +298,8 @@ def run(
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
     if probes.ids:
+        if parts.how(threads) is not None:
+            raise UsageError("--ids and --tallies-dir are different comparisons", hint="ask for one at a time")
         _compare_ids(compared, measured, probes, written, checks, documents, special, pattern, threads, screen)
         return
     conditions, limits = checks.conditions(), checks.limits()
