@@ -12,6 +12,7 @@ from bpe_cli.cli.options import Option, choices_of, defaults_of, inner, paramete
 from tests.cli_runner import call, run, run_in_terminal
 
 LINES = 45
+WORD = r"(?:\w[\w-]*(?:\.\w+)*|\.\.\.)"
 WIDE = {"COLUMNS": "80"}
 MODULES = {name: load(name) for name in COMMANDS}
 
@@ -77,12 +78,8 @@ def test_the_choices_that_the_short_help_lists_are_those_that_there_are():
         for name, brief in MODULES[command].COMMON.items():
             kind, declared = parameters[name]
             choices = {*(choices_of(inner(kind), declared) or ())}
-            sequence = re.search(r"[\w.-]+(?:(?:, | or )[\w.-]+)+", brief)
-            words = (
-                [each if each == "..." else each.rstrip(".") for each in re.split(", | or ", sequence[0])]
-                if sequence
-                else []
-            )
+            sequence = re.search(rf"{WORD}(?:(?:, | or ){WORD})+", brief)
+            words = re.split(", | or ", sequence[0]) if sequence else []
             if choices & {*words}:
                 listed.append((command, name))
                 assert {*words} - {"..."} <= choices, brief
