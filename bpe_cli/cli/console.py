@@ -184,14 +184,19 @@ def stdout_console(color: Color) -> Console:
     return Console(file=file, width=width, highlight=False)
 
 
+def requested_columns() -> int | None:
+    """Return the width that COLUMNS requests; None if it requests none."""
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) or None if columns.isdecimal() else None
+
+
 def _width() -> int | None:
     """Return the columns of stdout: COLUMNS first, then the terminal; None for what rich finds.
 
     What goes into a pipe is mostly seen on the terminal that stderr is, below ``less`` or ``head``: it has that width.
     """
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
+    if columns := requested_columns():
+        return columns
     if sys.stdout.isatty():
         return None
     try:
