@@ -239,6 +239,11 @@ class CompareOutput:
         return result
 
     @property
+    def drawn(self) -> "Metric | None":
+        """The metric of the pictures of inputs; None for the usual one."""
+        return self.by_input[0] if self.by_input else None
+
+    @property
     def outputs(self) -> tuple[tuple[str, str | None], ...]:
         """The options that name files to write, and the files."""
         return (("-o", self.output), ("--html", self.html), *outputs_of(self.pictures))
@@ -260,7 +265,7 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
         metrics = output.metrics if output.by_input else None
         page = comparison_page(report, metrics=metrics, changes=changes, checks=checks)
         write_page(output.html, page, screen.quiet)
-    write_pictures(output.pictures, _Drawn(output, report), screen.quiet)
+    write_pictures(output.pictures, _Drawn(ComparisonReport(report), output.drawn), screen.quiet)
     written = output.html is not None or bool(output.pictures)
     shown = output.form == "tables" and (output.output == STDOUT or (output.output is None and not written))
     if shown:
@@ -279,18 +284,14 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
 class _Drawn:
     """A comparison whose pictures show the metric that was asked for."""
 
-    output: CompareOutput
-    report: "Comparison"
-
-    @property
-    def metric(self) -> "Metric | None":
-        return self.output.by_input[0] if self.output.by_input else None
+    report: ComparisonReport
+    metric: "Metric | None"
 
     def to_svg(self, name: str | None = None) -> str:
-        return ComparisonReport(self.report).to_svg(name, metric=self.metric)
+        return self.report.to_svg(name, metric=self.metric)
 
     def to_png(self, name: str | None = None) -> bytes:
-        return ComparisonReport(self.report).to_png(name, metric=self.metric)
+        return self.report.to_png(name, metric=self.metric)
 
 
 def _metrics(output: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
@@ -324,7 +325,7 @@ def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | Non
         from bpe_cli.views.pictures.of_comparison import comparison_charts
         from bpe_cli.views.pictures.terminal import plots
 
-        parts.append(plots(comparison_charts(report, output.by_input[0] if output.by_input else None)))
+        parts.append(plots(comparison_charts(report, output.drawn)))
     return OnConsole(*parts)
 
 
