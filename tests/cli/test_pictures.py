@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 import bpe_cli
-from bpe_cli.cli import compare_output, inspect, inspect_data
+from bpe_cli.cli import compare_output
+from bpe_cli.cli.inspect.data import DATA_PICTURES
+from bpe_cli.cli.inspect.view_options import TOKENIZER_PICTURES
 from bpe_cli.views.pictures import of_comparison, of_tokenizer
 from tests.cli_runner import call, error
 from tests.needs import needs
@@ -32,8 +34,8 @@ def title_of(path):
 
 def test_the_command_line_knows_the_names():
     assert compare_output.PICTURES == of_comparison.NAMES
-    assert inspect.TOKENIZER_PICTURES == of_tokenizer.NAMES
-    assert inspect_data.DATA_PICTURES == of_tokenizer.DATA_NAMES
+    assert TOKENIZER_PICTURES == of_tokenizer.NAMES
+    assert DATA_PICTURES == of_tokenizer.DATA_NAMES
 
 
 def test_each_picture_of_a_comparison_to_a_folder(folder):
