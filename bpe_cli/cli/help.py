@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     Declared = tuple[Any, Option | Argument]
 
-NAMES = ("--help", "-h")
-ALL = "--all"
-
 _WIDEST = 100
 _USUAL = 80
 _INDENT = 2
