@@ -190,6 +190,7 @@ MAY_SAY_OPTIONS = {
     "bpe_cli/reports/text/warnings.py --lines": FROZEN,
     "bpe_cli/reports/text/warnings.py --special": FROZEN,
     "bpe_cli/reports/text/warnings.py --stages": FROZEN,
+    "bpe_cli/views/comparison/values.py --full": PRINTS,
     "bpe_cli/views/comparison/values.py --lines": PRINTS,
     "bpe_cli/views/health.py --full": PRINTS,
     "bpe_cli/views/health.py --section": PRINTS,

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import bpe_cli
 from bpe_cli import formats
 from bpe_cli.errors import InputError
 from bpe_cli.formats import gguf
@@ -399,14 +398,3 @@ def test_rounded_scores_of_random_vocabularies(llama_cpp, tmp_path):
             letters = [*"ab é中x\0\n", "\ufeff", "<own>", "abab"]
             text = "".join(chance.choices(letters, k=chance.choice((3, 10, 40))))
             assert tokenizer.encode(text) == theirs(text) == again(text), (tokens, text)
-
-
-def test_a_port_is_verified_in_the_program_itself(llama_cpp, tmp_path):
-    """``bpe compare OTHER PORT.gguf --ids --against llama.cpp``: of the tokenizer ported, and of another one."""
-    lines, german = corpus()["corpora/languages/th.txt"].splitlines(), corpus()["corpora/languages/de.txt"]
-    ported, other = (bpe_cli.train(lines, vocab_size=size, target="llama.cpp") for size in (600, 500))
-    ported.save(tmp_path / "port.gguf")
-    verified = bpe_cli.compare([ported, tmp_path / "port.gguf"], german, ids=True, library="llama.cpp").value
-    assert (verified.same, verified.different) == (True, 0)
-    assert verified.count > 1000
-    assert not bpe_cli.compare([other, tmp_path / "port.gguf"], lines, ids=True, library="llama.cpp").value.same
