@@ -7,7 +7,6 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import (
     ConsoleListener,
     check_page_name,
-    print_json,
     process_streams,
     stdout_console,
     write_page,
@@ -15,6 +14,7 @@ from bpe_cli.cli.console import (
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import check_outputs
+from bpe_cli.results import ChatReport
 
 if TYPE_CHECKING:
     from bpe_cli.cli.inspect.view_options import Shown
@@ -57,17 +57,11 @@ def show_chat(
         documents.source(), tokenizer, conversations.job_options(), specials,
         outputs=shown.outputs, listener=ConsoleListener(quiet=screen.quiet, printing=True), streams=process_streams(),
     )  # fmt: skip
-    reports = list(done.documents)
-    several = len(reports) > 1
+    found = ChatReport(tuple(done.documents), done.tokenizer.name)
     if shown.html is not None:
-        from bpe_cli.views.page.page import conversations_page
-
-        titled = ((report, where if several else None) for _, where, report in reports)
-        write_page(shown.html, conversations_page(titled, tokenizer=done.tokenizer.name, full=shown.full), screen.quiet)
+        write_page(shown.html, [found.to_html(full=shown.full)], screen.quiet)
     if shown.json:
-        from bpe_cli.views.as_json import conversations_json
-
-        print_json(conversations_json([report for _, _, report in reports], [origin for origin, _, _ in reports]))
+        print(found.to_json(), end="")
     elif shown.html is None:
         from bpe_cli.views.conversation import ConversationView
         from bpe_cli.views.labels import TOKEN_LIMIT
@@ -77,10 +71,10 @@ def show_chat(
 
         notes, limit = Notes(ids=shown.ids, spans=shown.spans), None if shown.full else TOKEN_LIMIT
         console = stdout_console(screen.color)
-        for number, (_, where, report) in enumerate(reports):
+        for number, (_, where, report) in enumerate(found.value):
             if number:
                 console.print()
-            if several:
+            if len(found.value) > 1:
                 console.print(f"==> {harmless(where)} <==", style="bold", markup=False, soft_wrap=True)
             view = ConversationView(report, notes=notes, limit=limit, marked=sys.stdout.isatty())
             console.print(OnConsole(view))

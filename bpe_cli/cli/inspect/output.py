@@ -2,17 +2,25 @@
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import print_json, stdout_console, write_page
 from bpe_cli.cli.inspect.view_options import Shown
 from bpe_cli.cli.pictures import Drawn, PictureFile, write_pictures
-from bpe_cli.results import TextReport, TokenizerReport
+from bpe_cli.results import StepsReport, TextReport, TokenizerReport
 from bpe_cli.views import ALL
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.inspect import Document, ExplainedTexts, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.jobs.inspect import (
+        Document,
+        ExplainedTexts,
+        InspectedTexts,
+        Inspection,
+        RankedTexts,
+        TextInspection,
+        TokenCards,
+    )
     from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
@@ -29,10 +37,7 @@ def show(done: "Inspection", display: Shown, pictures: tuple[PictureFile, ...], 
     elif isinstance(done, ExplainedTexts):
         _show_steps(done, display, screen)
     elif isinstance(done, RankedTexts):
-        from bpe_cli.views.as_json import rankings_json
-        from bpe_cli.views.stages import RankingView
-
-        _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=display.ids), display, screen)
+        _show_rankings(done, display, screen.color)
     elif not isinstance(done, InspectedTexts):
         _show_tokenizer(TokenizerReport(done), display, pictures, screen)
     elif display.cuts and display.json:
@@ -74,19 +79,29 @@ def _show_tokenizer(
 
 def _show_steps(done: "ExplainedTexts", display: Shown, screen: options.Screen) -> None:
     """Show the steps of texts; with --html as a page, and as JSON if that is asked for too."""
-    from bpe_cli.views.as_json import all_steps_json
     from bpe_cli.views.steps import StepsView
 
-    documents = done.documents
+    if display.html is None and not display.json:
+        _print_each(done.documents, lambda each: StepsView(each, full=display.full), screen.color)
+        return
+    report = StepsReport(tuple(done.documents), done.tokenizer.name)
     if display.html is not None:
-        from bpe_cli.views.page.text_steps import steps_page
+        write_page(display.html, [report.to_html()], screen.quiet)
+    if display.json:
+        print(report.to_json(), end="")
 
-        kept = list(documents)
-        documents = iter(kept)
-        titled = ((report, document.title) for document, report in kept)
-        write_page(display.html, steps_page(titled, tokenizer=done.tokenizer.name), screen.quiet)
-    if display.html is None or display.json:
-        _show_each(documents, all_steps_json, lambda each: StepsView(each, full=display.full), display, screen)
+
+def _show_rankings(done: "RankedTexts", display: Shown, color: options.Color) -> None:
+    """Print the best segmentations of texts; as JSON one object of them all."""
+    if display.json:
+        from bpe_cli.views.as_json import rankings_json
+
+        ranked = tuple(done.documents)
+        print_json(rankings_json([report for _, report in ranked], [document.origin for document, _ in ranked]))
+    else:
+        from bpe_cli.views.stages import RankingView
+
+        _print_each(done.documents, lambda each: RankingView(each, ids=display.ids), color)
 
 
 def _view_of(display: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":
@@ -140,21 +155,6 @@ def _write_pages(done: "InspectedTexts", display: Shown, pictures: tuple[Picture
         write_pictures(pictures, Drawn(picture(drawn, tokenizer=name, ids=display.ids, full=display.full)), quiet)
     if display.json:
         _print_json(kept)
-
-
-def _show_each(
-    reports: "Iterable[tuple[Document, Report]]",
-    json: "Callable[[list[Report], list[tuple[str, int]]], dict[str, Any]]",
-    view: "Callable[[Report], Adaptive]",
-    display: Shown,
-    screen: options.Screen,
-) -> None:
-    """Print all reports as one JSON object, with where the document of each is from; or each by itself."""
-    if display.json:
-        kept = list(reports)
-        print_json(json([report for _, report in kept], [document.origin for document, _ in kept]))
-    else:
-        _print_each(reports, view, screen.color)
 
 
 def _print_each(
