@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.probe_languages import LanguageProbe
     from bpe_cli.views.pictures.charts import Chart
 
-NAMES = ("inputs", "ratios", "lengths", "use", "premiums")
-"""The pictures of a comparison, in their order."""
-
 
 def comparison_charts(report: Comparison, metric: Metric | None = None) -> Iterator[Chart]:
     """Yield the pictures that a comparison has; ``metric`` is what is drawn of each input, else the tokens."""

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.structure import ScriptCount, Scripts
     from bpe_cli.views.pictures.charts import Chart
 
-NAMES = ("lengths", "scripts", "use")
-"""The pictures of a tokenizer's report, in their order."""
-
-DATA_NAMES = ("lengths",)
-"""The pictures of a report on ids."""
-
 SCRIPT_LIMIT = 20
 """How many scripts are drawn, the most frequent first."""
 
