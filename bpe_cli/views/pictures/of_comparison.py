@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.comparison import METRICS, interval_of
-from bpe_cli.reports.distributions import use_curve
 from bpe_cli.views.comparison.values import certainty, digits_of, losses, value_text
 from bpe_cli.views.labels import count, fraction, short_names, whole
 from bpe_cli.views.pictures.charts import MOST_GROUPS, Curve, Histogram, Mark, Rows
@@ -119,7 +118,7 @@ def _use(report: Comparison, names: tuple[str, ...]) -> Curve:
     used = [f"{name} {whole(row.used_ids)}" for name, row in zip(names, report.total.measures, strict=True)]
     return Curve(
         "use", "Share of the text that the most frequent tokens make up", "most frequent tokens",
-        "share of all tokens", names, tuple(use_curve(each) for each in report.frequencies),
+        "share of all tokens", names, report.use,
         (f"different tokens that occur: {', '.join(used)}",),
     )  # fmt: skip
 
