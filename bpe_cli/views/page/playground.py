@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.boundaries import Deviation, deviation
 from bpe_cli.views.labels import count
 from bpe_cli.views.page.markup import escape, name
-from bpe_cli.views.page.page import CONTROLS, hash_of, script, style_sheet
-from bpe_cli.views.page.tokens import TokenWriter, details_of, totals, warning_item
+from bpe_cli.views.page.page import CONTROLS, policy_for, script, style_sheet
+from bpe_cli.views.page.tokens import TokenWriter, class_of, details_of, deviation_note, totals, warning_item
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import PlacedToken, Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
 
 _TITLE = "bpe playground"
-_COLORS = 4
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 """Who speaks in a conversation, as the page offers it."""
@@ -54,11 +53,7 @@ class Refused:
 
 def policy() -> str:
     """Return the Content-Security-Policy of the page."""
-    return (
-        f"default-src 'none'; style-src {hash_of(_style())}; script-src {hash_of(_code())}; img-src data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    )
+    return f"{policy_for(_style(), _code())}; connect-src 'self'; frame-ancestors 'none'"
 
 
 def page(
@@ -145,10 +140,7 @@ def columns(shown: Sequence[Shown | Refused], *, same_text: bool = True) -> Iter
         yield "</section>\n"
     yield "</div>\n"
     if base is not None and len(shown) > 1 and isinstance(shown[1], Shown):
-        yield (
-            '<p class="note"><span class="alone">a double line </span> is an end of a token where the first tokenizer '
-            'has none; <span class="across">a dashed line</span> is under a token that the first tokenizer cuts.</p>\n'
-        )
+        yield deviation_note("the first tokenizer")
 
 
 def refusal(message: str) -> str:
@@ -176,9 +168,8 @@ def _column(shown: Shown, key: str, differs: Deviation | None) -> Iterator[str]:
 
 def _id(number: int, token: PlacedToken, key: str) -> str:
     """Write an id as a link to its token."""
-    special = " z" if token.special else ""
     return (
-        f'<a id="r{key}-{number}" href="#t{key}-{number}" class="t{number % _COLORS}{special}" '
+        f'<a id="r{key}-{number}" href="#t{key}-{number}" class="{class_of(number, token)}" '
         f'title="{details_of(number, token)}">{token.token_id}</a>'
     )
 
