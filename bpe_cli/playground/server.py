@@ -34,7 +34,7 @@ from bpe_cli.errors import FormatError, InputError, OutputError, UsageError
 from bpe_cli.playground.answers import Answer, Answers
 from bpe_cli.playground.choices import Choices
 from bpe_cli.playground.escapes import needs_escapes, written
-from bpe_cli.playground.requests import LARGEST_REQUEST, LARGEST_TEXT, read_request
+from bpe_cli.playground.requests import LARGEST_REQUEST, check_size, read_request
 from bpe_cli.support.core_arguments import bytes_of, whole_number
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.views.page.playground import page, policy, refusal
@@ -70,7 +70,7 @@ class Playground:
             offers those that need no file. The first is chosen.
         text: What stands in the page at first, any bytes; a path for what the file holds.
         port: The port of 127.0.0.1 to listen on; 0 for a free one.
-        listener: Who hears of a request that failed for a mistake of ours.
+        listener: Hears of a request that failed for a mistake of ours.
         stdin: What the path ``-`` stands for.
 
     Attributes:
@@ -103,11 +103,7 @@ class Playground:
             content = read_whole(os.fspath(text), stdin=stdin or io.BytesIO())
         else:
             content = bytes_of(text)
-        if len(content) > LARGEST_TEXT:
-            raise InputError(
-                f"the text has {len(content):,} bytes, and a playground takes {LARGEST_TEXT:,}",
-                hint="bpe inspect FILE --html PAGE shows a longer one",
-            )
+        check_size(len(content))
         if whole_number("port", port) >= 1 << 16:
             raise UsageError(f"there is no port {port:,}", hint="they go up to 65,535")
         choices = Choices(tokenizers)
@@ -201,7 +197,7 @@ class _Server(socketserver.ThreadingTCPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report a mistake of ours; that a client went away is none."""
+        """Report a mistake of ours; a client that went away is not one."""
         error = sys.exc_info()[1]
         if error is not None and not isinstance(error, OSError):
             self._listener.note("a request failed\n" + "".join(traceback.format_exception(error)))
@@ -302,16 +298,16 @@ class _Handler(BaseHTTPRequestHandler):
         host = self.headers.get_all("Host") or []
         if len(host) != 1 or _name_of(host[0]) not in NAMES:
             raise _RefusedError(HTTPStatus.FORBIDDEN, "this is a server for the machine that it runs on")
-        beginning, secret, *rest = (*self.path.split("/"), "")[:4]
-        known = hmac.compare_digest(secret.encode(), self._playground.path.encode())
-        if beginning or not known or not rest or self.path != f"/{secret}/{rest[0]}" or rest[0] not in offered:
+        folder, _, asked = self.path.rpartition("/")
+        known = hmac.compare_digest(folder.encode(), f"/{self._playground.path}".encode())
+        if not known or asked not in offered:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
         if self.command == "POST":
             origin = self.headers.get_all("Origin") or []
             site = self.headers.get("Sec-Fetch-Site", "same-origin")
             if (origin and origin != [f"http://{host[0]}"]) or site != "same-origin":
                 raise _RefusedError(HTTPStatus.FORBIDDEN, "only the playground's own page may ask")
-        return rest[0]
+        return asked
 
     def _body(self) -> bytes:
         """Return the body of the request.
