@@ -31,7 +31,7 @@ class PictureFile:
         option: ``--svg`` or ``--png``.
         name: The picture that goes there; None for all, below each other.
         path: The file; ``-`` for stdout.
-        folder: The folder to make for it, if there is none; None where it must be there.
+        folder: The folder to make for it if missing; None where it must exist.
     """
 
     option: str
@@ -70,8 +70,8 @@ def picture_files(
     Args:
         svg: The values of ``--svg``.
         png: The values of ``--png``.
-        names: The pictures that there will be.
-        of_all: The names of all pictures of such reports.
+        names: The pictures that there will be; empty where a picture has no name.
+        of_all: The names of all pictures of such reports, for messages.
 
     Raises:
         UsageError: if there is no such picture, a name is that of another kind of file, or PNG cannot be made.

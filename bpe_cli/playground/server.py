@@ -68,13 +68,13 @@ class Playground:
     Args:
         tokenizers: Tokenizers, or what ``load`` takes, in the order in which the page offers them; behind them it
             offers those that need no file. The first is chosen.
-        text: What stands in the page at first, any bytes; a path for what the file holds.
+        text: The text in the page at first, any bytes; a path for the content of the file.
         port: The port of 127.0.0.1 to listen on; 0 for a free one.
         listener: Hears of a request that failed for a mistake of ours.
-        stdin: What the path ``-`` stands for.
+        stdin: The file that the path ``-`` reads.
 
     Attributes:
-        url: The address of the page. Whoever knows it can use the page; only programs on this machine can.
+        url: The address of the page, a secret: any program on this machine that knows it can use the page.
         port: The port of 127.0.0.1.
 
     >>> import urllib.request
@@ -147,9 +147,9 @@ class Playground:
 
 
 def browsable() -> bool:
-    """Return whether a browser that is opened here is one that somebody sees: not over ssh, nor without a display.
+    """Return whether a browser opened here would be seen by the user: not over ssh, nor without a display.
 
-    Whoever sets ``BROWSER`` says how to open one in any case, as editors do that run on another machine.
+    A ``BROWSER`` in the environment names one that is, as editors set it that run on another machine.
     """
     if os.environ.get("BROWSER"):
         return True
@@ -290,10 +290,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, answer)
 
     def _what_is_asked(self, *offered: str) -> str:
-        """Return which of the things on offer is asked for, by whoever may ask.
+        """Return which of the things on offer is asked for.
 
         Raises:
-            _RefusedError: if it is something else, or somebody else.
+            _RefusedError: if it is something else, or the asker is not the playground's page.
         """
         host = self.headers.get_all("Host") or []
         if len(host) != 1 or _name_of(host[0]) not in NAMES:

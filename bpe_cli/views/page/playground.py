@@ -44,7 +44,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What a tokenizer says to a text that it does not take."""
+    """The reason why a tokenizer refuses a text."""
 
     tokenizer: str
     message: str
@@ -64,8 +64,8 @@ def page(
     Args:
         tokenizers: The names of those on offer; the page asks by their numbers.
         given: How many of them were given; the others need no file.
-        text: What stands in the field at first.
-        escapes: Whether that has escapes.
+        text: The text in the field at first.
+        escapes: Whether it has escapes.
         templates: The names of built-in templates for conversations.
     """
     options = list(_options(tokenizers, given))
@@ -144,12 +144,12 @@ def columns(shown: Sequence[Shown | Refused], *, same_text: bool = True) -> Iter
 
 
 def refusal(message: str) -> str:
-    """Write the document that says why there are no columns."""
+    """Write the document that gives the reason why there are no columns."""
     return f"<!doctype html>\n<title>{_TITLE}</title>\n<p>{name(message)}</p>\n"
 
 
 def _column(shown: Shown, key: str, differs: Deviation | None) -> Iterator[str]:
-    """Write what there is to say of a text: totals, the tokens, their ids, warnings."""
+    """Write a column: totals, the tokens, their ids, warnings."""
     yield totals(shown.segmentation)
     excerpt = shown.segmentation.excerpt(shown.limit)
     yield '<div class="text" role="group" aria-label="The text, token by token">'

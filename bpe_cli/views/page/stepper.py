@@ -62,7 +62,7 @@ def slide(number: int, heading: str, parts: Iterable[str]) -> Iterator[str]:
 
 
 def symbol(content: Symbol, kind: str = "", note: str = "") -> str:
-    """Write a symbol in a box, and what is said of it.
+    """Write a symbol in a box, with a note on it.
 
     >>> symbol(b"a<", "made")
     '<span class="sym made">a&lt;</span>'
@@ -150,7 +150,7 @@ class _Writer:
         yield from self._left("Tokens in use", recorded.tokens)
 
     def heading(self, step: RecordedStep) -> str:
-        """Say what a step does."""
+        """Describe what a step does."""
         if step.kind == "merge":
             (taken,) = step.taken
             pair = " + ".join(symbol(part, "pair") for part in taken.parts)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
 
 Slide = tuple[str, list[str]]
-"""What stands above it, and its parts, both as markup."""
+"""Its heading and its parts, both as markup."""
 
 MOST = 200
 """Tokens of a piece that are shown."""
