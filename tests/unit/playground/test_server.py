@@ -15,18 +15,7 @@ import bpe_cli
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.playground import Playground, server
 from bpe_cli.playground.requests import LARGEST_TEXT
-from tests.playground import Notes, ask, example, ids_in, send
-
-
-@pytest.fixture(scope="module")
-def playground():
-    with example() as running:
-        yield running
-
-
-@pytest.fixture
-def path(playground):
-    return "/" + playground.url.split("/", 3)[3]
+from tests.playground import Notes, ask, ids_in, path_of, send
 
 
 def test_the_page_is_there(playground, path):
@@ -197,7 +186,7 @@ def test_names_are_only_text(tmp_path):
     evil = tmp_path / "<img src=x onerror=alert(1)>\"'.json"
     bpe_cli.train(["low"], vocab_size=258, special_tokens=["<script>alert(2)</script>"]).save(evil)
     with Playground([str(evil)], text="<script>alert(2)</script></textarea><b>") as running:
-        page = send(running, "GET", "/" + running.url.split("/", 3)[3])[2].decode()
+        page = send(running, "GET", path_of(running))[2].decode()
         shown = ask(running, text="<script>alert(2)</script>", specials=True)[2]
         kept = ask(running, "page", text="<script>alert(2)</script>", specials=True)[2]
     for markup in (page, shown, kept):
@@ -211,7 +200,7 @@ def test_names_are_only_text(tmp_path):
 )
 def test_the_first_text_is_whole(text):
     with Playground(["gpt2"], text=text) as running:
-        page = send(running, "GET", "/" + running.url.split("/", 3)[3])[2].decode()
+        page = send(running, "GET", path_of(running))[2].decode()
         held = html.unescape(re.search(r"<textarea id=[^>]*>\n(.*?)</textarea>", page, re.DOTALL)[1])
         escapes = 'id="escapes" checked' in page
         answer = ask(running, text=held, escapes=escapes)[2]
@@ -223,7 +212,7 @@ def test_a_file_is_the_first_text(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_bytes(b"hello\r\n")
     with Playground(["gpt2"], text=path) as running:
-        assert b"hello\\r\n</textarea>" in send(running, "GET", "/" + running.url.split("/", 3)[3])[2]
+        assert b"hello\\r\n</textarea>" in send(running, "GET", path_of(running))[2]
 
 
 def test_what_cannot_be_served_is_refused(tmp_path):
