@@ -9,6 +9,7 @@ from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS
 from bpe_cli.reports.comparison.probe_data import LAYOUTS
 from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.views.blocks import Block, Blocks, Heading, Line
+from bpe_cli.views.comparison.values import UNKNOWN_TEXT
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole
 from bpe_cli.views.sheets import Grid, Values
 from bpe_cli.views.visible import harmless, visible
@@ -72,7 +73,7 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Block]:
     ]
     yield Grid("language", names, [ratios])
     if any(result.loses_text for result in probe.results):
-        yield Line("?: some of the tokens stand for unknown text; that they are few is not a merit")
+        yield Line(UNKNOWN_TEXT)
 
 
 def _premium(cost: LanguageCost) -> str:
@@ -187,4 +188,4 @@ def _words(names: Sequence[str], probe: WordProbe) -> Iterator[Block]:
         ]
         yield Grid("", names, [counts, words, borders])
         if any(lost):
-            yield Line("?: some of the tokens stand for unknown text; that they are few is no merit")
+            yield Line(UNKNOWN_TEXT)

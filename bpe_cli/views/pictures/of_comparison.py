@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.comparison import METRICS, interval_of
-from bpe_cli.views.comparison.values import certainty, digits_of, losses, value_text
+from bpe_cli.views.comparison.values import UNKNOWN_TEXT, certainty, digits_of, losses, value_text
 from bpe_cli.views.labels import count, fraction, short_names, whole
 from bpe_cli.views.pictures.charts import MOST_GROUPS, Curve, Histogram, Mark, Rows
 from bpe_cli.views.visible import harmless
@@ -134,7 +134,7 @@ def _premiums(names: tuple[str, ...], probe: LanguageProbe) -> Rows:
     )
     notes = [f"the same {count(probe.line_count, 'line')}: {harmless(probe.source)}"]
     if any(result.loses_text for result in probe.results):
-        notes.append("?: some of the tokens stand for unknown text; that they are few is no merit")
+        notes.append(UNKNOWN_TEXT)
     return Rows(
         "premiums", f"Premium by language: tokens per token of {pivot}", f"tokens per token of {pivot}", "dots",
         "language", tuple(map(harmless, probe.languages)), names, marks, f"1: as many as {pivot}", tuple(notes),
