@@ -113,16 +113,19 @@ class Playground:
         start = "".join(page(choices.names(), choices.given, shown, escapes=escaped, templates=tuple(LAYOUTS))).encode()
         self._server = _Server(port, path, start, Answers(choices), len(choices), heard(listener))
         self._thread: threading.Thread | None = None
+        self._begun = False  # a server that never begins to answer cannot be shut down
         self.port = self._server.port
         self.url = f"http://{ADDRESS}:{self.port}/{path}/"
 
     def serve(self) -> None:
         """Answer until the process ends, or ``close`` is called in another thread."""
+        self._begun = True
         self._server.serve_forever()
 
     def start(self) -> None:
         """Answer in a thread of its own, and return at once."""
         if self._thread is None:
+            self._begun = True
             self._thread = threading.Thread(target=self.serve, name="playground", daemon=True)
             self._thread.start()
 
@@ -132,8 +135,9 @@ class Playground:
 
     def close(self) -> None:
         """Stop answering, and free the port."""
-        if self._thread is not None:
+        if self._begun:
             self._server.shutdown()
+        if self._thread is not None:
             self._thread.join()
             self._thread = None
         self._server.server_close()

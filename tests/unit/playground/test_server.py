@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 import socket
+import threading
 from dataclasses import replace
 
 import pytest
@@ -239,6 +240,18 @@ def test_a_port_is_free_again():
         assert ask(running)[0] == 200
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=30)
+
+
+def test_what_another_thread_serves_ends_when_it_is_closed():
+    running = Playground(["gpt2"])
+    thread = threading.Thread(target=running.serve, daemon=True)
+    thread.start()
+    assert ask(running)[0] == 200
+    running.close()
+    thread.join(30)
+    assert not thread.is_alive()
+    running.close()
+    Playground(["gpt2"]).close()
 
 
 def test_it_listens_to_this_machine_alone(playground):
