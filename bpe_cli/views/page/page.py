@@ -135,7 +135,7 @@ def style_sheet(own: str = "") -> str:
     return f":root{{{colors}}}\n{own_file('page.css')}.plot{{\n{plots}}}\n{own_file(f'{own}.css') if own else ''}"
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def script(own: str = "") -> str:
     """Return the script of all pages, or that of one kind of page."""
     return own_file(f"{own or 'page'}.js")

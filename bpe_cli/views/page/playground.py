@@ -68,18 +68,17 @@ def page(
         escapes: Whether it has escapes.
         templates: The names of built-in templates for conversations.
     """
-    options = list(_options(tokenizers, given))
+    options = "".join(_options(tokenizers, given))
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{_TITLE}</title>\n<link rel="icon" href="data:,">\n'
         f"<style>{_style()}</style>\n</head>\n<body>\n{CONTROLS}<main>\n<h1>{_TITLE}</h1>\n"
     )
-    beside = "".join(each.replace(" selected", "") for each in options)
     yield (
         '<form id="ask" autocomplete="off">\n<div class="choice">\n'
-        f'<label>Tokenizer <select id="first">{"".join(options)}</select></label>\n'
-        f'<label>compared with <select id="second"><option value="">none</option>{beside}</select></label>\n'
+        f'<label>Tokenizer <select id="first">{options}</select></label>\n'
+        f'<label>compared with <select id="second"><option value="">none</option>{options}</select></label>\n'
         '<label><input type="checkbox" id="specials"> special tokens</label>\n'
         f'<label><input type="checkbox" id="escapes"{" checked" if escapes else ""}> '
         "escapes (<code>\\n \\xff \\u8c01</code>)</label>\n"
@@ -117,7 +116,7 @@ def _options(tokenizers: Sequence[str], given: int) -> Iterator[str]:
     for number, each in enumerate(tokenizers):
         if number == given:
             yield "<hr>"
-        yield f'<option value="{number}"{"" if number else " selected"}>{name(each)}</option>'
+        yield f'<option value="{number}">{name(each)}</option>'
 
 
 def columns(shown: Sequence[Shown | Refused], *, same_text: bool = True) -> Iterator[str]:

@@ -55,7 +55,8 @@ def test_bytes_that_are_no_text(playground):
 
 def test_all_that_need_no_file_are_offered(playground, path):
     body = send(playground, "GET", path)[2].decode()
-    names = re.findall(r'<option value="\d+"(?: selected)?>([^<]+)', body.split('id="second"')[0])
+    names, beside = (re.findall(r'<option value="\d+">([^<]+)', part) for part in body.split('id="second"'))
+    assert names == beside
     assert names[:2] == ["gpt-4o", "gpt2"]
     assert set(names) >= {"cl100k_base", "o200k_base", "o200k_harmony", "gpt-3.5-turbo"}
     assert len(names) == len(set(names))
@@ -181,6 +182,14 @@ def test_a_tokenizer_is_named_by_its_place_alone(tmp_path):
             assert ask(running, tokenizers=[name])[0] == 400
     with Playground([hidden, bpe_cli.load("gpt2")]) as running:
         assert ids_in(ask(running, text="low lower")[2]) == {0: bpe_cli.load(hidden).encode("low lower")}
+
+
+def test_a_name_is_whole_in_both_lists(tmp_path):
+    named = tmp_path / "those selected.json"
+    bpe_cli.train(["low"], vocab_size=258).save(named)
+    with Playground([named]) as running:
+        page = send(running, "GET", path_of(running))[2].decode()
+    assert page.count("those selected.json</option>") == 2
 
 
 def test_names_are_only_text(tmp_path):
