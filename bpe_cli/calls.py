@@ -317,7 +317,7 @@ def decode_files(
         lines: Whether to write a line end after each document.
         bos: The token that begins each document, which is left out of the text; if None, the one that the sidecar
             names.
-        eot: The token to put after each document, given in the same way.
+        eot: The token that ends each document, which is left out of the text; if None, the one that the sidecar names.
         dtype: The type of the numbers in a bin file, ``u16`` or ``u32``; if None, the one that the sidecar names.
         listener: Receives progress and notes: any object with the methods ``task`` and ``note``.
 

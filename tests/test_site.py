@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -41,8 +43,17 @@ def test_the_site_has_all_that_pages_lead_to():
     assert [name for name in files if build.LEFT_OUT.match(name)] == []
 
 
+def test_the_workflow_runs_at_every_change_of_the_site():
+    workflow = (ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^    paths: \[(.*)\]$", workflow, re.MULTILINE)
+    patterns = [each.strip(' "') for each in listed.split(",")]
+    read = [*build.files(), "Makefile", "pyproject.toml"]
+    assert [name for name in read if not any(fnmatch(name, each) for each in patterns)] == []
+
+
 def test_a_folder_of_docs_has_no_more_than_twenty_entries():
     folders = [path for path in (ROOT / "docs").rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    assert folders
     sizes = {path: len([each for each in path.iterdir() if each.name != "__pycache__"]) for path in folders}
     assert {path: size for path, size in sizes.items() if size > 20} == {}
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bpe_cli import load
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import FormatError, LossError
 from bpe_cli.jobs.convert import convert
 from tests.cli_runner import call, error
 from tests.counted import at_least, compared
@@ -119,10 +119,21 @@ def test_what_the_command_line_says(source, options, hint, tmp_path):
     done = call("convert", source, *options, cwd=tmp_path)
     assert done.status == 2
     assert done.err == error(done.err.partition("\n")[0].removeprefix("error: "), hint)
-    for number, (name, lost) in enumerate(ways_of(hint, OPTIONS)):
+    ways = ways_of(hint, OPTIONS)
+    assert len(ways) == hint.count("--format") + hint.count(": --allow-loss") > 0
+    for number, (name, lost) in enumerate(ways):
         more = [*(("--format", name) if name else ()), *(("--allow-loss", lost) if lost else ())]
         out = options[1] if name is None else f"out{number}"
         assert call("convert", source, "-o", out, *more, cwd=tmp_path).status == 0
+
+
+def test_a_program_gets_the_losses_by_name(tmp_path):
+    tokenizer = trained("bbpe")
+    with pytest.raises(LossError) as refusal:
+        convert(tokenizer, tmp_path / "x.gguf", "gguf")
+    assert refusal.value.losses == ("pattern",)
+    assert ways_of(refusal.value.hint) == [("tokenizer.json", ""), (None, "pattern")]
+    assert convert(tokenizer, tmp_path / "x.gguf", "gguf", allow_loss=refusal.value.losses).files
 
 
 def test_agreed_losses_count_for_other_formats_too(tmp_path):

@@ -6,9 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import argv_fast as clear_words
-from bpe_cli.cli import config, help
+from bpe_cli.cli import config
 from bpe_cli.cli.console import drop, report, tell
-from bpe_cli.cli.options import Option, call, parameters_of
+from bpe_cli.cli.options import HELP, HELP_ALL, Option, call, parameters_of
 from bpe_cli.errors import BpeError
 from bpe_cli.support.messages import cannot_write
 
@@ -78,8 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
     options, dashes, rest = (words, [], []) if "--" not in words else _divide(words)
     debug = "--debug" in options
     without_config = "--no-config" in options
-    whole = help.ALL in options and not {*help.NAMES}.isdisjoint(options)
-    anywhere = ("--debug", "--no-config", *((help.ALL,) if whole else ()))
+    whole = HELP_ALL in options and not {*HELP}.isdisjoint(options)
+    anywhere = ("--debug", "--no-config", *((HELP_ALL,) if whole else ()))
     words = [word for word in options if word not in anywhere] + dashes + rest
     try:
         _fill_streams()
@@ -142,7 +142,9 @@ def _run(words: list[str], without_config: bool, whole: bool) -> int:
         commands = {name: load(name).run for name in COMMANDS}
         completing.show(completing.answer(os.environ[_COMPLETION], words, root, commands))
         return 0
-    if not words or (words[-1] in help.NAMES and words[:-1] in ([], *([name] for name in COMMANDS))):
+    if not words or (words[-1] in HELP and words[:-1] in ([], *([name] for name in COMMANDS))):
+        from bpe_cli.cli import help
+
         named = words[:-1]
         modules = {name: load(name) for name in named or COMMANDS}
         print(help.text_of(named[0] if named else None, root, modules, whole=whole))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 import typer
 
 from bpe_cli.cli import help
-from bpe_cli.cli.options import Argument, Option, call, choices_of, defaults_of, parameters_of
+from bpe_cli.cli.options import HELP, Argument, Option, call, choices_of, defaults_of, parameters_of
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import nearest
 
@@ -69,7 +69,7 @@ def _application(
 ) -> typer.Typer:
     application = typer.Typer(
         name="bpe", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
-        context_settings={"help_option_names": list(help.NAMES)},
+        context_settings={"help_option_names": list(HELP)},
     )  # fmt: skip
 
     def helped(kind: type[Any], name: str | None) -> type[Any]:

@@ -299,6 +299,8 @@ def run(
     from bpe_cli.reports.comparison.disagreements import SHOWN
 
     if probes.ids:
+        if parts.how(threads) is not None:
+            raise UsageError("--ids and --tallies-dir are different comparisons", hint="ask for one at a time")
         _compare_ids(compared, measured, probes, written, checks, documents, special, pattern, threads, screen)
         return
     conditions, limits = checks.conditions(), checks.limits()
@@ -356,17 +358,12 @@ def _compare_ids(
     """Verify a port: nothing else of a comparison is asked for then."""
     from bpe_cli.cli.compare_ids import show_ids, tokenizers_among
 
+    report = replace(written, json=False).asked
     others = {
         probes.asked or "": probes.asked is not None,
         "--metric": measured.metric,
         "--speed": measured.speed,
-        "--markdown": written.markdown,
-        "--csv": written.csv,
-        "--html": written.html,
-        "--svg": written.svg,
-        "--png": written.png,
-        "--plot": written.plot,
-        "--output": written.output,
+        report or "": report is not None,
         "--fail-if": checks.fail_if,
         "--max-regression": checks.max_regression,
         "--baseline": compared.baseline,

@@ -98,6 +98,7 @@ class Written:
     svg: options.Svg = None
     png: options.Png = None
     plot: options.Plot = False
+    full: Annotated[bool, options.output_option("--full", help="Show every row of the tables, however many.")] = False
     output: Annotated[
         str | None,
         options.output_option(
@@ -111,7 +112,8 @@ class Written:
         """An option that asks for a report; None if there is none."""
         values = {
             "--json": self.json, "--markdown": self.markdown, "--latex": self.latex, "--csv": self.csv,
-            "--html": self.html, "--svg": self.svg, "--png": self.png, "--plot": self.plot, "--output": self.output,
+            "--html": self.html, "--svg": self.svg, "--png": self.png, "--plot": self.plot, "--full": self.full,
+            "--output": self.output,
         }  # fmt: skip
         return next((option for option, value in values.items() if value), None)
 
@@ -183,6 +185,7 @@ class CompareOutput:
         html: The file of a page, ``-`` for stdout; None for no page.
         pictures: The files of pictures.
         plot: Whether pictures are drawn below the tables.
+        full: Whether tables show all their rows.
         metrics: What is shown of each tokenizer.
         by_input: What is shown of each input; empty for the first of ``metrics``.
     """
@@ -192,6 +195,7 @@ class CompareOutput:
     html: str | None
     pictures: tuple[PictureFile, ...]
     plot: bool
+    full: bool
     metrics: "tuple[Metric, ...]"
     by_input: "tuple[Metric, ...]"
 
@@ -227,12 +231,17 @@ class CompareOutput:
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if measured.speed else []
         result = cls(
-            form, output, html, pictures, written.plot,
+            form, output, html, pictures, written.plot, written.full,
             metrics_named([*(metric or USUAL), *timed]), metrics_named(named),
         )  # fmt: skip
         taken = f"--{chosen[0]}" if chosen and output is None else None
         check_outputs(result.outputs, stdout_taken=taken)
         return result
+
+    @property
+    def drawn(self) -> "Metric | None":
+        """The metric of the pictures of inputs; None for the usual one."""
+        return self.by_input[0] if self.by_input else None
 
     @property
     def outputs(self) -> tuple[tuple[str, str | None], ...]:
@@ -256,7 +265,7 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
         metrics = output.metrics if output.by_input else None
         page = comparison_page(report, metrics=metrics, changes=changes, checks=checks)
         write_page(output.html, page, screen.quiet)
-    write_pictures(output.pictures, _Drawn(output, report), screen.quiet)
+    write_pictures(output.pictures, _Drawn(ComparisonReport(report), output.drawn), screen.quiet)
     written = output.html is not None or bool(output.pictures)
     shown = output.form == "tables" and (output.output == STDOUT or (output.output is None and not written))
     if shown:
@@ -275,18 +284,14 @@ def show(output: CompareOutput, done: "CheckedComparison", screen: options.Scree
 class _Drawn:
     """A comparison whose pictures show the metric that was asked for."""
 
-    output: CompareOutput
-    report: "Comparison"
-
-    @property
-    def metric(self) -> "Metric | None":
-        return self.output.by_input[0] if self.output.by_input else None
+    report: ComparisonReport
+    metric: "Metric | None"
 
     def to_svg(self, name: str | None = None) -> str:
-        return ComparisonReport(self.report).to_svg(name, metric=self.metric)
+        return self.report.to_svg(name, metric=self.metric)
 
     def to_png(self, name: str | None = None) -> bytes:
-        return ComparisonReport(self.report).to_png(name, metric=self.metric)
+        return self.report.to_png(name, metric=self.metric)
 
 
 def _metrics(output: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
@@ -303,7 +308,7 @@ def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | Non
     from bpe_cli.views.comparison.tables import comparison_view
     from bpe_cli.views.on_console import OnConsole
 
-    additions = additions_view(report)
+    additions = additions_view(report, full=output.full)
     parts = [] if additions is None else [additions]
     if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
@@ -313,13 +318,14 @@ def _tables(output: CompareOutput, report: "Comparison", changes: "Changes | Non
             by_input=output.by_input or None,
             changes=changes,
             passages=passages,
+            full=output.full,
         )
         parts.insert(0, measures)
     if output.plot:
         from bpe_cli.views.pictures.of_comparison import comparison_charts
         from bpe_cli.views.pictures.terminal import plots
 
-        parts.append(plots(comparison_charts(report, output.by_input[0] if output.by_input else None)))
+        parts.append(plots(comparison_charts(report, output.drawn)))
     return OnConsole(*parts)
 
 

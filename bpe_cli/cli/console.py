@@ -184,14 +184,19 @@ def stdout_console(color: Color) -> Console:
     return Console(file=file, width=width, highlight=False)
 
 
+def requested_columns() -> int | None:
+    """Return the width that COLUMNS requests; None if it requests none."""
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) or None if columns.isdecimal() else None
+
+
 def _width() -> int | None:
     """Return the columns of stdout: COLUMNS first, then the terminal; None for what rich finds.
 
     What goes into a pipe is mostly seen on the terminal that stderr is, below ``less`` or ``head``: it has that width.
     """
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
+    if columns := requested_columns():
+        return columns
     if sys.stdout.isatty():
         return None
     try:
@@ -288,28 +293,27 @@ class ConsoleListener:
 
     @contextmanager
     def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
-        """Show a bar; see ``Listener.task``."""
-        with (
-            self.timed(unit) as count,
-            progress(total, what, quiet=self.quiet, printing=self.printing, unit=unit) as advance,
-        ):
-            yield lambda amount: (count(amount), advance(amount))[1]
-
-    @contextmanager
-    def timed(self, unit: str) -> Iterator[Callable[[int], None]]:
-        """Measure a task, if it is one of reading: what is yielded is called with each further amount."""
-        if unit != "B":
-            yield lambda _: None
-            return
+        """Show a bar, and measure the task if it is one of reading; see ``Listener.task``."""
         began = time.monotonic()
+        with self._shown(what, total, unit) as advance:
+            if unit != "B":
+                yield advance
+                return
 
-        def count(amount: int) -> None:
-            self._read += amount
+            def count(amount: int) -> None:
+                self._read += amount
+                advance(amount)
 
-        try:
-            yield count
-        finally:
-            self._seconds_of_reading += time.monotonic() - began
+            try:
+                yield count
+            finally:
+                self._seconds_of_reading += time.monotonic() - began
+
+    def _shown(
+        self, what: str, total: int | None, unit: str
+    ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+        """Show a task as a bar."""
+        return progress(total, what, quiet=self.quiet, printing=self.printing, unit=unit)
 
     def took(self) -> str:
         """Return what a summary says of the time: on a terminal, and elsewhere if it was long; else nothing."""

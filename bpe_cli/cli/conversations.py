@@ -53,7 +53,7 @@ class Conversations:
         """Return the options as the library takes them.
 
         Raises:
-            UsageError: if the date is none.
+            UsageError: if the date is not one.
         """
         from bpe_cli.jobs.encode_chat import ChatOptions
 

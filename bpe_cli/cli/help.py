@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from bpe_cli.cli.console import requested_columns
 from bpe_cli.cli.options import Argument, Option, choices_of, defaults_of, inner, parameters_of
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Declared = tuple[Any, Option | Argument]
-
-NAMES = ("--help", "-h")
-ALL = "--all"
 
 _WIDEST = 100
 _USUAL = 80
@@ -212,9 +210,8 @@ def _plain(text: str) -> str:
 
 def _width() -> int:
     """Return the columns of the screen, of which not all are used if it is very wide."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return min(int(columns), _WIDEST)
+    if columns := requested_columns():
+        return min(columns, _WIDEST)
     for stream in (sys.stdout, sys.stderr):
         try:
             if found := os.get_terminal_size(stream.fileno()).columns:

@@ -125,6 +125,8 @@ def call(function: "Callable[..., object]", values: "Mapping[str, object]") -> o
 
 
 DEFAULT_TOKENIZER = "o200k_base"
+HELP = ("--help", "-h")
+HELP_ALL = "--all"
 
 # What declares an option, by the panel of the help that it stands in.
 input_option = partial(Option, rich_help_panel="Input")

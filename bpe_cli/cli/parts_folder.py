@@ -14,23 +14,23 @@ class PartsOptions(Protocol):
 
     @property
     def part(self) -> str | None:
-        """Which share of the parts is made."""
+        """The share of the parts to make, as K/N."""
 
     @property
     def part_size(self) -> int | None:
-        """How large a part is, in MiB."""
+        """The size of a part, in MiB."""
 
     @property
     def engine(self) -> str:
-        """Who makes the parts."""
+        """What makes the parts."""
 
     @property
     def processes(self) -> int | None:
-        """How many parts are made at a time."""
+        """The number of parts made at a time."""
 
     @property
     def overwrite(self) -> bool:
-        """Whether what is damaged is made again."""
+        """Whether to make damaged parts again."""
 
 
 def parts_folder(name: str, folder: str | None, given: PartsOptions) -> "PartsFolder | None":

@@ -55,14 +55,8 @@ class WorkListener(console.ConsoleListener):
             self._write(what, facts)
 
     @contextmanager
-    def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
-        """Follow a task; see ``Listener.task``."""
-        with self.timed(unit) as count, self._shown(what, total, unit) as advance:
-            yield lambda amount: (count(amount), advance(amount))[1]
-
-    @contextmanager
     def _shown(self, what: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
-        """Show a bar, or lines."""
+        """Show a task as a bar, as lines or as events."""
         if self.quiet:
             yield lambda _: None
         elif self.how == "auto" and sys.stderr.isatty():

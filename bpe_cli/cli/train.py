@@ -206,11 +206,9 @@ class Written:
             UsageError: if an option would do nothing, or two outputs are one.
         """
         of_steps = {"--pairs": self.pairs, "--full": self.full, "--json": self.json, "--html": self.html}
-        idle = (
-            None if self.steps else next((name for name, given in of_steps.items() if given not in (None, False)), None)
-        )
-        if idle:
-            raise UsageError(f"{idle} is for --steps", hint="--steps shows the training step by step")
+        given = [name for name, value in of_steps.items() if value not in (None, False)]
+        if given and not self.steps:
+            raise UsageError(f"{given[0]} is for --steps", hint="--steps shows the training step by step")
         if self.full and self.pairs is not None:
             raise UsageError("--full shows all pairs, and --pairs some", hint="give one of them")
         check_page_name(self.html)

@@ -59,7 +59,7 @@ def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: Bina
         stdin: The stream that ``-`` stands for.
 
     Raises:
-        UsageError: if there is none.
+        UsageError: if there is no such template.
         InputError: if it cannot be read.
     """
     from bpe_cli.chat import LAYOUTS, is_billed, layout_of_model

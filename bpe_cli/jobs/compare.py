@@ -127,7 +127,7 @@ def compare_and_check(
 
     Args:
         job: What is done.
-        listener: Who hears how it goes on, and of what might not be expected.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:
@@ -266,7 +266,7 @@ def compare(
         source: The texts; None if probes or vocabularies alone are to be compared.
         options: What to compare besides, and how.
         inputs: What ``source.inputs()`` gave, so that it need not be found again.
-        listener: Who hears how many bytes were read, and of what might not be expected.
+        listener: Receives progress and notes.
         stdin: The stream that ``-`` stands for; None for the process's own.
         by_parts: How inputs are compared part by part; None for all in one run. It changes no number.
         chosen: What says which the tokenizers are, for workers to load; None for the tokenizers themselves.

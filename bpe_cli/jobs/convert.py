@@ -258,7 +258,8 @@ def convert(
     except FormatError as error:
         from bpe_cli.jobs.ways import hint_at_ways
 
-        raise FormatError(error.message, hint=hint_at_ways(model, chosen, losses, error)) from error
+        error.hint = hint_at_ways(model, chosen, losses, error)
+        raise
     paths = _places(files, path, map_path, stdout)
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None and operation is not None:

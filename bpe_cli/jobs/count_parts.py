@@ -68,7 +68,7 @@ def count_parts(
         options: What is to be trained.
         place: Where the counts are kept.
         max_memory: Bytes that the counts of a part may take.
-        engine: Who counts; it changes no result.
+        engine: What counts the parts. Never changes the result.
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
         listener: Receives progress and notes.
@@ -187,7 +187,7 @@ def add_up(
         folder: Where the counts are kept.
         options: What is to be trained.
         max_memory: Bytes that the counts may take.
-        engine: Who merges files before that, several at a time, in a tree; None for nobody. It changes no result.
+        engine: What merges files before that, several at a time, in a tree; None merges none. Never changes the result.
         listener: Receives progress and notes.
 
     Returns:

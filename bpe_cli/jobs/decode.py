@@ -34,7 +34,7 @@ class DecodeOptions:
         lines: Whether to write a line end after each document.
         bos: What begins each document, and is left out: the text of a special token, an id, or ``auto``; None for
             what the record beside an input says.
-        eot: The token to put after each document, given in the same way.
+        eot: The token that ends each document, likewise left out.
         dtype: How a number lies in a bin file; None for what its record says, else what the vocabulary needs.
     """
 

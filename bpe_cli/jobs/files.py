@@ -116,7 +116,7 @@ def find_inputs(
     Args:
         source: Where they are.
         outputs: The options that name files to write, and the files.
-        listener: Who hears of files that are left out.
+        listener: Receives notes about files that are left out.
         streams: The streams around the job.
         target: Where the job writes, if that may be a stream.
         otherwise: The hint for a file that is missing; None for the usual one.

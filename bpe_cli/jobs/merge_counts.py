@@ -51,11 +51,11 @@ def merge_in_tree(
     """Merge files of counts until there are no more than ``FAN_IN``.
 
     Args:
-        folder: Where the files go that are made; it is made if there is none.
+        folder: The folder for the new files; it is made if it does not exist.
         files: The files, in order.
         hashes: The hash of each.
         max_memory: Bytes of memory that the counts may take.
-        engine: Who merges.
+        engine: What merges them.
         listener: Receives progress and notes.
 
     Returns:

@@ -37,7 +37,7 @@ class ByParts:
 
     Attributes:
         place: Where the tallies are kept.
-        engine: Who tallies the parts; it changes no result.
+        engine: What tallies the parts. Never changes the result.
     """
 
     place: PartsFolder

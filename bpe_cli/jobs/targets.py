@@ -49,7 +49,7 @@ def target_named(name: str) -> Target:
     """Return a reader by its name.
 
     Raises:
-        UsageError: if there is none.
+        UsageError: if there is no such reader.
         TypeError: if the name is not a str.
     """
     if not isinstance(name, str):

@@ -53,12 +53,13 @@ class TrainJob:
         file_format: The format of the tokenizer; None to count only.
         target: The reader whose file must hold it exactly: one of ``targets.TARGETS``; None for any.
         steps: Whether to write the textbook's training down.
-        pairs: How many of those that a step could take will be shown; None if nobody asks for them.
+        pairs: The number of candidates to show for each step; None if not requested.
         page: The file that a page of the steps will be written to; None for none.
         pattern: The split pattern that was asked for: it must match something in the corpus; None if none was.
         max_memory: Bytes of memory that the counts may take.
         threads: Number of threads. Never changes the result.
-        engine: Who counts the parts; None for processes of this machine, as many as ``threads``. It changes no result.
+        engine: What counts the parts; None for processes of this machine, as many as ``threads``. Never changes the
+            result.
     """
 
     options: Options

@@ -112,16 +112,18 @@ def ways(tokenizer: Tokenizer, format_name: str, allowed: Collection[str], refus
             yield Way(name, losses)
             break
     if isinstance(refusal, LossError):
-        losses = _losses(tokenizer, format_name)
+        losses = _losses(tokenizer, format_name, () if allowed else refusal.losses)
         if losses is not None:
             yield Way(format_name, losses)
 
 
-def _losses(tokenizer: Tokenizer, format_name: str) -> tuple[str, ...] | None:
-    """Return what has to be agreed to so that a format holds a tokenizer; None if nothing helps."""
+def _losses(tokenizer: Tokenizer, format_name: str, agreed: tuple[str, ...] = ()) -> tuple[str, ...] | None:
+    """Return what has to be agreed to so that a format holds a tokenizer; None if nothing helps.
+
+    ``agreed`` is what is known to be needed: a large tokenizer takes a second to be refused again.
+    """
     from bpe_cli.formats import dump
 
-    agreed: tuple[str, ...] = ()
     while True:
         try:
             dump(tokenizer, format_name, agreed)

@@ -36,7 +36,7 @@ class SiteError(Exception):
     """A page that is not as it should be."""
 
 
-# -- which pages -----------------------------------------------------------------------------------
+# -- its pages -------------------------------------------------------------------------------------
 
 
 def links_of(page: str) -> list[tuple[str, str]]:
@@ -47,7 +47,7 @@ def links_of(page: str) -> list[tuple[str, str]]:
 
 
 def files() -> list[str]:
-    """Return what the site is made of: the guide, README.md, and all that they lead to, of this repository."""
+    """Return the files of the site: the guide, README.md, and all files of this repository that they lead to."""
     waiting, found = ["README.md", GUIDE], set()
     while waiting:
         path = waiting.pop()
@@ -62,7 +62,7 @@ def files() -> list[str]:
 
 
 def navigation() -> list[object]:
-    """Return the sections of the guide with their pages; a folder's index has the pages that it links to below it."""
+    """Return the sections of the guide with their pages; below the index of a folder are the pages that it links to."""
     guide = links_of(GUIDE)
     listed = {path for _, path in guide}
     found: list[object] = [{"Home": "README.md"}, {"Guide": GUIDE}]
@@ -94,7 +94,7 @@ def _entry(name: str, page: str, listed: set[str]) -> dict[str, object]:
 
 
 def build(folder: Path) -> Path:
-    """Write the site into a folder of its own, which is made anew, and return where its first page is."""
+    """Write the site into an empty folder of its own, and return the folder of its HTML."""
     shutil.rmtree(folder, ignore_errors=True)
     pages = folder / "pages"
     for name in files():
@@ -178,7 +178,7 @@ _LOADED_LINKS = {"stylesheet", "icon", "preload", "prefetch", "preconnect", "dns
 
 @dataclass
 class Page(HTMLParser):
-    """What a page is joined to others by."""
+    """The anchors of a page, its links, and what it loads."""
 
     anchors: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
@@ -233,7 +233,7 @@ def _file(page: Path, target: str, site: Path) -> Path:
 
 
 def main() -> int:
-    """Build and check; say what is wrong, and where the site is."""
+    """Build and check; print the mistakes, or where the site is."""
     if len(sys.argv) != 2:
         print("usage: python docs/site/build.py FOLDER", file=sys.stderr)
         return 2

@@ -171,6 +171,10 @@ def test_a_port_is_read_by_the_library_and_the_original_by_us(tmp_path):
     [
         ("gpt2 --ids", "--ids compares two tokenizers, or one with another library"),
         ("gpt2 gpt2 --ids --csv", "--ids and --csv are different comparisons"),
+        ("gpt2 gpt2 --ids --latex", "--ids and --latex are different comparisons"),
+        ("gpt2 gpt2 --ids --full", "--ids and --full are different comparisons"),
+        ("gpt2 gpt2 --ids --tallies-dir tallies", "--ids and --tallies-dir are different comparisons"),
+        ("gpt2 gpt2 --ids --part 1/2", "--part needs --tallies-dir"),
         ("gpt2 gpt2 --ids --overlap", "--ids and --overlap are different comparisons"),
         ("-t gpt2 -t gpt2 -t gpt2 --ids", "--ids compares two tokenizers, and there are 3"),
         ("gpt2 --ids --against nosuch", "there is no reader 'nosuch'"),

@@ -177,3 +177,44 @@ def test_metrics_whose_names_say_little_are_explained(folder):
     assert "coverage rank: how" not in everything
     for metric in METRICS.values():
         assert "the same" not in metric.meaning, "it stands alone"
+
+
+def test_files_of_reports_have_every_input(tmp_path):
+    (tmp_path / "in").mkdir()
+    names = [f"in/{number:02}.txt" for number in range(25)]
+    for name in names:
+        (tmp_path / name).write_text(f"{name}\n")
+    line = ("compare", "in", "-t", "gpt2", "-t", "o200k_base")
+    short, full = (call(*line, *more, cwd=tmp_path).text for more in ((), ("--full",)))
+    assert [name for name in names if name not in short] == names[20:]
+    assert "\nand 5 more inputs; --full shows all\n" in short
+    assert [name for name in names if name not in full] == []
+    assert "--full" not in full
+    for text, more in ((short, ()), (full, ("--full",))):
+        assert call(*line, *more, "-o", "report.txt", cwd=tmp_path).status == 0
+        assert (tmp_path / "report.txt").read_text() == text
+    for form in ("--json", "--csv", "--markdown", "--html=-"):
+        whole = call(*line, form, cwd=tmp_path).text
+        assert [name for name in names if name not in whole] == []
+        assert call(*line, form, "--full", cwd=tmp_path).text == whole
+
+
+def test_many_languages_and_files_of_words(tmp_path):
+    names = [f"l{number:02}" for number in range(25)]
+    (tmp_path / "many.jsonl").write_text(json.dumps({name: f"{name} text" for name in names}) + "\n")
+    for name in names:
+        (tmp_path / f"{name}.words").write_text("a b c\n")
+    words = [word for name in names for word in ("--words", f"{name}.words")]
+    line = ("compare", "-t", "gpt2", "--parallel", "many.jsonl", *words)
+    short, full, markdown = (call(*line, *more, cwd=tmp_path).text for more in ((), ("--full",), ("--markdown",)))
+    tables = re.findall(r"^ (l\d\d) ", short, re.MULTILINE)
+    assert tables == [*names[:20], *names[1:21]]  # the second has no pivot
+    assert short.count("and 5 more languages; --full shows all\n") == 1
+    assert short.count("and 4 more languages; --full shows all\n") == 1
+    assert " Gini " in short
+    assert re.findall(r"^ (l\d\d) ", full, re.MULTILINE) == [*names, *names[1:]]
+    assert re.findall(r"^Given words: (l\d\d)", short, re.MULTILINE) == names[:20]
+    assert "and 5 more files; --full shows all\n" in short
+    assert re.findall(r"^Given words: (l\d\d)", full, re.MULTILINE) == names
+    assert "--full" not in full + markdown
+    assert [name for name in names if f"{name}.words" not in markdown] == []

@@ -8,10 +8,11 @@ import pytest
 
 from bpe_cli.cli import argv_typer, help
 from bpe_cli.cli.app import COMMANDS, load, root
-from bpe_cli.cli.options import Option, parameters_of
+from bpe_cli.cli.options import Option, choices_of, defaults_of, inner, parameters_of
 from tests.cli_runner import call, run, run_in_terminal
 
 LINES = 45
+WORD = r"(?:\w[\w-]*(?:\.\w+)*|\.\.\.)"
 WIDE = {"COLUMNS": "80"}
 MODULES = {name: load(name) for name in COMMANDS}
 
@@ -58,8 +59,6 @@ def test_all_is_whole(command, columns):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_choices_and_defaults_are_said(command):
-    from bpe_cli.cli.options import choices_of, defaults_of, inner
-
     text = " ".join(shown(command, "--help", "--all").split())
     defaults = defaults_of(MODULES[command].run)
     for name, (kind, declared) in parameters_of(MODULES[command].run).items():
@@ -69,6 +68,26 @@ def test_choices_and_defaults_are_said(command):
             assert f"[default: {said}" in text
         elif isinstance(defaults.get(name), int) and not isinstance(defaults[name], bool):
             assert f"[default: {defaults[name]}" in text
+
+
+def test_the_choices_that_the_short_help_lists_are_those_that_there_are():
+    """A list is whole, but for ``all``, or ends in an ellipsis; and a default among them is the option's."""
+    listed = []
+    for command in COMMANDS:
+        parameters = parameters_of(MODULES[command].run)
+        for name, brief in MODULES[command].COMMON.items():
+            kind, declared = parameters[name]
+            choices = {*(choices_of(inner(kind), declared) or ())}
+            sequence = re.search(rf"{WORD}(?:(?:, | or ){WORD})+", brief)
+            words = re.split(", | or ", sequence[0]) if sequence else []
+            if choices & {*words}:
+                listed.append((command, name))
+                assert {*words} - {"..."} <= choices, brief
+                assert words[-1] == "..." or choices - {"all"} <= {*words}, brief
+            default = brief.rpartition(" [")[2].removesuffix("]")
+            if default in choices:
+                assert declared.settings["show_default"].split()[-1] == default
+    assert {("train", "target"), ("encode", "to"), ("decode", "from_"), ("prepare", "to")} <= {*listed}
 
 
 @pytest.mark.parametrize("command", ["encode", "train"])

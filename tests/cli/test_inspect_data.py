@@ -119,6 +119,14 @@ def test_the_tokenizer_is_the_one_that_is_named(folder):
         ("--documents 1", "--documents needs one file or folder of ids"),
         ("train.bin --documents 1 --steps", "--steps is for texts, and train.bin holds ids"),
         ("nosuch.bin --documents 1", "cannot read nosuch.bin: no such file"),
+        ("train.bin --special all", "--special is for texts, and train.bin holds ids"),
+        ("train.bin --inference longest", "--pattern, --add-special and --inference need a tokenizer here"),
+        ("train.bin --section lengths", "--section is for a report on a tokenizer, and train.bin holds ids"),
+        (
+            "train.bin --date 2025-01-01",
+            "--chat-template, --generation-prompt, --tools and --date are for conversations only",
+        ),
+        ("train.bin --documents 1 --chat", "--documents is not for conversations"),
     ],
 )
 def test_what_is_refused(folder, words, message):

@@ -163,7 +163,7 @@ def test_what_cannot_be_served_is_refused(started, tmp_path):
     (tmp_path / "large.txt").write_text("x" * 300_000)
     for words, told in (
         (("a.txt", "b.txt"), "the playground begins with one text, and there are 2"),
-        (("a.txt", "-T", "b"), "a text and files exclude each other"),
+        (("a.txt", "-T", "b"), "--text and files cannot be used together"),
         (("large.txt",), "the text has 300,000 bytes"),
         (("missing.txt",), "missing.txt"),
         (("-t", "nosuch"), "nosuch"),

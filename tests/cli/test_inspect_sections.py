@@ -108,11 +108,12 @@ def test_full_is_all_sections(trained):
             "leave one of them out",
         ),
         (
-            "gpt2 --section corpus", "--section corpus is about a corpus, and there is none",
+            "gpt2 --section corpus", "--section corpus needs a corpus, and none is given",
             "give one with --corpus INPUT",
         ),
         (
-            "gpt2 --section scripts --token 5", "--section is about the whole tokenizer, and --token about one token",
+            "gpt2 --section scripts --token 5",
+            "--section shows parts of a whole report, and --token looks up single tokens",
             None,
         ),
         (

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import bpe_cli
-from bpe_cli.cli import inspect, inspect_data
+from bpe_cli.cli.inspect import data, view_options
 from bpe_cli.views.pictures import COMPARISON_PICTURES, DATA_PICTURES, TOKENIZER_PICTURES
 from tests.cli_runner import call, error
 from tests.needs import needs
@@ -31,8 +31,8 @@ def title_of(path):
 
 
 def test_the_command_line_knows_the_names():
-    assert inspect.TOKENIZER_PICTURES == TOKENIZER_PICTURES
-    assert inspect_data.DATA_PICTURES == DATA_PICTURES
+    assert view_options.TOKENIZER_PICTURES == TOKENIZER_PICTURES
+    assert data.DATA_PICTURES == DATA_PICTURES
 
 
 def test_each_picture_of_a_comparison_to_a_folder(folder):

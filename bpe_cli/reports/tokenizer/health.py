@@ -172,10 +172,10 @@ def _spaces(structure: Structure) -> Iterator[Finding]:
     spaces = next((run for run in structure.white_space if run.kind == "spaces"), None)
     through = spaces.stretches[0][1] if spaces and spaces.stretches[0][0] == 1 else 0
     if through >= LONG_RUN:
-        yield Finding(True, "whitespace", f"runs of up to {through} spaces are one token each, so indentation is cheap")
+        yield Finding(True, _WHITESPACE, f"runs of up to {through} spaces are one token each, so indentation is cheap")
     elif through:
         what = "no run of spaces is one token" if through == 1 else f"runs of at most {through} spaces are one token"
-        yield Finding(False, "whitespace", f"{what}: indented code becomes long")
+        yield Finding(False, _WHITESPACE, f"{what}: indented code becomes long")
 
 
 def _duplicates(structure: Structure) -> Iterator[Finding]:
@@ -238,6 +238,9 @@ class HealthReport:
     reachability: Reachability
     corpus: CorpusReport | None = None
 
+
+_WHITESPACE = "white space"
+"""What the JSON calls this topic, since its first version."""
 
 _STEPS = 2 + STRUCTURE_STEPS + LAYER_STEPS
 

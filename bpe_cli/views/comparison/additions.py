@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from bpe_cli.views.blocks import Screen
 
 
-def additions_view(comparison: Comparison) -> Blocks | None:
-    """Lay out the additions of a comparison; None if there are none.
+def additions_view(comparison: Comparison, *, full: bool = False) -> Blocks | None:
+    """Lay out the additions of a comparison, all of their rows if ``full``; None if there are none.
 
     What stands for shortened names is said here only if no measures are shown before.
     """
     names = short_names(comparison.tokenizers)
     parts: list[Blocks] = []
     if comparison.probes is not None:
-        parts.append(probes_view(names, comparison.probes))
+        parts.append(probes_view(names, comparison.probes, full=full))
     if comparison.overlaps:
         parts.append(overlap_view(names, comparison.overlaps))
     if comparison.disagreements:

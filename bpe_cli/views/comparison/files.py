@@ -246,7 +246,7 @@ def comparison_markdown(
     metrics = metrics or metrics_named(USUAL)
     names = [code(name) for name in short_names(report.tokenizers)]
     source = code(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
-    view = additions_view(report)
+    view = additions_view(report, full=True)
     additions = "" if view is None else written(view)
     if additions and not report.rows:
         return f"### Tokenizers compared\n\n{additions}\n"

@@ -9,7 +9,7 @@ from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS
 from bpe_cli.reports.comparison.probe_data import LAYOUTS
 from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.views.blocks import Block, Blocks, Heading, Line
-from bpe_cli.views.comparison.values import UNKNOWN_TEXT
+from bpe_cli.views.comparison.values import UNKNOWN_TEXT, left_out
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole
 from bpe_cli.views.sheets import Grid, Values
 from bpe_cli.views.visible import harmless, visible
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.probe_numbers import LengthResult, NumberProbe
     from bpe_cli.reports.comparison.probe_words import WordProbe
 
+MOST_LANGUAGES = 20
+"""How many languages, or files of words, are shown without ``--full``."""
+
 _EXAMPLE_CELLS = 24
 
 _LAYOUT_LABELS = dict(
@@ -33,14 +36,15 @@ _LAYOUT_LABELS = dict(
 )
 
 
-def probes_view(names: Sequence[str], probes: Probes) -> Blocks:
-    """Show the probes of tokenizers that were asked for."""
+def probes_view(names: Sequence[str], probes: Probes, *, full: bool = False) -> Blocks:
+    """Show the requested probes of tokenizers; ``full`` shows all languages and files of words, however many."""
+    most = None if full else MOST_LANGUAGES
     return Blocks(
-        *(() if probes.languages is None else _languages(names, probes.languages)),
+        *(() if probes.languages is None else _languages(names, probes.languages, most)),
         *(() if probes.code is None else _code(names, probes.code)),
         *(() if probes.data is None else _data(names, probes.data)),
         *(() if probes.numbers is None else _numbers(names, probes.numbers)),
-        *(() if probes.words is None else _words(names, probes.words)),
+        *(() if probes.words is None else _words(names, probes.words, most)),
     )
 
 
@@ -49,7 +53,7 @@ def share(value: float | None) -> str:
     return ABSENT if value is None else percent(value)
 
 
-def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Block]:
+def _languages(names: Sequence[str], probe: LanguageProbe, most: int | None) -> Iterator[Block]:
     pivot = harmless(probe.languages[probe.pivot])
     languages = [harmless(language) for language in probe.languages]
     costs = [[result.costs[number] for result in probe.results] for number in range(len(languages))]
@@ -64,14 +68,19 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Block]:
         ("Gini", [fraction(result.gini, 3) + "?" * result.loses_text for result in probe.results]),
         ("most", [", ".join(languages[each] for each in result.worst) or ABSENT for result in probe.results]),
     ]
-    yield Grid("language", names, [sums, summary], first=("bytes", [*map(whole, probe.byte_counts), "", ""]))
+    shown = sums[:most]
+    sizes = [*map(whole, probe.byte_counts[: len(shown)]), "", ""]
+    yield Grid("language", names, [shown, summary], first=("bytes", sizes))
+    yield from left_out(len(sums) - len(shown), "language")
     yield Line("the premium line by line: the median of the lines' ratios, and their mean")
     ratios = [
         (language, [f"{fraction(cost.median_premium)} {fraction(cost.mean_premium):>6}" for cost in row])
         for number, (language, row) in enumerate(zip(languages, costs, strict=True))
         if number != probe.pivot
     ]
-    yield Grid("language", names, [ratios])
+    shown = ratios[:most]
+    yield Grid("language", names, [shown])
+    yield from left_out(len(ratios) - len(shown), "language")
     if any(result.loses_text for result in probe.results):
         yield Line(UNKNOWN_TEXT)
 
@@ -167,8 +176,9 @@ def _length(result: LengthResult) -> str:
     return f"{fraction(result.mean_tokens)} {'-'.join(map(str, result.usual))}{share}"
 
 
-def _words(names: Sequence[str], probe: WordProbe) -> Iterator[Block]:
-    for number, name in enumerate(probe.names):
+def _words(names: Sequence[str], probe: WordProbe, most: int | None) -> Iterator[Block]:
+    shown = probe.names[:most]
+    for number, name in enumerate(shown):
         costs = [result[number] for result in probe.results]
         sizes = f"{count(costs[0].word_count, 'word')} in {count(probe.text_counts[number], 'text')}"
         yield Heading(f"Given words: {harmless(name)}, {sizes}", apart=True)
@@ -189,3 +199,4 @@ def _words(names: Sequence[str], probe: WordProbe) -> Iterator[Block]:
         yield Grid("", names, [counts, words, borders])
         if any(lost):
             yield Line(UNKNOWN_TEXT)
+    yield from left_out(len(probe.names) - len(shown), "file")

@@ -20,6 +20,7 @@ from bpe_cli.views.comparison.values import (
     certainty_text,
     changes_view,
     digits_of,
+    left_out,
     meaning_of_marks,
     metric_cells,
     remarks,
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 PASSAGE_LIMIT = 4
 
+MOST_ROWS = 20
+"""How many inputs a table on the console shows without ``--full``."""
+
 EXPLAINED = 5
 """Metrics that are shown besides the usual ones are explained below the table, if there are at most so many."""
 
@@ -60,6 +64,7 @@ def comparison_view(
     by_input: Sequence[Metric] | None = None,
     changes: Changes | None = None,
     passages: int | None = PASSAGE_LIMIT,
+    full: bool = False,
 ) -> Blocks:
     """Show a comparison, and what has changed since another one.
 
@@ -69,13 +74,14 @@ def comparison_view(
         by_input: What the tables of inputs show of each tokenizer; None for the first of ``metrics``.
         changes: What has changed.
         passages: How many short texts are shown token by token; None for all.
+        full: Whether to show all inputs and all changes, however many.
     """
     chosen = metrics or metrics_named(USUAL)
     parts: list[Block | Blocks] = [_Summary(comparison, chosen)]
     if len(comparison.rows) > 1:
-        parts.extend(_Matrix(comparison, metric) for metric in by_input or chosen[:1])
+        parts.extend(_Matrix(comparison, metric, None if full else MOST_ROWS) for metric in by_input or chosen[:1])
     if changes is not None:
-        parts.append(changes_view(changes))
+        parts.append(changes_view(changes, full=full))
     shown = comparison.passages[:passages]
     several = {passage.source for passage in comparison.passages if passage.document}
     names = short_names(comparison.tokenizers)
@@ -227,13 +233,15 @@ def _by_metric_in_parts(names: Sequence[str], lines: Sequence[MetricValues], wid
 
 @dataclass(frozen=True)
 class _Matrix:
-    """One metric, inputs by tokenizers, in as many tables as the width asks for."""
+    """One metric, up to so many inputs and the total by tokenizers, in as many tables as the width asks for."""
 
     comparison: Comparison
     metric: Metric
+    most: int | None
 
     def blocks(self, screen: Screen) -> Iterator[Block]:
-        rows = (*self.comparison.rows, self.comparison.total)
+        inputs = self.comparison.rows
+        rows = (*inputs[: self.most], self.comparison.total)
         tokenizers = short_names(self.comparison.tokenizers)
         cells = min(_NAME_CELLS, max(12, screen.width // 3))
         names = [ending(harmless(row.name), cells) for row in rows]
@@ -255,14 +263,17 @@ class _Matrix:
             for part in folded(columns, screen.width - left):
                 shown = [[line[number] for number in part] for line in values]
                 yield _by_input([tokenizers[number] for number in part], names, sizes, shown)
+        yield from left_out(len(inputs) + 1 - len(rows), "input")
         # The inputs are more comparisons than all together: what the marks mean differs.
-        inputs = self.comparison.rows
         if self.metric.name == "ratio" and any(each for row in inputs for each in differences_of(row)):
             yield Line(meaning_of_marks(inputs))
 
     def _values(self, rows: Sequence[Row]) -> list[list[Value]]:
-        """Return the values of each row, all with room for a mark if any has one."""
-        digits = digits_of(rows)
+        """Return the values of each row, all with room for a mark if any has one.
+
+        Ratios have the decimals that all inputs need, so that they are the same whether or not all are shown.
+        """
+        digits = digits_of((*self.comparison.rows, self.comparison.total))
         lines = [metric_cells(row, self.metric, digits) for row in rows]
         width = max(len(cell.doubt + cell.mark) for cells in lines for cell in cells)
         return [[_value(cell, "", (cell.doubt + cell.mark).ljust(width)) for cell in cells] for cells in lines]

@@ -321,14 +321,18 @@ def changes_sheet(changes: Sequence[Change], *, form: Literal["console", "markdo
     return Sheet(*columns, rows=rows)
 
 
-def changes_view(changes: Changes) -> Blocks:
-    """Show changes as a table, and what there is to say about them."""
+def changes_view(changes: Changes, *, full: bool = False) -> Blocks:
+    """Show changes as a table, and what there is to say about them; ``full`` shows all changes, however many."""
     ordered = worst_first(changes)
-    shown = _Changes(ordered[:MOST_CHANGES]) if ordered else Line("none")
-    parts: list[Block] = [Heading(changes_heading(changes), apart=True), shown]
-    if len(ordered) > MOST_CHANGES:
-        parts.append(Line(f"and {count(len(ordered) - MOST_CHANGES, 'more change')}", style="italic"))
-    return Blocks(*parts, *map(Line, changes_notes(changes)))
+    few = ordered if full else ordered[:MOST_CHANGES]
+    shown = _Changes(few) if few else Line("none")
+    heading = Heading(changes_heading(changes), apart=True)
+    return Blocks(heading, shown, *left_out(len(ordered) - len(few), "change"), *map(Line, changes_notes(changes)))
+
+
+def left_out(more: int, noun: str) -> list[Line]:
+    """Return the line that counts what a table does not show; none if it shows everything."""
+    return [Line(f"and {count(more, f'more {noun}')}; --full shows all", style="italic")] if more else []
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def comparison_page(
 ) -> Iterator[str]:
     """Write the page, as it comes: some metrics, or all that have values, what has changed, and what was checked."""
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
-    additions = additions_view(comparison)
+    additions = additions_view(comparison, full=True)
     drawn = next((each for each in metrics or () if each.kind != "speed"), None)
     metrics = metrics or tuple(METRICS.values())
     yield from checks_section(checks)

@@ -10,7 +10,8 @@ from rich.cells import cell_len
 
 from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.views.comparison.tables import comparison_view
+from bpe_cli.views.comparison.tables import MOST_ROWS, comparison_view
+from bpe_cli.views.comparison.values import MOST_CHANGES
 from tests.unit.reports.comparison.handmade import ALL, USUAL, comparison, difference, hostile, row
 from tests.unit.views.golden import check, render
 
@@ -142,3 +143,64 @@ def test_no_value_and_no_input():
 def test_nothing_hostile_passes():
     for width in (20, 100):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\udc80-\udcff]", shown(hostile(), width))
+
+
+# -- many rows ------------------------------------------------------------------------------------------------------
+
+
+def many(number, **differences):
+    """Compare on so many inputs; each of the second tokenizer's values differs from the first one's."""
+    return comparison(
+        rows=tuple(row(f"{each:03}.txt", [1000 + each, 2000 + each], **differences) for each in range(number)),
+        total=row("total", [770_077, 880_088], **differences),
+    )
+
+
+def inputs_in(text):
+    """Return the numbers of the inputs that are shown, in their order."""
+    return [int(each) for each in re.findall(r"(\d{3})\.txt", text)]
+
+
+@pytest.mark.parametrize("width", [100, 40, 20])
+@pytest.mark.parametrize("number", [2, 20, 21, 57])
+def test_the_first_inputs_are_shown_and_the_rest_is_counted(number, width):
+    report = many(number)
+    short, full = shown(report, width), shown(report, width, full=True)
+    assert inputs_in(full) == [*range(number)]
+    assert inputs_in(short) == [*range(min(number, MOST_ROWS))]
+    assert "full" not in full
+    for text in (short, full):
+        assert text.count("770,077") == text.count("880,088") == 2  # in both tables
+    if number <= MOST_ROWS:
+        assert short == full
+    else:
+        more = f"and {number - MOST_ROWS} more input{'s' * (number > 21)}; --full shows all"
+        assert " ".join(short.split()).count(more) == 1
+
+
+def test_each_table_counts_what_it_leaves_out():
+    text = shown(many(57), by_input=(ALL["tokens"], ALL["bytes_per_token"]))
+    assert text.count("by input\n") == text.count("and 37 more inputs; --full shows all\n") == 2
+    assert inputs_in(text) == [*range(MOST_ROWS)] * 2
+
+
+def test_what_is_shown_is_the_same_in_short_and_in_full():
+    """The decimals of ratios too, which the narrowest interval of any input asks for."""
+    report = many(57, differences=(None, difference(2.0, 1.9, 2.1)))
+    narrow = replace(report.rows[50], differences=(None, difference(2.0, 1.99995, 2.00005)))
+    report = replace(report, rows=(*report.rows[:50], narrow, *report.rows[51:]))
+    metrics = (ALL["tokens"], ALL["ratio"])
+    short, full = (shown(report, by_input=metrics, full=each).splitlines() for each in (False, True))
+    assert [line for line in short if line not in full] == ["and 37 more inputs; --full shows all"] * 2
+    assert len([line for line in short if ".txt" in line]) == 2 * MOST_ROWS
+    assert any("2.0000*" in line for line in short)
+
+
+def test_changes_are_all_shown_if_asked_for():
+    report = many(70)
+    changes = changes_from_baseline(report, [USUAL["tokens"]])
+    short, full = (shown(report, changes=changes, full=each).partition("Changes from")[2] for each in (False, True))
+    assert len(inputs_in(short)) + short.count(" total ") == MOST_CHANGES
+    assert "and 11 more changes; --full shows all" in short
+    assert inputs_in(full) == [*range(70)]
+    assert "more change" not in full

@@ -1,41 +1,24 @@
 """``bpe inspect --chat``: show conversations as a chat template renders them, message by message."""
 
 import sys
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console, write_page
+from bpe_cli.cli.console import (
+    ConsoleListener,
+    check_page_name,
+    print_json,
+    process_streams,
+    stdout_console,
+    write_page,
+)
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.files import check_outputs
 
 if TYPE_CHECKING:
+    from bpe_cli.cli.inspect.view_options import Shown
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-
-
-class Shown(Protocol):
-    """What of the options of ``inspect`` is about conversations."""
-
-    @property
-    def token(self) -> list[str] | None: ...  # noqa: D102
-    @property
-    def corpus(self) -> list[str] | None: ...  # noqa: D102
-    @property
-    def html(self) -> str | None: ...  # noqa: D102
-    @property
-    def outputs(self) -> list[tuple[str, str | None]]: ...  # noqa: D102
-    @property
-    def ids(self) -> bool: ...  # noqa: D102
-    @property
-    def spans(self) -> bool: ...  # noqa: D102
-    @property
-    def full(self) -> bool: ...  # noqa: D102
-    @property
-    def json(self) -> bool: ...  # noqa: D102
-    @property
-    def plot(self) -> bool: ...  # noqa: D102
-    @property
-    def section(self) -> list[str] | None: ...  # noqa: D102
-    def given(self) -> list[str]: ...  # noqa: D102
 
 
 KEPT = {"--ids", "--spans", "--html"}
@@ -46,7 +29,7 @@ def show_chat(
     tokenizer: "AnyTokenizer",
     documents: options.Documents,
     conversations: Conversations,
-    shown: Shown,
+    shown: "Shown",
     special: list[str] | None,
     screen: options.Screen,
 ) -> None:
@@ -58,10 +41,15 @@ def show_chat(
     from bpe_cli.jobs.inspect_chat import inspect_chat
 
     other = next((name for name in shown.given() if name not in KEPT), None)
-    of_tokenizers = {"--token": shown.token, "--corpus": shown.corpus, "--section": shown.section, "--plot": shown.plot}
-    other = other or next((name for name, given in of_tokenizers.items() if given), None)
+    of_others = {
+        "--token": shown.token, "--corpus": shown.corpus, "--documents": shown.documents, "--section": shown.section,
+        "--plot": shown.plot,
+    }  # fmt: skip
+    other = other or next((name for name, given in of_others.items() if given), None)
     if other:
         raise UsageError(f"{other} is not for conversations", hint="bpe encode --chat --to text writes their text")
+    check_page_name(shown.html)
+    check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")

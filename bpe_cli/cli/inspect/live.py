@@ -94,7 +94,7 @@ def play(
     if len(inputs) > 1:
         raise UsageError(f"the playground begins with one text, and there are {len(inputs)}")
     if inputs and documents.text is not None:
-        raise UsageError("a text and files exclude each other", hint="drop --text, or the names of the files")
+        raise UsageError("--text and files cannot be used together", hint="drop --text, or the names of the files")
     from pathlib import Path
 
     from bpe_cli.playground import Playground, browsable

@@ -1,7 +1,7 @@
 """The part of ``bpe inspect`` that looks at ids which were written."""
 
 import sys
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import (
     ConsoleListener,
@@ -16,34 +16,13 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import check_kept, check_outputs
 
 if TYPE_CHECKING:
+    from bpe_cli.cli.inspect.view_options import Shown
     from bpe_cli.cli.options import Screen
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
 
 DATA_PICTURES = ("lengths",)
 """The pictures of a report on ids, as ``of_tokenizer.DATA_NAMES`` has them, without importing it."""
-
-
-class Shown(Protocol):
-    """What of the options of ``inspect`` is about ids."""
-
-    @property
-    def documents(self) -> str | None: ...  # noqa: D102
-    @property
-    def ids(self) -> bool: ...  # noqa: D102
-    @property
-    def full(self) -> bool: ...  # noqa: D102
-    @property
-    def json(self) -> bool: ...  # noqa: D102
-    @property
-    def html(self) -> str | None: ...  # noqa: D102
-    @property
-    def svg(self) -> list[str] | None: ...  # noqa: D102
-    @property
-    def png(self) -> list[str] | None: ...  # noqa: D102
-    @property
-    def plot(self) -> bool: ...  # noqa: D102
-    def given(self) -> list[str]: ...  # noqa: D102
 
 
 def rows_of(text: str) -> tuple[int, int | None]:
@@ -60,13 +39,15 @@ def rows_of(text: str) -> tuple[int, int | None]:
     return begin, (int(last) if last else None) if colon else begin
 
 
-def show_data(path: str, choice: "TokenizerChoice | None", shown: Shown, screen: "Screen") -> None:
+def show_data(path: str, choice: "TokenizerChoice | None", shown: "Shown", screen: "Screen") -> None:
     """Look at the ids at a path, and print what there is to say."""
     from bpe_cli.datasets.inspect import MOST_TOKENS, DataOptions, inspect_data
 
     if idle := next((name for name in shown.given() if name not in ("--ids", "--html", "--svg", "--png")), None):
         raise UsageError(f"{idle} is for texts, and {path} holds ids", hint="bpe decode gives back the text")
     wanted = None if shown.documents is None else rows_of(shown.documents)
+    if shown.section:
+        raise UsageError(f"--section is for a report on a tokenizer, and {path} holds ids")
     if shown.plot:
         raise UsageError("--plot draws tokenizers; of ids there is a histogram in any case", hint="leave it out")
     check_page_name(shown.html)
