@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.prepare.broken import OnError
     from bpe_cli.jobs.prepare.sequences import Way
     from bpe_cli.reports.tokenizer.health import HealthReport
-    from bpe_cli.results import ComparisonReport, IdsComparison, TextReport, TokenizerReport
+    from bpe_cli.results import ChatReport, ComparisonReport, IdsComparison, StepsReport, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
     from bpe_cli.surgery import Operation
@@ -499,8 +499,15 @@ def inspect(
     documents: Documents = "whole",
     field: str = "text",
     member: str | None = None,
+    steps: bool = False,
+    pairs: int | None = None,
+    full: bool = False,
+    chat: bool | str = False,
+    add_generation_prompt: bool | None = None,
+    tools: str | os.PathLike[str] | None = None,
+    date: datetime.date | None = None,
     listener: Listener = SILENCE,
-) -> TextReport | TokenizerReport | InspectedData:
+) -> TextReport | StepsReport | ChatReport | TokenizerReport | InspectedData:
     """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
 
     Args:
@@ -516,32 +523,79 @@ def inspect(
         field: The JSON field or the table column that holds the text.
         member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
             folders.
+        steps: Whether to return the steps by which the texts became tokens: merge by merge, match by match, or the
+            lattice.
+        pairs: With ``steps``, the most pairs to list that could merge at each step. None lists 10 if the model merges.
+        full: With ``steps``, whether to return all steps, however many.
+        chat: Whether each document is a conversation, as for ``encode_files``: JSON in a text, or files. The report is
+            message by message.
+        add_generation_prompt: Whether to open the model's turn at the end of a conversation; None opens it unless the
+            model spoke last.
+        tools: A file with a JSON array of tools, for conversations that bring none.
+        date: The date for templates that write one; today if None.
         listener: Receives progress and notes.
 
     >>> report = inspect("gpt2", "hello world")
     >>> [found.segmentation.token_count for _, found in report.value], "bpe.inspect.text/1" in report.to_json()
     ([2], True)
+    >>> [[merge.product for merge in steps.rows[0].walk.steps] for _, steps in inspect("gpt2", "low", steps=True).value]
+    [[b'ow', b'low']]
+    >>> talk = inspect("gpt-3.5-turbo", '[{"role": "user", "content": "hello"}]', chat=True)
+    >>> [(part.kind, part.token_count, part.said_count) for part in talk.value[0][2].parts]
+    [('messages', 6, 1), ('prompt', 3, 0)]
 
     Raises:
         BpeError: if the tokenizer does not exist, a file cannot be read, or a text cannot be encoded.
         TypeError: if an argument has the wrong type.
     """
-    from bpe_cli.jobs.inspect import InspectedTexts, InspectOptions
+    from bpe_cli.jobs.inspect import ExplainedTexts, InspectedTexts, InspectOptions
     from bpe_cli.jobs.inspect import inspect as inspect_job
-    from bpe_cli.results import TextReport, TokenizerReport
+    from bpe_cli.results import StepsReport, TextReport, TokenizerReport
 
+    conversations = _conversations(chat, add_generation_prompt, tools, date)
+    for name, value in {"steps": steps, "full": full}.items():
+        if not isinstance(value, bool):
+            raise wrong_type(name, "a bool", value)
+    if not steps and (pairs is not None or full):
+        raise UsageError(f"{'full' if pairs is None else 'pairs'} needs steps=True")
+    if steps and conversations is not None:
+        raise UsageError("steps and chat cannot be used together")
+    if (steps or conversations is not None) and texts is None:
+        raise UsageError(f"{'steps' if steps else 'chat'} needs texts")
     if data is not None:
         return _inspected_data(tokenizer, texts, _path("data", data) or "", rows, listener)
     if rows is not None:
         raise UsageError("rows needs data")
     if tokenizer is None:
         raise UsageError("tokenizer is None, which works only with data")
-    options = InspectOptions(specials=specials_of(specials))
     source = None if texts is None else _source(texts, documents, field, member)
+    if conversations is not None and texts is not None and source is not None:
+        return _inspected_chat(tokenizer, texts, source, conversations, specials, listener)
+    options = InspectOptions(
+        specials=specials_of(specials), steps=steps, full=full, usual_pairs=10,
+        pairs=None if pairs is None else whole_number("pairs", pairs),
+    )  # fmt: skip
     done = inspect_job(tokenizer, source, options, listener=heard(listener))
+    if isinstance(done, ExplainedTexts):
+        return StepsReport(tuple(done.documents), done.tokenizer.name)
     if isinstance(done, InspectedTexts):
         return TextReport(tuple(done.documents))
     return TokenizerReport(cast("HealthReport", done))  # what there is without texts, and without names of tokens
+
+
+def _inspected_chat(
+    tokenizer: AnyTokenizer, texts: Texts, source: Source, chat: ChatOptions, specials: Specials, listener: Listener
+) -> ChatReport:
+    from bpe_cli.jobs.inspect_chat import inspect_chat
+    from bpe_cli.results import ChatReport
+
+    if source.text is not None and not isinstance(texts, (str, bytes, bytearray, memoryview)):
+        raise UsageError(
+            "chat reads one text in JSON, or files, not several texts",
+            hint='documents="jsonl" takes a conversation from each line of a text',
+        )
+    done = inspect_chat(source, tokenizer, chat, specials_of(specials), listener=heard(listener))
+    return ChatReport(tuple(done.documents), done.tokenizer.name)
 
 
 def _inspected_data(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.checks import Check
     from bpe_cli.reports.comparison.comparison import Comparison, Metric
     from bpe_cli.reports.comparison.ids import IdsReport
+    from bpe_cli.reports.text.conversation import ConversationReport
+    from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.tokenizer.health import HealthReport
 
 
@@ -47,13 +49,82 @@ class TextReport:
         )
         return "\n\n".join(texts) + "\n"
 
-    def _repr_html_(self) -> str:
-        """Return the page of ``bpe inspect --html`` as a part of a notebook."""
-        from bpe_cli.views.page.page import framed, texts_page
+    def to_html(self, *, full: bool = False) -> str:
+        """Return the page that ``bpe inspect --html`` writes; ``full`` shows everything, however long."""
+        from bpe_cli.views.page.page import texts_page
 
         name = self.value[0][1].segmentation.tokenizer if self.value else None
         shown = ((report.segmentation, report.warnings, document.title) for document, report in self.value)
-        return framed(texts_page(shown, tokenizer=name), "Tokens")
+        return "".join(texts_page(shown, tokenizer=name, full=full))
+
+    def _repr_html_(self) -> str:
+        """Return the page as a part of a notebook."""
+        from bpe_cli.views.page.page import framed
+
+        return framed([self.to_html()], "Tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class StepsReport:
+    """How a tokenizer arrived at the tokens of texts.
+
+    Attributes:
+        value: Each document with its steps.
+        tokenizer: The tokenizer's name, if it has one.
+    """
+
+    value: tuple[tuple[Document, Steps], ...]
+    tokenizer: str | None = None
+
+    def to_json(self) -> str:
+        """Return the JSON that ``bpe inspect --steps --json`` prints: schema ``bpe.inspect.steps/1``."""
+        from bpe_cli.views.as_json import all_steps_json, json_text
+
+        return json_text(all_steps_json([steps for _, steps in self.value], [each.origin for each, _ in self.value]))
+
+    def to_html(self) -> str:
+        """Return the page that ``bpe inspect --steps --html`` writes: a slide for each step."""
+        from bpe_cli.views.page.text_steps import steps_page
+
+        return "".join(steps_page(((steps, each.title) for each, steps in self.value), tokenizer=self.tokenizer))
+
+    def _repr_html_(self) -> str:
+        """Return the page as a part of a notebook."""
+        from bpe_cli.views.page.page import framed
+
+        return framed([self.to_html()], "Steps")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReport:
+    """Conversations, message by message.
+
+    Attributes:
+        value: For each conversation its input and its number in it (from 1), its name, and its tokens.
+        tokenizer: The tokenizer's name, if it has one.
+    """
+
+    value: tuple[tuple[tuple[str, int], str, ConversationReport], ...]
+    tokenizer: str | None = None
+
+    def to_json(self) -> str:
+        """Return the JSON that ``bpe inspect --chat --json`` prints: schema ``bpe.inspect.chat/1``."""
+        from bpe_cli.views.as_json import conversations_json, json_text
+
+        return json_text(conversations_json([report for *_, report in self.value], [each[0] for each in self.value]))
+
+    def to_html(self, *, full: bool = False) -> str:
+        """Return the page that ``bpe inspect --chat --html`` writes; ``full`` shows all tokens, however many."""
+        from bpe_cli.views.page.page import conversations_page
+
+        named = ((report, name if len(self.value) > 1 else None) for _, name, report in self.value)
+        return "".join(conversations_page(named, tokenizer=self.tokenizer, full=full))
+
+    def _repr_html_(self) -> str:
+        """Return the page as a part of a notebook."""
+        from bpe_cli.views.page.page import framed
+
+        return framed([self.to_html()], "Conversations")
 
 
 @dataclass(frozen=True, slots=True)

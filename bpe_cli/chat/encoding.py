@@ -79,7 +79,7 @@ class ChatEncoder:
             token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
         tokens = [token for token in tokenizer.special_tokens if token.special and token.content in names] + ordinary
-        self._wanted = tokens
+        self._looked_for = tokens  # in text that the template did not write as marks
         marks = [(_mark(token), token) for token in self._specials.values()]
         flags = bytes(
             [
@@ -153,33 +153,36 @@ class ChatEncoder:
         Raises:
             InputError, FormatError: as ``prepare``.
         """
-        prepared, data = self.prepare(text, where), text.encode()
-        ids, starts, ends = model.engine.spans(prepared, self.matcher)
-        wanted = {token.token_id: token.content for token in self._wanted}
-        offsets, spans, marks = [], [], []
-        size = 0
-        for part, start, end in self._parts(text, data, where):
-            if part:
-                offsets.append(size)
-                spans.append((start, end))
-                marks.append(part[:2] == b"<\xff" and part.endswith(b"\xff>"))
-                size += len(part)
+        data = _bytes_of(text, where)
+        parts = [each for each in self._parts(text, data, where) if each[0]]
+        ids, starts, ends = model.engine.spans(b"".join(part for part, _, _ in parts), self.matcher)
+        looked_for_in_text = {token.token_id: token.content for token in self._looked_for}
+        marks = [_is_mark(part) for part, _, _ in parts]
+        offsets = [0, *accumulate(len(part) for part, _, _ in parts)]
+        size = offsets.pop()
 
         def in_text(offset: int, inside: int, edge: int) -> int:
-            """Return the place in the text of an offset in the part with a byte; of a mark it is its token's edge."""
+            """Return the place in the text of an offset in the part that holds a byte; in a mark, its token's edge."""
             number = bisect_right(offsets, inside) - 1
-            return spans[number][edge] if marks[number] else spans[number][0] + offset - offsets[number]
+            span = parts[number][1:]
+            return span[edge] if marks[number] else span[0] + offset - offsets[number]
+
+        def is_special(token_id: int, start: int, end: int, content: bytes) -> bool:
+            """Return whether a token is that of a mark, perhaps with whitespace beside it, or one found in the text."""
+            if start == end:
+                return False
+            if any(marks[bisect_right(offsets, start) - 1 : bisect_right(offsets, end - 1)]):
+                return True
+            return token_id in looked_for_in_text and looked_for_in_text[token_id] in content
 
         begins = [in_text(start, start, 0) if start < size else len(data) for start in starts]
         stops = [
             in_text(end, end - 1, 1) if end > start else begin
             for start, end, begin in zip(starts, ends, begins, strict=True)
         ]
-        special = (
-            start < size and (marks[bisect_right(offsets, start) - 1] or wanted.get(token_id, b"-") in data[begin:stop])
-            for token_id, start, begin, stop in zip(ids, starts, begins, stops, strict=True)
-        )
-        return Placed(ids, begins, stops, bytes(map(bool, special)))
+        columns = zip(ids, starts, ends, begins, stops, strict=True)
+        special = bytes(is_special(each, start, end, data[begin:stop]) for each, start, end, begin, stop in columns)
+        return Placed(ids, begins, stops, special)
 
     def _stands_alone(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a token that is to be a word of its own is one."""
@@ -197,11 +200,7 @@ class ChatEncoder:
             InputError: if the messages' text holds a special token, and that is to be refused.
             FormatError: if the template's text is broken, or it cannot be told who wrote a special token.
         """
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            raise FormatError(f"{where}: the chat template writes half a character (a lone surrogate)") from error
-        return b"".join(part for part, _, _ in self._parts(text, data, where))
+        return b"".join(part for part, _, _ in self._parts(text, _bytes_of(text, where), where))
 
     def prepare_learnt(self, text: Traced, where: str, learnt: Sequence[tuple[int, int]]) -> tuple[bytes, bytes]:
         """Return what ``prepare`` does, and a byte for each byte of it: 1 in what the model is to learn.
@@ -214,8 +213,7 @@ class ChatEncoder:
         Raises:
             InputError, FormatError: as ``prepare``.
         """
-        prepared = self.prepare(text, where)  # which refuses what has no bytes
-        data = text.encode()
+        data = _bytes_of(text, where)
         mask = bytearray(len(data))
         place = place_in_bytes = 0
         written = str.__str__(text)
@@ -226,12 +224,13 @@ class ChatEncoder:
                 place = at
                 edges.append(place_in_bytes)
             mask[edges[0] : edges[1]] = b"\1" * (edges[1] - edges[0])
-        parts = [
+        parts = list(self._parts(text, data, where))
+        masks = (
             bytes(mask[start:end]) if len(part) == end - start and part == data[start:end]
             else bytes([any(mask[start:end])]) * len(part)
-            for part, start, end in self._parts(text, data, where)
-        ]  # fmt: skip
-        return prepared, b"".join(parts)
+            for part, start, end in parts
+        )  # fmt: skip
+        return b"".join(part for part, _, _ in parts), b"".join(masks)
 
     def _parts(self, text: Traced, data: bytes, where: str) -> Iterator[tuple[bytes, int, int]]:
         """Yield the bytes to encode in parts, each with the stretch of the text's bytes that it stands for."""
@@ -256,13 +255,29 @@ class ChatEncoder:
         yield data[position:], position, len(data)
 
 
+def _bytes_of(text: Traced, where: str) -> bytes:
+    """Return the bytes of a rendered conversation.
+
+    Raises:
+        FormatError: if it has a lone surrogate.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{where}: the chat template writes half a character (a lone surrogate)") from error
+
+
 def _mark(token: SpecialToken) -> bytes:
     """Return the mark of a special token that the template wrote: no UTF-8 text has a byte FF."""
     return b"<\xff%d\xff>" % token.token_id
 
 
+def _is_mark(part: bytes) -> bool:
+    return part.startswith(b"<\xff") and part.endswith(b"\xff>")
+
+
 def said_in(text: Traced) -> list[tuple[int, int]]:
-    """Return what of a rendered conversation the template has not written, in bytes, ascending."""
+    """Return the stretches of a rendered conversation that the template did not write, in bytes, ascending."""
     starts, kinds = _runs(text)
     ends = [*starts[1:], len(text.encode())]
     return [(start, end) for start, end, kind in zip(starts, ends, kinds, strict=True) if kind != TEMPLATE[0]]

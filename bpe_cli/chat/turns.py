@@ -1,7 +1,7 @@
-"""Which part of a rendered conversation each message has: what rendering one message more adds.
+"""Find the part of a rendered conversation that each message has: what rendering one message more adds.
 
-A template that writes the past otherwise once more follows, or a message in the place of another (a system prompt in
-the user's turn), does not let its messages be told apart there: these stand together in one part. Nothing is guessed.
+Some templates write the past differently when more follows, or one message inside another (a system prompt in the
+user's turn). Such messages cannot be told apart, so they share one part. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from bpe_cli.chat.provenance import Traced
 
 MOST_MESSAGES = 1000
-"""Up to so many messages are told apart: the conversation is rendered once for each. Those behind stand together."""
+"""The most messages that are told apart, as the conversation is rendered once for each. The others share one part."""
 
 _WORDS = frozenset(MESSAGE + ASSISTANT + UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A stretch of a rendered conversation: what stands before all messages, some messages, or the opened turn.
+    """A stretch of a rendered conversation: what comes before all messages, some messages, or the opened turn.
 
     Attributes:
         kind: ``before``, ``messages`` or ``prompt``.
         first: Number of the first message, from 0.
-        stop: Number after the last message; as ``first`` where it has none.
+        stop: Number after the last message; equal to ``first`` if the stretch has none.
         end: Where the stretch ends, in characters.
     """
 
@@ -42,12 +42,12 @@ class Turn:
 
 
 def turns_of(renderer: Renders, conversation: Conversation, text: Traced) -> Iterator[Turn]:
-    """Yield the stretches of a rendered conversation, in order; together they are all of it.
+    """Yield the stretches of a rendered conversation, in order; together they cover all of it.
 
     Args:
         renderer: What rendered it.
         conversation: The conversation.
-        text: What became of it.
+        text: The rendered conversation.
     """
     count = len(conversation.messages)
     written = str.__str__(text)
@@ -57,7 +57,7 @@ def turns_of(renderer: Renders, conversation: Conversation, text: Traced) -> Ite
             first = replace(conversation, messages=conversation.messages[:number])
             before = str.__str__(renderer.render(first, add_generation_prompt=False))
         except (InputError, FormatError):
-            continue  # the template wants more messages than these
+            continue  # the template needs more messages than these
         if not written.startswith(before) or len(before) < place:
             continue
         if not number:

@@ -39,7 +39,7 @@ class Writer:
         return self
 
     def role(self, text: str) -> Writer:
-        """Write a role: one that is a word counts as the layout's own, as in templates; see ``templates``."""
+        """Write a role. One that is a word counts as the layout's own text, as in ``templates``."""
         return self.template(text) if ROLE.fullmatch(text) else self.message(text)
 
     def text(self) -> Traced:

@@ -1,8 +1,8 @@
-"""Read texts whose words somebody has marked: for languages that are written without spaces.
+"""Read texts whose words are marked: for languages that are written without spaces.
 
-A line is a text. If the file has a tab, tabs stand between words, and what is between two tabs belongs to the text as
-it is: a blank by itself is a blank of the text, and no word. Otherwise whitespace stands between words, or a zero
-width space as in Khmer and Thai, and the text has none.
+A line is a text. If the file has a tab, tabs separate words, and what is between two tabs belongs to the text as it
+is: blanks between two tabs are blanks of the text, not a word. Otherwise words are separated by whitespace, or by a
+zero width space as in Khmer and Thai, and the text itself has neither.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from bpe_cli.errors import InputError
 from bpe_cli.support.messages import show_path
 
 LARGEST = 256 << 20
-"""Bytes that a file may have: it is held whole."""
+"""The most bytes of a file, which is held whole."""
 
 _BETWEEN = re.compile("[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000]+")
-"""Matches Unicode's White_Space, and the zero width space, which is none of it."""
+"""Matches Unicode's White_Space, and the zero width space, which does not belong to it."""
 
 _HINT = "each line is a text, with tabs or blanks between its words"
 
 Words = tuple[tuple[str, bool], ...]
-"""A text in parts, in order, each with whether it is a word."""
+"""The parts of a text in order, and for each whether it is a word."""
 
 
 def parse_words(data: bytes, name: str) -> list[Words]:
@@ -56,7 +56,7 @@ def _is_blank(part: str) -> bool:
 
 
 def read_words(paths: Sequence[str], stdin: BinaryIO) -> dict[str, list[Words]]:
-    """Read files of texts with their words, each as ``parse_words`` does, by what messages call them.
+    """Return the texts of files with their words, as ``parse_words`` reads them, by the names of the files in messages.
 
     Raises:
         InputError: as ``parse_words``; or if a file cannot be read.

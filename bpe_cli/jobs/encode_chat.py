@@ -84,7 +84,7 @@ def encode_chat(
 
     Args:
         source: The conversations.
-        tokenizer: A tokenizer; or its file, or its name, which may be a model's whose layout is known.
+        tokenizer: A tokenizer, its file, or its name, which may be that of a model whose layout is known.
         chat: How conversations become text.
         options: What is written.
         output: A file, which appears only when it is complete, or a binary stream.
@@ -162,7 +162,7 @@ class _Work:
             raise UsageError(f"conversations cannot be encoded to {to!r}", hint=f"there are {', '.join(SINKS)}, text")
         check_json(self.source)
         if options.spans:
-            raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
+            raise UsageError("spans are places in a text, not in a conversation", hint="leave spans out")
         if options.add_special_tokens or options.bos is not None:
             raise UsageError(
                 "a chat template itself writes what belongs around a conversation",

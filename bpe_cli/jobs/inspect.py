@@ -142,8 +142,10 @@ class InspectOptions:
         details: How many tokens of a text are described; None for all.
         best: How many segmentations of a text are ranked by their scores; None for no ranking.
         steps: Whether to find the steps to a text's tokens, with ``best`` segmentations of a lattice.
-        full: Whether steps are told to their end, however many there are.
-        pairs: How many pairs that could merge each step has; None for ``usual_pairs``, if the model merges.
+        full: Whether all steps are found, however many there are.
+        pairs: The most pairs that could merge to list at each step, which needs a model that merges; None for the
+            usual number.
+        usual_pairs: That number, which a model without merges ignores.
         tokens: The ids or texts of tokens to look up (see ``naming.find_tokens``), in place of the report on all.
         threads: How many threads encode a corpus; they change no result.
         cutting: Stages that show what they make of texts, without a model; then the tokenizer counts for nothing.
@@ -192,7 +194,7 @@ def inspect(
         corpus: Texts to encode for the report on the tokenizer.
         outputs: The options that name files to write, and the files: nothing that is read may be one of them.
         no_corpus: The hint for a corpus that is missing; None for the usual one.
-        listener: Who hears how it goes on, and of what might not be expected.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Returns:

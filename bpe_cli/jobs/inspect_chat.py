@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 LARGEST_CONVERSATION = 4 << 20
-"""Bytes of a rendered conversation that are inspected at most."""
+"""The most bytes of a rendered conversation that is inspected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,15 @@ def inspect_chat(
 
     Args:
         source: The conversations.
-        tokenizer: A tokenizer; or its file, or its name, which may be a model's whose layout is known.
+        tokenizer: A tokenizer, its file, or its name, which may be that of a model whose layout is known.
         chat: How conversations become text.
         specials: The special tokens that messages may hold; in all others they are text.
         outputs: The options that name files to write, and the files: nothing that is read may be one of them.
-        listener: Who hears how it goes on.
+        listener: Receives progress and notes.
         streams: The streams around the job.
 
     Raises:
-        UsageError: if there is no such template, or the tokenizer lacks a token that it needs.
+        UsageError: if the template does not exist, or the tokenizer lacks a token that it needs.
         InputError: if an input or a template cannot be read, or a conversation cannot be rendered.
     """
     from bpe_cli.chat import ChatEncoder
@@ -80,7 +80,7 @@ def inspect_chat(
     chat, streams = chat or ChatOptions(), streams or Streams()
     check_json(source)
     if chat.template == BILLED:
-        raise UsageError("openai says what OpenAI bills, not which ids there are", hint="name a layout by `template`")
+        raise UsageError("openai counts what OpenAI bills, and knows no ids", hint="name a layout by `template`")
     read = {"the chat template": chat.template, "the list of tools": chat.tools}
     check_kept(outputs, [*files_of(tokenizer), *((what, path or "") for what, path in read.items())], streams)
     model = load_tokenizer(tokenizer)
@@ -116,15 +116,14 @@ def _report(
     from bpe_cli.reports.text.segmentation import TextReader
 
     text = renderer.render(conversation, add_generation_prompt=conversation.wants_answer)
-    placed = encoder.place(model, text, conversation.where)
-    data = text.encode()
+    data = text.encode("utf-8", "surrogatepass")  # a lone surrogate is refused when it is encoded
     if len(data) > LARGEST_CONVERSATION:
         raise InputError(
             f"{conversation.where}: the conversation has {len(data):,} bytes as it is rendered, and "
             f"{LARGEST_CONVERSATION >> 20} MiB can be shown",
             hint="count its tokens with bpe encode --chat --to count",
         )
-    whole = TextReader(model).describe(data, placed)
+    whole = TextReader(model).describe(data, encoder.place(model, text, conversation.where))
     roles = [str(message["role"]) for message in conversation.messages]
     stretches: list[Stretch] = []
     place = size = 0

@@ -242,9 +242,9 @@ def _train(
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
     if steps is not None and job.pairs:
-        from bpe_cli.teaching.record import COMPETING, family_of
+        from bpe_cli.teaching.steps import Uncontested
 
-        if family_of(steps) not in COMPETING:
+        if isinstance(steps, Uncontested):
             raise UsageError("nothing competes in the steps of this algorithm", hint="leave `pairs` out")
     with listener.task("training", options.vocab_size or 0, "token") as advance:
         trained = trainer.train(counts, options, by_totals(advance), job.threads)

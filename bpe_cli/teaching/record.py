@@ -1,14 +1,14 @@
-"""Record a training step by step, with what competed in each: pairs by count or score, tokens by what they are worth.
+"""Record a training step by step, with the candidates of each: pairs by count or score, tokens by their losses.
 
-Every step counts all anew, so who competed is known: ``most`` says how many of them are kept. Of equals the one that
-the rule for ties selects stands first, so the first candidate of a merge is the one that was taken.
+Every step counts everything anew, so all candidates are known; ``most`` limits how many are kept. Of equals, the one
+that the rule for ties selects comes first, so the first candidate of a merge is the one that was taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import chain
 from typing import Any
 
 from bpe_cli.teaching import bpe, unigram, wordpiece
@@ -20,7 +20,6 @@ from bpe_cli.teaching.steps import (
     Counted,
     Entry,
     Estimation,
-    Family,
     Joining,
     NumberedPieces,
     Pruning,
@@ -33,25 +32,9 @@ from bpe_cli.teaching.steps import (
     by_count,
 )
 
-COMPETING: frozenset[Family] = frozenset({"merges", "scores", "rounds", "losses", "estimation"})
-"""The trainings in which something competes: the others count or sort once."""
-
-
-def family_of(steps: Steps) -> Family:
-    """Return what kind of training it is.
-
-    >>> family_of(bpe.train({("a", "b"): 1})), family_of(wordpiece.train({"ab": 1}, 3))
-    ('merges', 'scores')
-    """
-    families: dict[type[Any], Family] = {
-        wordpiece.Training: "scores", NumberedPieces: "pieces", ByteIds: "bytes", ScoredPieces: "scored-pieces",
-        ThresholdSearch: "thresholds", Joining: "rounds", Pruning: "losses", Estimation: "estimation",
-    }  # fmt: skip
-    return families.get(type(steps), "merges")
-
 
 def record(steps: Steps, most: int | None = 10) -> Record:
-    """Record a training; it trains while somebody takes the steps.
+    """Record a training; it trains as the steps are consumed.
 
     Args:
         steps: The training.
@@ -61,30 +44,31 @@ def record(steps: Steps, most: int | None = 10) -> Record:
     >>> [("".join(each.parts), each.count, each.taken, each.tied) for each in step.candidates]
     [('lo', 2, True, False), ('ow', 2, False, True)]
     """
-    family = family_of(steps)
     match steps:
         case wordpiece.Training():
-            return Record(family, _counted(steps.words), _by_score(steps, most), _in_use(steps.words), tie=steps.tie)
+            return Record("scores", _counted(steps.words), _by_score(steps, most), _in_use(steps.words), tie=steps.tie)
         case NumberedPieces():
-            return Record(family, _sorted(steps.counts), iter(()), vocabulary=_numbered(steps))
+            return Record("pieces", _sorted(steps.counts), iter(()), vocabulary=_numbered(steps))
         case ByteIds():
-            return Record(family, (), iter(()), vocabulary=_byte_entries(steps))
+            return Record("bytes", (), iter(()), vocabulary=_byte_entries(steps))
         case ScoredPieces():
             entries = (Entry(at, piece, score=score) for at, (piece, score) in enumerate(steps.pieces))
-            return Record(family, (), iter(()), vocabulary=tuple(entries))
+            return Record("scored-pieces", (), iter(()), vocabulary=tuple(entries))
         case ThresholdSearch():
-            return Record(family, (), _thresholds(steps))
+            return Record("thresholds", (), _thresholds(steps))
         case Joining():
             lines = tuple(Counted(tuple(line), 1) for line in steps.lines)
             entries = (Entry(at, token) for at, token in enumerate(steps.tokens))
-            return Record(family, lines, _rounds(steps, most), vocabulary=tuple(entries))
+            return Record("rounds", lines, _rounds(steps, most), vocabulary=tuple(entries))
         case Pruning():
             words = _sorted(steps.words)
-            return Record(family, words, _losses(steps, most), vocabulary=_scored(steps.reserved, steps.tokens))
+            return Record("losses", words, _losses(steps, most), vocabulary=_scored(steps.reserved, steps.tokens))
         case Estimation():
             words = _sorted(steps.words)
-            return Record(family, words, _estimated(steps, most), vocabulary=_scored(steps.reserved, steps.tokens))
-    return Record(family, _counted(steps.words), _merges(steps, most), _in_use(steps.words), tie=steps.tie)
+            return Record(
+                "estimation", words, _estimated(steps, most), vocabulary=_scored(steps.reserved, steps.tokens)
+            )
+    return Record("merges", _counted(steps.words), _merges(steps, most), _in_use(steps.words), tie=steps.tie)
 
 
 def ranked(
@@ -170,11 +154,11 @@ def _rounds(joining: Joining, most: int | None) -> Iterator[RecordedStep]:
     lines: Sequence[Sequence[str]] = joining.lines
     for each in learn(lines, joining.rounds, joining.rules):
         changes = tuple(
-            Change(tuple(before), tuple(after), 1)
+            Change(_parts_of(before, after), tuple(after), 1)
             for before, after in zip(lines, each.lines, strict=True)
             if list(before) != list(after)
         )
-        joined = {part for change in changes for part in _joined(change)}
+        joined = {word for change in changes for word, parts in change.aligned() if len(parts) > 1}
         candidates = _of_round(each, joined)
         taken = tuple(candidate for candidate in candidates if candidate.taken)
         words = bpe.count_symbols({tuple(line): 1 for line in map(tuple, each.lines)})
@@ -189,19 +173,20 @@ def _of_round(each: Round, joined: set[Symbol]) -> tuple[Candidate, ...]:
     return tuple(Candidate((word,), word, count, taken=word in joined) for word, count in each.words)
 
 
-def _joined(change: Change) -> Iterator[Symbol]:
-    """Yield what became one word of several."""
-    left = list(change.before)
-    for part in change.after:
-        if left[0] != part:
-            yield part
-        size = 0
-        while size < len(part):
-            size += len(left.pop(0))
+def _parts_of(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the words that each word of a line was joined from."""
+    left = iter(before)
+    found = []
+    for word in after:
+        parts = [next(left)]
+        while sum(map(len, parts)) < len(word):
+            parts.append(next(left))
+        found.append(tuple(parts))
+    return tuple(found)
 
 
 def _losses(pruning: Pruning, most: int | None) -> Iterator[RecordedStep]:
-    """Yield the rounds of dropping what the corpus needs least, each with what it costs to do without a token."""
+    """Yield the rounds that drop the tokens of least use, each with what it costs to do without a token."""
     before: Mapping[str, int] = {}
     for number, tokens in enumerate(pruning.rounds):
         if not number:
@@ -246,7 +231,7 @@ def _estimated(estimation: Estimation, most: int | None) -> Iterator[RecordedSte
 def _dropped(
     losses: Mapping[str, float], gone: Sequence[str]
 ) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...], int]:
-    """Return the tokens that go, all that could in order of their losses, and how many were as dispensable."""
+    """Return the tokens that are dropped, all candidates in order of their losses, and how many of these are tied."""
     dropped = set(gone)
     last = max((losses[token] for token in gone if token in losses), default=None)
     candidates = tuple(
@@ -270,21 +255,30 @@ def _thresholds(search: ThresholdSearch) -> Iterator[RecordedStep]:
 
 
 def _best(first: Candidate, others: Sequence[Candidate], tied: int, most: int | None) -> tuple[Candidate, ...]:
-    """Return the first candidates; those that stand right behind the first one are the tied ones."""
-    marked = [_as_tied(each) for each in others[:tied]]
-    return (first, *chain(marked, others[tied:]))[:most]
-
-
-def _as_tied(each: Candidate) -> Candidate:
-    return Candidate(
-        each.parts, each.product, each.count, each.left_count, each.right_count, each.score, each.loss, tied=True
-    )
+    """Return the first candidates; the tied ones come right after the first."""
+    marked = (replace(each, tied=True) for each in others[:tied])
+    return (first, *marked, *others[tied:])[:most]
 
 
 def _changes(words: Mapping[tuple[Any, ...], int], pair: tuple[Any, Any], product: Symbol) -> tuple[Change, ...]:
-    """Return the words in which a pair stands, before and after."""
+    """Return the words that contain a pair, before and after."""
     merged = ((word, bpe.merge_word(word, pair, product), count) for word, count in words.items())
-    return tuple(Change(before, after, count) for before, after, count in merged if before != after)
+    return tuple(Change(_merged_from(before, pair), after, count) for before, after, count in merged if before != after)
+
+
+def _merged_from(word: tuple[Any, ...], pair: tuple[Any, Any]) -> tuple[tuple[Symbol, ...], ...]:
+    """Return the symbols that each symbol was merged from: the pair from left to right, never overlapping.
+
+    >>> _merged_from(("a", "a", "a"), ("a", "a"))
+    (('a', 'a'), ('a',))
+    """
+    found: list[tuple[Symbol, ...]] = []
+    place = 0
+    while place < len(word):
+        size = 2 if word[place : place + 2] == pair else 1
+        found.append(word[place : place + size])
+        place += size
+    return tuple(found)
 
 
 def _in_use(words: Mapping[tuple[Any, ...], int]) -> tuple[Counted, ...]:
@@ -312,7 +306,7 @@ def _byte_entries(ids: ByteIds) -> tuple[Entry, ...]:
 
 
 def _scored(reserved: Sequence[str], tokens: Mapping[str, float]) -> tuple[Entry, ...]:
-    """Return the reserved tokens, and those learnt that are not spelt like one of them, with their scores."""
+    """Return the reserved tokens, then the learnt ones with their scores, without those that a reserved one equals."""
     learnt = [(token, score) for token, score in tokens.items() if token not in reserved]
     first = (Entry(at, token) for at, token in enumerate(reserved))
     return (*first, *(Entry(at, token, score=score) for at, (token, score) in enumerate(learnt, len(reserved))))

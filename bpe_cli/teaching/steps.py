@@ -1,6 +1,6 @@
-"""The steps of a training as values: what a trainer gives, and what is recorded of it for ``views`` to write out.
+"""The steps of a training as values: what a trainer returns, and what ``record`` makes of it for ``views``.
 
-``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train while somebody takes their steps.
+``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train as their steps are consumed.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from bpe_cli.teaching import bpe, wordpiece
@@ -40,11 +41,11 @@ class NumberedPieces:
 
 @dataclass(frozen=True, slots=True)
 class ByteIds:
-    """The 256 bytes, of which nothing is learnt.
+    """The 256 bytes: nothing is learnt.
 
     Attributes:
         specials: The special tokens.
-        special_first: Whether they stand before the bytes.
+        special_first: Whether they come before the bytes.
     """
 
     specials: Sequence[str]
@@ -128,6 +129,9 @@ Steps: TypeAlias = (
 )  # fmt: skip
 """What any trainer can show."""
 
+Uncontested: TypeAlias = NumberedPieces | ByteIds | ScoredPieces | ThresholdSearch
+"""The trainings without candidates: they count or sort once."""
+
 
 # -- what is recorded of them (``record``) -----------------------------------------------------------
 
@@ -173,11 +177,26 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A word that a step changes: its symbols before and after, and how often it occurs."""
+    """A word that a step changes.
 
-    before: tuple[Symbol, ...]
+    Attributes:
+        merged_from: For each symbol afterwards, the symbols that it was made of, in order; itself if it was there.
+        after: The symbols afterwards.
+        count: How often the word occurs.
+    """
+
+    merged_from: tuple[tuple[Symbol, ...], ...]
     after: tuple[Symbol, ...]
     count: int
+
+    @property
+    def before(self) -> tuple[Symbol, ...]:
+        """The symbols before the step."""
+        return tuple(chain.from_iterable(self.merged_from))
+
+    def aligned(self) -> Iterator[tuple[Symbol, tuple[Symbol, ...]]]:
+        """Yield each symbol afterwards, and those that it was made of."""
+        return zip(self.after, self.merged_from, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +242,16 @@ class RecordedStep:
     token_id: int | None = None
     threshold: float | None = None
     cost: float | None = None
+
+    @property
+    def more(self) -> int:
+        """How many candidates there are besides those that are kept."""
+        return self.candidate_count - len(self.candidates)
+
+    @property
+    def more_tied(self) -> int:
+        """How many of these are tied."""
+        return self.tied_count - sum(1 for each in self.candidates if each.tied)
 
 
 @dataclass(frozen=True, slots=True)

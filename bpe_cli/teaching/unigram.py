@@ -109,15 +109,15 @@ def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, fl
 
 
 UNKNOWN_PENALTY = 10.0
-"""How far below the lowest score that of an unknown character lies."""
+"""How far the score of an unknown character lies below the lowest score of a token (SentencePiece)."""
 
 
 def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, float]:
     """Estimate by how much the corpus becomes less likely without each token: what expectation maximisation prunes by.
 
     Each occurrence in the best segmentations becomes the best other way to put the token together, and probabilities
-    are shares of these occurrences. A token that no best segmentation has is no loss. One that cannot be put together
-    otherwise does not compete, and is left out.
+    are shares of these occurrences. The loss of a token that no best segmentation uses is 0. One that cannot be put
+    together otherwise does not compete, and is left out.
 
     >>> found = likelihood_losses({"ab": 3, "b": 1}, {"a": -1.0, "b": -1.0, "ab": -1.5})
     >>> {token: round(loss, 4) for token, loss in found.items()}
@@ -128,7 +128,7 @@ def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> 
 
     frequencies = dict.fromkeys(scores, 0)
     for word, count in words.items():
-        for edge in _best_edges(word, scores, unknown, lengths):
+        for edge in _best_segmentation(word, scores, unknown, lengths):
             if edge.known:
                 frequencies[edge.token] += count
     total = sum(frequencies.values())
@@ -136,7 +136,7 @@ def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> 
     for token, frequency in frequencies.items():
         if not frequency:
             found[token] = 0.0
-        elif others := _best_edges(token, scores, unknown, lengths, but=token):
+        elif others := _best_segmentation(token, scores, unknown, lengths, but=token):
             more = frequency * (len(others) - 1)
             parts = (frequencies[edge.token] if edge.known else 0 for edge in others)
             without = fsum(log((part + frequency) / (total + more)) for part in parts)
@@ -144,18 +144,12 @@ def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> 
     return found
 
 
-def _best_edges(
+def _best_segmentation(
     text: str, scores: Mapping[str, float], unknown: float, lengths: Sequence[int], but: str | None = None
 ) -> list[Edge]:
-    """Return the best segmentation, without one token; nothing if there is none."""
-    best_sums = [0.0] + [-inf] * len(text)
-    last: list[Edge | None] = [None] * len(text)
-    for start in range(len(text)):
-        for edge in edges(text, scores, unknown, start, lengths):
-            if edge.token != but and best_sums[start] + edge.score > best_sums[edge.end]:
-                best_sums[edge.end] = best_sums[start] + edge.score
-                last[edge.end - 1] = edge
-    return [] if best_sums[-1] == -inf else best_path([edge or Edge(0, 0, "", 0.0) for edge in last])
+    """Return the tokens of the best segmentation, one token left out; none if the text needs that one."""
+    ways = [[way for way in here if way.edge.token != but] for here in arrivals(text, scores, unknown, lengths=lengths)]
+    return best_path([best(here).edge for here in ways]) if all(ways) else []
 
 
 def train(

@@ -200,6 +200,7 @@ SHAPES: dict[str, Shape] = {
         "parts product count left_count right_count score loss taken tied",
         score=lambda each: None if each.score is None else float(each.score),
     ),
+    "steps.Change": Shape("before after count"),
     "steps.Entry": Shape("id=token_id token count score"),
     "vocabulary_report.VocabularyReport": Shape(
         "schema name fingerprint kind algorithm ordinary_count special_count merge_count dead_merge_count highest_id "

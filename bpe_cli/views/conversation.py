@@ -1,4 +1,4 @@
-"""Show a conversation message by message: whose it is, how many tokens it has, and the tokens."""
+"""Show a conversation message by message: the role, the number of tokens, and the tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def part_title(part: ConversationPart) -> str:
-    """Name a part: its messages with their roles, or what it is; roles are texts from outside, as they are.
+    """Return the title of a part: its messages with their roles, or its kind. Roles come from outside, unescaped.
 
     >>> from bpe_cli.reports.text.conversation import ConversationPart
     >>> def title(kind, messages, roles):
@@ -35,14 +35,16 @@ def part_title(part: ConversationPart) -> str:
 
 
 def part_counts(part: ConversationPart) -> str:
-    """Say how many tokens a part has, and whose they are."""
-    said = [f"{whole(part.said_count)} of its text"] if part.kind == "messages" else []
-    special = [f"{whole(part.special_count)} special"] if part.special_count else []
-    return ": ".join([count(part.token_count, "token"), *filter(None, [", ".join([*said, *special])])])
+    """Describe the tokens of a part: how many there are, how many of them are of its text, and how many special."""
+    kinds = [f"{whole(part.said_count)} of its text"] if part.kind == "messages" else []
+    if part.special_count:
+        kinds.append(f"{whole(part.special_count)} special")
+    total = count(part.token_count, "token")
+    return f"{total}: {', '.join(kinds)}" if kinds else total
 
 
 def conversation_totals(report: ConversationReport) -> str:
-    """Say how many tokens a conversation has, and whose they are."""
+    """Describe the tokens of a conversation: how many are of its messages, how many of the template."""
     total, said = report.whole.token_count, report.said_count
     return (
         f"{count(total, 'token')}: {whole(said)} of the messages' text, {whole(total - said)} of {report.template}; "
@@ -56,8 +58,8 @@ class ConversationView:
 
     Attributes:
         report: What to show.
-        notes: What to set under each token.
-        limit: Show only so many tokens of a message; None for all.
+        notes: What to print under each token.
+        limit: The most tokens of a message to show; None for all.
         marked: Whether to keep in its place what reads from the right, for a terminal; see ``visible``.
     """
 

@@ -84,7 +84,7 @@ class StepsView:
         steps, noun = self._steps, "word" if self._steps.words else "piece"
         yield Hanging(Line(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"))
         if steps.words:
-            yield Hanging(Line("no token goes over a blank, so pieces are told word by word"))
+            yield Hanging(Line("no token goes over a blank, so pieces are shown word by word"))
         for row in steps.rows:
             yield Gap()
             yield from _row(row, noun, screen.width, self._most)
@@ -182,7 +182,7 @@ def chosen_by(step: MergeStep | Rival) -> str:
 
 
 def said_of(rival: Rival) -> str:
-    """Say what became of a pair: whether it merged, whether it could as well have, and where it stands."""
+    """Describe the fate of a pair: whether it is taken or tied, and at how many places it occurs."""
     places = f"at {rival.times} places" if rival.times > 1 else ""
     return ", ".join(filter(None, ("taken" if rival.taken else "tied" if rival.tied else "", places)))
 

@@ -1,11 +1,11 @@
 """Write trainings as lines of text, the way textbooks do: what ``bpe train --steps`` prints.
 
-Below a step stand the best of those that it could have taken, if they are asked for (``most``, None for all).
+The best candidates of a step follow below it if they are asked for (``most``, None for all).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
@@ -17,6 +17,7 @@ from bpe_cli.teaching.steps import (
     ByteIds,
     Candidate,
     Counted,
+    Entry,
     Estimation,
     Joining,
     NumberedPieces,
@@ -26,17 +27,16 @@ from bpe_cli.teaching.steps import (
     ScoredPieces,
     Steps,
     ThresholdSearch,
-    by_count,
 )  # fmt: skip
 from bpe_cli.views.visible import CIRCLE, needs_circle
 
 
 def training_lines(steps: Steps, most: int | None = 0) -> Iterator[str]:
-    """Yield the lines of any training, without line ends; it may train while they are taken.
+    """Yield the lines of any training, without line ends; it may train as they are consumed.
 
     Args:
         steps: The training.
-        most: How many candidates each step shows; None for all, and for all that goes.
+        most: How many candidates each step shows; None for all, and for all tokens that are dropped.
     """
     match steps:
         case wordpiece.Training():
@@ -70,10 +70,10 @@ def plural(count: int, noun: str) -> str:
 def display(symbol: str | bytes) -> str:
     r"""Show a symbol on one line, without blanks: characters as they are, also those that bytes are.
 
-    Bytes of ASCII are written in GPT-2's alphabet, where a blank is ``Ġ``; those that are no whole characters by their
+    Bytes of ASCII are written in GPT-2's alphabet, where a blank is ``Ġ``; those that are not whole characters by their
     numbers. A text that cannot be printed, or has blanks, is written as Python writes it.
 
-    A combining mark at the beginning stands on a dotted circle, and a symbol with such a circle in quotes.
+    A combining mark at the beginning is put on a dotted circle; a symbol that has such a circle is quoted.
 
     >>> display("</w>"), display(b" t"), display("a\n"), display(" ")
     ('</w>', 'Ġt', "'a\\n'", "' '")
@@ -103,7 +103,7 @@ def merge_lines(training: bpe.Training[Symbol], most: int | None = 0) -> Iterato
     r"""Yield lines, without line ends: the corpus at the start, then what each merge did.
 
     A step shows the pair and its count, the words that changed, the tokens in use with their counts,
-    and the number of these, with its change: +1, +0 or -1. It trains while the lines are taken.
+    and the number of these, with its change: +1, +0 or -1. It trains as the lines are consumed.
 
     >>> from bpe_cli.teaching.bpe import train
     >>> print(*merge_lines(train({("l", "o", "w"): 5, ("o", "w", "l"): 2}, num_merges=1)), sep="\n")
@@ -158,7 +158,7 @@ def _word(symbols: Sequence[str | bytes], count: int) -> str:
 
 
 def _candidates(step: RecordedStep, label: str, noun: str) -> Iterator[str]:
-    """Yield a line for each candidate, with what was taken and what is as good, and how many there are besides."""
+    """Yield a line for each candidate, marked if it is taken or tied, then the number of further ones."""
     if not step.candidates:
         return
     shown = [(" + ".join(map(display, each.parts)), worth(each), verdict(each)) for each in step.candidates]
@@ -168,9 +168,9 @@ def _candidates(step: RecordedStep, label: str, noun: str) -> Iterator[str]:
         aligned = value.ljust(widths[1]) if "=" in value else value.rjust(widths[1])
         line = f"{'' if number else label:>8}  {parts}{padding}  {aligned}"
         yield f"{line}  {said}".rstrip()
-    if more := step.candidate_count - len(shown):
-        tied = step.tied_count - sum(1 for each in step.candidates if each.tied)
-        yield f"{'':8}  and {plural(more, f'more {noun}')}{f', {tied} of them tied' if tied else ''}"
+    if step.more:
+        tied = f", {step.more_tied} of them tied" if step.more_tied else ""
+        yield f"{'':8}  and {plural(step.more, f'more {noun}')}{tied}"
 
 
 def worth(candidate: Candidate) -> str:
@@ -182,7 +182,7 @@ def worth(candidate: Candidate) -> str:
 
 
 def verdict(candidate: Candidate) -> str:
-    """Say whether a candidate is taken, or as good as the last that is."""
+    """Describe the fate of a candidate: taken, dropped ("goes"), or tied with the last one taken; else empty."""
     if candidate.taken:
         return "taken" if candidate.loss is None else "goes"
     return "tied" if candidate.tied else ""
@@ -227,20 +227,15 @@ def piece_lines(pieces: NumberedPieces) -> Iterator[str]:
            2  h  1 time
       unseen  1 piece is in no token, 1 time
     """
-    counts, chosen, specials = pieces.counts, pieces.chosen, pieces.specials
-    yield f"start: {len(counts)} different pieces, {sum(counts.values())} in all"
-    yield "  tokens  " + "  ".join(f"{display(piece)}:{n}" for piece, n in by_count(counts))
-    yield ""
-    yield f"vocabulary: {len(specials) + len(chosen)} tokens"
-    for token_id, special in enumerate(specials):
-        yield f"{token_id:8}  {display(special)}"
-    for token_id, piece in enumerate(chosen, len(specials)):
-        yield f"{token_id:8}  {display(piece)}  {plural(counts[piece], 'time')}"
-    kept = set(chosen)
-    left_out = {piece: n for piece, n in counts.items() if piece not in kept}
+    recorded = record(pieces)
+    yield f"start: {len(pieces.counts)} different pieces, {sum(pieces.counts.values())} in all"
+    yield _tokens(recorded.words)
+    yield from _vocabulary(recorded.vocabulary)
+    kept = set(pieces.chosen)
+    left_out = [n for piece, n in pieces.counts.items() if piece not in kept]
     if left_out:
         verb = "piece is" if len(left_out) == 1 else "pieces are"
-        yield f"  unseen  {len(left_out)} {verb} in no token, {plural(sum(left_out.values()), 'time')}"
+        yield f"  unseen  {len(left_out)} {verb} in no token, {plural(sum(left_out), 'time')}"
 
 
 def byte_lines(ids: ByteIds) -> Iterator[str]:
@@ -290,7 +285,8 @@ def joining_lines(joining: Joining, most: int | None = 0) -> Iterator[str]:
     lines: Sequence[Sequence[str | bytes]] = joining.lines
     yield f"start: {plural(len(lines), 'line')}"
     yield from _cut_lines(lines)
-    for step in record(joining, None if most == 0 else most).steps:
+    recorded = record(joining, None if most == 0 else most)
+    for step in recorded.steps:
         yield ""
         pairs = plural(step.candidate_count, "pair")
         yield f"round {step.number}: {pairs}; joined where the count is above {step.threshold:g}"
@@ -301,10 +297,7 @@ def joining_lines(joining: Joining, most: int | None = 0) -> Iterator[str]:
         changed = {change.before: change.after for change in step.changes}
         lines = [changed.get(tuple(line), line) for line in lines]
         yield from _cut_lines(lines)
-    yield ""
-    yield f"vocabulary: {plural(len(joining.tokens), 'token')}"
-    for token_id, token in enumerate(joining.tokens):
-        yield f"{token_id:8}  {display(token)}"
+    yield from _vocabulary(recorded.vocabulary)
 
 
 def _cut_lines(lines: Sequence[Sequence[str | bytes]]) -> Iterator[str]:
@@ -326,14 +319,15 @@ def pruning_lines(pruning: Pruning, most: int | None = 0) -> Iterator[str]:
            0  <unk>
            1  h  -1.5000
     """
-    for step in record(pruning, most).steps:
+    recorded = record(pruning, most)
+    for step in recorded.steps:
         left = plural(step.size, "token")
         if step.kind == "seeds":
             yield f"{step.size} characters and substrings to begin with; the corpus costs {step.cost:.4f}"
         else:
             yield f"{step.number}. {_without(step, most)}: {left}; the corpus costs {step.cost:.4f}"
             yield from _candidates(step, "losses", "token")
-    yield from _scored(pruning.reserved, pruning.tokens)
+    yield from _vocabulary(recorded.vocabulary)
 
 
 def estimation_lines(estimation: Estimation, most: int | None = 0) -> Iterator[str]:
@@ -348,7 +342,8 @@ def estimation_lines(estimation: Estimation, most: int | None = 0) -> Iterator[s
     vocabulary: 1 token
            0  a  -1.5000
     """
-    for step in record(estimation, most).steps:
+    recorded = record(estimation, most)
+    for step in recorded.steps:
         if step.kind == "seeds":
             yield f"{step.size} characters and substrings to begin with"
             continue
@@ -356,21 +351,20 @@ def estimation_lines(estimation: Estimation, most: int | None = 0) -> Iterator[s
         change = " ".join(filter(None, (f"{step.number}.", done, _without(step, most))))
         yield f"{change}: {plural(step.size, 'token')}"
         yield from _candidates(step, "losses", "token")
-    yield from _scored(estimation.reserved, estimation.tokens)
+    yield from _vocabulary(recorded.vocabulary)
 
 
-def _scored(reserved: Sequence[str], tokens: Mapping[str, float]) -> Iterator[str]:
-    """Yield the vocabulary that training gives: each token's id, the token, and the score of those learnt.
-
-    What was learnt and is spelt like a reserved token is left out.
-    """
-    learnt = [(token, score) for token, score in tokens.items() if token not in reserved]
+def _vocabulary(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield the vocabulary in the end: each token's id, the token, and its score or count where it has one."""
     yield ""
-    yield f"vocabulary: {plural(len({*reserved, *tokens}), 'token')}"
-    for token_id, token in enumerate(reserved):
-        yield f"{token_id:8}  {display(token)}"
-    for token_id, (token, score) in enumerate(learnt, len(reserved)):
-        yield f"{token_id:8}  {display(token)}  {score:.4f}"
+    yield f"vocabulary: {plural(len(entries), 'token')}"
+    for each in entries:
+        line = f"{each.token_id:8}  {display(each.token)}"
+        if each.score is not None:
+            line += f"  {each.score:.4f}"
+        elif each.count is not None:
+            line += f"  {plural(each.count, 'time')}"
+        yield line
 
 
 _MOST_GONE = 8

@@ -1,9 +1,9 @@
 r"""Write any text so that everything in it is visible, nothing in it moves the cursor, and it keeps its place.
 
 Whitespace gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
-becomes ``<U+200B>``. A combining mark without a character before it stands on a dotted circle. Where such a mark of
-ours stands in the text itself, a backslash comes before it (and before each backslash), so what is shown can be read
-back without doubt.
+becomes ``<U+200B>``. A combining mark without a character before it is put on a dotted circle. Where one of
+these marks is in the text itself, a backslash comes before it (and before each backslash), so that what is shown can be
+read back without doubt.
 
 On terminals that apply the bidirectional algorithm (VTE, Konsole, iTerm2 ...) neighbouring Arabic or Hebrew tokens, and
 the bars between them, would become one run, whose last token stands leftmost. A LEFT-TO-RIGHT MARK at the border of two
@@ -48,7 +48,7 @@ BRACKETS = "⟨⟩⟦⟧"
 """Around the bytes of a split character, and around a special token."""
 
 CIRCLE = "◌"
-"""What a combining mark stands on that has no character before it in what is shown."""
+"""Carries a combining mark that has no character before it in what is shown."""
 
 _ESCAPED = frozenset(MARKS.values()) | frozenset(BRACKETS) | {CIRCLE, "\\"}
 
@@ -81,7 +81,7 @@ def _mark() -> regex.Pattern[str]:
 
 
 def needs_circle(character: str) -> bool:
-    """Return whether a character is a combining mark that is seen only on another one.
+    """Return whether a character is a combining mark that is visible only on another character.
 
     >>> needs_circle("\u0e31"), needs_circle("e")
     (True, False)

@@ -161,7 +161,7 @@ def test_the_tokenizers_own_templates(tmp_path):
         (["--chat", "--lines"], "--chat reads JSON, not lines of text", "--jsonl takes a conversation from each line"),
         (["--chat", "--to", "segmented"], "a conversation is not segmented text",
          "--to text writes what a template makes of it"),
-        (["--chat", "--to", "jsonl", "--with", "spans"], "spans are places in a text, and a conversation is none",
+        (["--chat", "--to", "jsonl", "--with", "spans"], "spans are places in a text, not in a conversation",
          "leave spans out"),
         (["--chat", "--add-special-tokens"], "a chat template itself writes what belongs around a conversation",
          "leave --add-special-tokens out"),

@@ -67,6 +67,7 @@ def _with_file(name: str, content: bytes) -> Callable[[laws.Run], laws.Run]:
 ENCODE = Line("encode", ("plain.txt",), (("tokenizer", "-t", "bbpe.json"),))
 DRAWN = Line("encode", ENCODE.inputs, (*ENCODE.options, ("dropout", "--dropout", "0.5")))
 SAVED = Line("encode", ENCODE.inputs, (*ENCODE.options, ("output", "-o", "new.txt")))
+COUNTED = Line("encode", ENCODE.inputs, (*ENCODE.options, ("to", "--to", "count"), ("json", "--json", None)))
 SHOWN = Line("inspect", (), (("text", "-T", "low"), ("tokenizer", "-t", "bbpe.json"), ("json", "--json", None)))
 TRAIN = Line("train", ("plain.txt",), (("vocab_size", "-s", "260"), ("output", "-o", "new.json")))
 CONVERT = Line("convert", ("bbpe.json",), (("output", "-o", "new.json"),))
@@ -85,7 +86,7 @@ SPOILED = {
     laws.json_is_json: [(SHOWN, _with(out=b"{\n")), (SHOWN, _with(out=b"{}\n"))],
     laws.threads_and_blocks_change_nothing: [(ENCODE, _with(out=b"1 2\n")), (SAVED, _with_file("new.txt", b"1\n"))],
     laws.twice_is_the_same: [(DRAWN, _with(out=b"1 2\n"))],
-    laws.stdin_is_as_good_as_a_file: [(ENCODE, _with(out=b"1 2\n"))],
+    laws.stdin_is_as_good_as_a_file: [(ENCODE, _with(out=b"1 2\n")), (COUNTED, _with(out=b"{}\n"))],
     laws.what_is_encoded_decodes: [(ENCODE, _with(out=b"1 2\n")), (SAVED, _with_file("new.txt", b"1 2\n"))],
     laws.counts_are_of_the_ids: [(ENCODE, _with(out=b"1 2\n"))],
     laws.what_is_noted_is_written: [(SAVED, _with_file("new.txt", b"1 2\n"))],

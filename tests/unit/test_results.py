@@ -8,7 +8,9 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
+import bpe_cli
 from bpe_cli.corpus import Source
+from bpe_cli.errors import UsageError
 from bpe_cli.jobs.compare import compare
 from bpe_cli.jobs.inspect import inspect
 from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
@@ -37,6 +39,52 @@ def test_json_is_that_of_the_command_line():
     assert two.to_markdown() == call("compare", "-t", "gpt2", "-t", "o200k_base", "-T", "low", "--markdown").text
     whole = TokenizerReport(inspect("gpt2"))
     assert whole.to_json(full=True) == call("inspect", "gpt2", "--json", "--full").text
+
+
+TALK = '[{"role": "user", "content": "a - <|im_end|>"}, {"role": "assistant", "content": "<b>"}]'
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (lambda: bpe_cli.inspect("gpt2", HOSTILE), ("-t", "gpt2", "-T", HOSTILE)),
+        (lambda: bpe_cli.inspect("gpt2", HOSTILE, steps=True), ("-t", "gpt2", "-T", HOSTILE, "--steps")),
+        (
+            lambda: bpe_cli.inspect("gpt2", "low " * 50, steps=True, pairs=2, full=True),
+            ("-t", "gpt2", "-T", "low " * 50, "--steps", "--pairs", "2", "--full"),
+        ),
+        (lambda: bpe_cli.inspect("gpt-4", TALK, chat=True), ("-t", "gpt-4", "-T", TALK, "--chat")),
+        (
+            lambda: bpe_cli.inspect("gpt-4", TALK + "\n" + TALK, chat="gpt-3.5", documents="jsonl"),
+            ("-t", "gpt-4", "-T", TALK + "\n" + TALK, "--chat", "--chat-template", "gpt-3.5", "--jsonl"),
+        ),
+    ],
+)
+def test_a_call_is_its_command(report, line):
+    found = report()
+    assert found.to_json() == call("inspect", *line, "--json").text
+    assert found.to_html() == call("inspect", *line, "--html", "-").text
+    assert found.to_html() in html.unescape(found._repr_html_())
+
+
+def test_calls_that_contradict_themselves():
+    for wrong, told in [
+        ({"pairs": 3}, "pairs needs steps=True"),
+        ({"full": True}, "full needs steps=True"),
+        ({"steps": True, "chat": True}, "cannot be used together"),
+        ({"tools": "x.json"}, "for conversations only"),
+    ]:
+        with pytest.raises(UsageError, match=told):
+            bpe_cli.inspect("gpt2", "low", **wrong)
+    for name in ("steps", "chat"):
+        with pytest.raises(UsageError, match=f"{name} needs texts"):
+            bpe_cli.inspect("gpt2", **{name: True})
+    with pytest.raises(UsageError, match="not several texts"):
+        bpe_cli.inspect("gpt-4", [TALK, TALK], chat=True)
+    with pytest.raises(UsageError, match="about merges"):
+        bpe_cli.inspect(bpe_cli.train(["low"] * 3, "char"), "low", steps=True, pairs=2)
+    with pytest.raises(TypeError, match="steps must be a bool"):
+        bpe_cli.inspect("gpt2", "low", steps=1)
 
 
 @pytest.mark.parametrize("kind", ["text", "tokenizer", "comparison"])

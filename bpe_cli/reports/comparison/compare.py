@@ -55,7 +55,7 @@ def compare(
             tokenizers and texts from others, so that it can be stored and held against another one later.
 
     Raises:
-        ValueError: if there is no tokenizer, or no tokenizer number ``baseline``, or ``resamples`` is too small.
+        ValueError: if ``tokenizers`` is empty, ``baseline`` is out of range, or ``resamples`` is too small.
         UsageError: if a name in ``specials`` is unknown to a tokenizer.
         InputError: if a byte has no token; the message says of which tokenizer and input.
 
@@ -96,7 +96,7 @@ def put_together(
         settings: As for ``compare``.
 
     Raises:
-        ValueError: if there is no tokenizer number ``baseline``, or ``resamples`` is too small.
+        ValueError: if ``baseline`` is out of range, or ``resamples`` is too small.
     """
     if not 0 <= baseline < len(tallies):
         raise ValueError(f"there is no tokenizer number {baseline} to compare the others with")

@@ -1,7 +1,7 @@
-"""Measure tokens against words that somebody has marked, as for languages that are written without spaces.
+"""Measure tokens against marked words, as for languages that are written without spaces.
 
-Between two neighbouring words is a *border*: one place, or a stretch where blanks stand between them. A boundary of
-tokens hits a border if it lies there, at its ends too. The beginning and the end of a text are neither.
+Between two neighbouring words is a *border*: a place, or the stretch of blanks between them. A boundary of tokens hits
+a border if it lies in that stretch or at its ends. The beginning and the end of a text are neither.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 Words = Sequence[tuple[str, bool]]
-"""A text in parts, each with whether it is a word."""
+"""The parts of a text in order, and for each whether it is a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class WordCost:
         word_count: Words.
         token_count: Tokens of the texts.
         uncut: Words without a boundary of tokens inside.
-        one_token: Those of them that begin and end at boundaries: they are one token by themselves, but for blanks.
+        one_token: Those of them whose token has no part of another word: one token by themselves, but for blanks.
         border_count: Borders between words.
         hit_borders: Those of them at which a token ends.
         boundary_count: Boundaries of tokens, each place in a text once.
@@ -74,7 +74,7 @@ class WordProbe:
     Attributes:
         names: The files.
         text_counts: How many texts each has.
-        byte_counts: How many bytes these have, without what stands between words in the file.
+        byte_counts: How many bytes these have, without what separates words in the file.
         results: For each tokenizer, what it makes of each file.
     """
 
@@ -125,7 +125,7 @@ def laid_out(words: Words) -> tuple[bytes, list[Span]]:
 
 
 def borders_of(spans: Sequence[Span]) -> list[Span]:
-    """Return the stretches between neighbouring words; an empty one where none is between them.
+    """Return the stretches between neighbouring words; an empty one where nothing is between them.
 
     >>> borders_of([(0, 2), (2, 3), (4, 5)])
     [(2, 2), (3, 4)]

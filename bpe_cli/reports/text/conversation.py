@@ -1,4 +1,4 @@
-"""Describe a rendered conversation token by token: by message, and by who wrote what, the template or a message."""
+"""Describe a rendered conversation token by token: by message, and by author, the template or a message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Stretch:
     """A part of a conversation to be described.
 
     Attributes:
-        kind: What stands ``before`` all messages, some ``messages``, or the model's opened turn, the ``prompt``.
+        kind: What comes ``before`` all messages, some ``messages``, or the model's opened turn, the ``prompt``.
         messages: The number of the first message, from 0, and of the one after the last.
         roles: Their roles.
         end: Where it ends, in bytes of the rendered text.
@@ -40,8 +40,8 @@ class ConversationPart:
         kind: As of a ``Stretch``, as are ``messages`` and ``roles``.
         start: Where its first token begins, in bytes of the rendered text.
         end: Where its last one ends.
-        special_count: How many of its tokens are special ones.
-        said_count: How many stand for text that is a message's, at least in part; the others are the template's.
+        special_count: How many of its tokens are special.
+        said_count: How many of its tokens have text of a message; the others are the template's.
         segmentation: Its tokens. Their offsets are those in the whole text.
     """
 
@@ -65,7 +65,7 @@ class ConversationReport:
     """A conversation as tokens.
 
     Attributes:
-        template: What the template is called.
+        template: The name of the template.
         whole: The tokens of the rendered text.
         parts: The same by message.
     """
@@ -76,25 +76,25 @@ class ConversationReport:
 
     @property
     def special_count(self) -> int:
-        """How many tokens are special ones."""
+        """How many tokens are special."""
         return sum(part.special_count for part in self.parts)
 
     @property
     def said_count(self) -> int:
-        """How many tokens stand for text of messages."""
+        """How many tokens have text of a message."""
         return sum(part.said_count for part in self.parts)
 
 
 def describe_conversation(
     template: str, whole: Segmentation, stretches: Sequence[Stretch], said: Sequence[tuple[int, int]]
 ) -> ConversationReport:
-    """Divide the tokens of a rendered conversation: each is of the part in which it begins.
+    """Divide the tokens of a rendered conversation: each belongs to the part in which it begins.
 
     Args:
-        template: What the template is called.
+        template: The name of the template.
         whole: All tokens, with their details.
         stretches: The parts, in order.
-        said: What is text of messages, in bytes, ascending.
+        said: The stretches of text that messages wrote, in bytes, ascending.
     """
     borders = [0]
     for stretch in stretches[:-1]:
@@ -119,7 +119,7 @@ def describe_conversation(
 
 
 def _said(spans: Sequence[tuple[int, int]], said: Sequence[tuple[int, int]]) -> int:
-    """Count the tokens that have a byte of what is said; both lists ascend."""
+    """Count the tokens that have a byte of a message; both lists ascend."""
     count = place = 0
     for start, end in spans:
         while place < len(said) and said[place][1] <= start:

@@ -15,6 +15,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import ScoredBpe, Unigram
 from bpe_cli.stages.spelling import NORMAL, USER_DEFINED
 from bpe_cli.stages.splitters import segments
+from bpe_cli.teaching.unigram import UNKNOWN_PENALTY
 from bpe_cli.tokenizer.engine.compiled import Engine
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 
-UNKNOWN_PENALTY = 10.0
-"""How far an unknown character lies below the lowest score of a unigram model (SentencePiece)."""
 FIXED_UNKNOWN = -1000.0
 """What an unknown character scores where scores are rounded to ten-thousandths."""
 SMALLEST = 2.0**-126

@@ -208,7 +208,7 @@ class TextReader:
         return self.describe(text, self._tokenizer.place(text, self._specials), details)
 
     def describe(self, text: bytes, placed: Placed, details: int | None = None) -> Segmentation:
-        """Say everything about the tokens of one text, which were placed already."""
+        """Describe the tokens of one text, whose places are known already; the details are those of ``segment``."""
         tokenizer, score_of = self._tokenizer, self._score_of
         content_of = Contents(tokenizer)
         detailed = len(placed) if details is None else min(details, len(placed))

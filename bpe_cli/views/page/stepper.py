@@ -17,6 +17,7 @@ from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.training_steps import verdict, worth
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.text.steps import Rival
     from bpe_cli.teaching.steps import Record, RecordedStep, Steps
 
 Symbol = str | bytes
@@ -62,7 +63,7 @@ def slide(number: int, heading: str, parts: Iterable[str]) -> Iterator[str]:
 
 
 def symbol(content: Symbol, kind: str = "", note: str = "") -> str:
-    """Write a symbol in a box, with a note on it.
+    """Write a symbol in a box, with a note under it.
 
     >>> symbol(b"a<", "made")
     '<span class="sym made">a&lt;</span>'
@@ -72,43 +73,24 @@ def symbol(content: Symbol, kind: str = "", note: str = "") -> str:
     return f'<span class="sym{" " + kind if kind else ""}">{marked(text)}{said}</span>'
 
 
-def merged(change: Change, pair: Sequence[Symbol], product: Symbol) -> tuple[str, str]:
-    """Write a word before and after a merge, with the pair and its product highlighted.
+def before_and_after(change: Change) -> tuple[str, str]:
+    """Write a word before and after a step, with what was merged and its product highlighted.
 
-    The pair is that of the merge: from left to right, never overlapping.
-
-    >>> before, after = merged(Change(("a", "a", "a"), ("aa", "a"), 1), ("a", "a"), "aa")
+    >>> before, after = before_and_after(Change((("a", "a"), ("a",)), ("aa", "a"), 1))
     >>> before.count("pair"), after.count("made")
     (2, 1)
     """
-    before: list[str] = []
-    after: list[str] = []
-    place = 0
-    word = change.before
-    while place < len(word):
-        if tuple(word[place : place + 2]) == tuple(pair):
-            before += [symbol(each, "pair") for each in pair]
-            after.append(symbol(product, "made"))
-            place += 2
-        else:
-            before.append(symbol(word[place]))
-            after.append(symbol(word[place]))
-            place += 1
+    before, after = [], []
+    for made, parts in change.aligned():
+        is_new = len(parts) > 1
+        before += [symbol(part, "pair" if is_new else "") for part in parts]
+        after.append(symbol(made, "made" if is_new else ""))
     return "".join(before), "".join(after)
 
 
-def joined(change: Change) -> tuple[str, str]:
-    """Write a line before and after a round, with what was joined highlighted."""
-    before: list[str] = []
-    after: list[str] = []
-    left = list(change.before)
-    for part in change.after:
-        parts = [left.pop(0)]
-        while sum(map(len, parts)) < len(part):
-            parts.append(left.pop(0))
-        before += [symbol(each, "pair" if len(parts) > 1 else "") for each in parts]
-        after.append(symbol(part, "made" if len(parts) > 1 else ""))
-    return "".join(before), "".join(after)
+def fate(each: Candidate | Rival) -> str:
+    """Return the kind of a row: ``taken``, ``tied`` or neither."""
+    return "taken" if each.taken else "tied" if each.tied else ""
 
 
 def table(label: str, kind: str, headers: Sequence[str], rows: Iterable[str]) -> Iterator[str]:
@@ -120,9 +102,9 @@ def table(label: str, kind: str, headers: Sequence[str], rows: Iterable[str]) ->
 
 
 def candidate_row(parts: str, product: str, worth: str, said: str, kind: str = "") -> str:
-    """Write a row of what competed: what it is, what it would make, what it is worth, and what became of it.
+    """Write a row of what competed: the candidate, what it would make, its worth, and its fate.
 
-    Its kind is ``taken``, ``tied`` or neither.
+    Its kind is that of ``fate``.
     """
     attribute = f' class="{kind}"' if kind else ""
     cells = f'<td>{parts}</td><td class="start">{product}</td><td>{worth}</td><td class="said">{said}</td>'
@@ -150,7 +132,7 @@ class _Writer:
         yield from self._left("Tokens in use", recorded.tokens)
 
     def heading(self, step: RecordedStep) -> str:
-        """Describe what a step does."""
+        """Write the heading of a step: what it does."""
         if step.kind == "merge":
             (taken,) = step.taken
             pair = " + ".join(symbol(part, "pair") for part in taken.parts)
@@ -165,7 +147,7 @@ class _Writer:
         return f"{what[step.kind]} <small>{count(step.size, 'token')}{cost}</small>"
 
     def step(self, step: RecordedStep) -> Iterator[str]:
-        """Write what a step changes, what competed, and what is there afterwards."""
+        """Write what a step changes, what competed, and the tokens that are left."""
         if step.kind in ("expectation", "pruning") and step.taken:
             gone = "".join(symbol(each.product, "gone") for each in step.taken[: self._tokens])
             yield f"<p>{count(len(step.taken), 'token')} {'goes' if len(step.taken) == 1 else 'go'}: {gone}</p>\n"
@@ -184,10 +166,7 @@ class _Writer:
             return
         rows = []
         for change in step.changes[: self._words]:
-            if step.kind == "merge":
-                before, after = merged(change, step.taken[0].parts, step.taken[0].product)
-            else:
-                before, after = joined(change)
+            before, after = before_and_after(change)
             rows.append(f"<tr><td>{whole(change.count)}</td><td>{before}</td><td>→</td><td>{after}</td></tr>\n")
         yield from table("Words that change", "words", ("times", "before", "", "after"), rows)
         yield from self._more(len(step.changes), self._words, "word that changes", "words that change")
@@ -197,27 +176,22 @@ class _Writer:
         if not step.candidates:
             return
         is_pair = len(step.candidates[0].parts) == 2
-        headers = (
-            ("pair", "makes", _worth_of(step.candidates[0]), "")
-            if is_pair
-            else ("token", "", _worth_of(step.candidates[0]), "")
-        )
+        headers = (*(("pair", "makes") if is_pair else ("token", "")), _worth_of(step.candidates[0]), "")
         rows = (
             candidate_row(
                 " + ".join(map(symbol, each.parts)), symbol(each.product) if is_pair else "", escape(worth(each)),
-                verdict(each), "taken" if each.taken else "tied" if each.tied else "",
+                verdict(each), fate(each),
             )
             for each in step.candidates
         )  # fmt: skip
         yield from table("What competed", "pairs", headers, rows)
-        more = step.candidate_count - len(step.candidates)
-        tied = step.tied_count - sum(1 for each in step.candidates if each.tied)
-        if more:
+        if step.more:
             noun = "more pair" if is_pair or step.kind == "round" else "more token"
-            yield f'<p class="note">and {count(more, noun)}{f", {whole(tied)} of them tied" if tied else ""}</p>\n'
+            tied = f", {whole(step.more_tied)} of them tied" if step.more_tied else ""
+            yield f'<p class="note">and {count(step.more, noun)}{tied}</p>\n'
 
     def _left(self, summary: str, tokens: Sequence[Counted | Entry]) -> Iterator[str]:
-        """Write the tokens that are there, folded."""
+        """Write the tokens that are left, folded."""
         if not tokens:
             return
         boxes = "".join(

@@ -14,7 +14,7 @@ from bpe_cli.stages import ALGORITHMS
 from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
-from bpe_cli.views.page.stepper import BAR, OWN, candidate_row, slide, symbol, table
+from bpe_cli.views.page.stepper import BAR, OWN, candidate_row, fate, slide, symbol, table
 from bpe_cli.views.steps import RULES, chosen_by, said_of
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     )
 
 Slide = tuple[str, list[str]]
-"""Its heading and its parts, both as markup."""
+"""The heading of a slide, and its parts, both as markup."""
 
 MOST = 200
-"""Tokens of a piece that are shown."""
+"""The most tokens of a piece that are shown."""
 
 
 def steps_page(texts: Iterable[tuple[Steps, str | None]], *, tokenizer: str | None) -> Iterator[str]:
-    """Write a page with the steps of texts, each with what it is called, if it has a name."""
+    """Write a page with the steps of texts, each with its title, if it has one."""
     yield from head(f"How {tokenizer or 'a tokenizer'} arrived at its tokens", "wide", OWN)
     yield BAR
     number = 0
@@ -128,7 +128,7 @@ def _merges(walk: MergeWalk, where: str) -> Iterator[Slide]:
 
 
 def _pair_in(before: Symbols, after: Symbols) -> tuple[int, ...]:
-    """Return where the two symbols that merged stand among those shown before."""
+    """Return the places of the two symbols that merged among those shown before."""
     if after.at is None:
         return ()
     at = after.before + after.at - before.before
@@ -138,8 +138,7 @@ def _pair_in(before: Symbols, after: Symbols) -> tuple[int, ...]:
 def _rivals(step: MergeStep) -> Iterator[str]:
     for each in step.candidates:
         pair = f"{symbol(each.left)} + {symbol(each.right)}"
-        kind = "taken" if each.taken else "tied" if each.tied else ""
-        yield candidate_row(pair, symbol(each.product), escape(chosen_by(each)), escape(said_of(each)), kind)
+        yield candidate_row(pair, symbol(each.product), escape(chosen_by(each)), escape(said_of(each)), fate(each))
 
 
 # -- longest tokens, and looking up ------------------------------------------------------------------
@@ -152,24 +151,17 @@ def _matches(walk: MatchWalk, where: str) -> Iterator[Slide]:
         yield where, [_note(said), _tokens(walk.tokens)]
         return
     for number, step in enumerate(walk.steps, 1):
-        last = number == len(walk.steps)
         taken = step.taken.content if step.way == "token" and step.taken is not None else b""
         left = step.rest[len(taken) :] if step.rest.startswith(taken) else b""
-        parts = ["<p>"]
-        if taken:
-            parts += [symbol(taken, "made"), *([symbol(left)] if left else [])]
-        else:
-            parts.append(symbol(step.rest))
-        parts += ["</p>\n", _note(f"{count(step.tried, 'beginning')} tried")]
+        boxes = (symbol(taken, "made") if taken else "") + (symbol(left) if left else "")
         rows = (
-            candidate_row(
-                symbol(fit.content), "", str(fit.token_id), "taken" if place == 0 and taken else "",
-                "taken" if place == 0 and taken else "",
-            )
+            candidate_row(symbol(fit.content), "", str(fit.token_id), said, said)
             for place, fit in enumerate(step.fits)
-        )  # fmt: skip
+            for said in ("taken" if place == 0 and taken else "",)
+        )
+        parts = [f"<p>{boxes}</p>\n", _note(f"{count(step.tried, 'beginning')} tried")]
         parts += table("Tokens that fit", "pairs", ("token that fits", "", "id", ""), rows)
-        if last:
+        if number == len(walk.steps):
             if walk.dead_end:
                 parts.append(_note("so the whole piece is unknown, whatever was taken before"))
             parts.append(_tokens(walk.tokens))
@@ -230,7 +222,7 @@ def _ways(place: LatticePlace, from_end: bool) -> Iterator[str]:
 
 
 def _symbols(symbols: Symbols, pair: Sequence[int] = ()) -> str:
-    """Write symbols in a line, a pair highlighted, or the one at issue."""
+    """Write symbols in a line, with a pair highlighted, or the symbol that was just made."""
     boxes = "".join(
         symbol(content, "pair" if number in pair else "made" if number == symbols.at and not pair else "")
         for number, content in enumerate(symbols.contents)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli.calls import add_tokens
 from bpe_cli.chat import LAYOUTS, ChatEncoder, ChatTemplate, read_conversation
 from bpe_cli.chat.encoding import said_in
 from bpe_cli.chat.turns import turns_of
@@ -15,6 +16,7 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.encode_chat import ChatOptions
 from bpe_cli.jobs.inspect_chat import inspect_chat
+from bpe_cli.stages import SpecialToken
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import named_encodings
 from bpe_cli.trainers import TRAINERS, train
@@ -96,6 +98,38 @@ def test_special_tokens_of_messages_count_if_they_are_asked_for():
     assert inspected([("user", EVIL)]).special_count == 3
 
 
+@pytest.mark.parametrize("text", ["a-b - c -- d", "-", "---"])
+def test_a_hyphen_is_not_special(text):
+    assert inspected([("user", text)]).special_count == 3
+
+
+def test_added_tokens_in_messages_are_special():
+    tokenizer = add_tokens("cl100k_base", ["<tool>"]).tokenizer
+    report = inspected([("user", "a <tool> - b")], tokenizer, template="gpt-3.5")
+    assert report.special_count == 3 + 1
+
+
+def test_a_token_that_takes_the_blanks_beside_it_is_special():
+    token = SpecialToken(b"<mask>", 50257, lstrip=True, rstrip=True)
+    tokenizer = named_encodings.find("gpt2").with_special_tokens([token])
+    encoder = ChatEncoder(tokenizer)
+    template = template_of("{% for m in messages %}{{ m.content }}  <mask> {% endfor %}")
+    text = rendered([("user", "a <mask>"), ("user", "b")], template)
+    placed = encoder.place(tokenizer, text, "x")
+    data = text.encode()
+    found = [
+        data[start:end] for start, end, flag in zip(placed.starts, placed.ends, placed.special, strict=True) if flag
+    ]
+    assert found == [b"  <mask> "] * 2
+    assert list(placed.ids).count(50257) == 2
+
+
+def test_a_conversation_that_is_too_long(monkeypatch):
+    monkeypatch.setattr("bpe_cli.jobs.inspect_chat.LARGEST_CONVERSATION", 50)
+    with pytest.raises(InputError, match=r"the conversation has [0-9]+ bytes as it is rendered"):
+        inspected([("user", "hello " * 20)])
+
+
 def template_of(source):
     return ChatTemplate(source, "a template", {"bos_token": "<s>"})
 
@@ -116,7 +150,7 @@ def test_what_cannot_be_told_apart_stands_together():
     assert turns(talk[1:], MERGED) == [("messages", 0, 1), ("messages", 1, 2), ("messages", 2, 3)]
     # Only the last message is written as it is: once more follow, the past is written otherwise.
     last = "{% for m in messages %}{{ m.content if loop.last else m.content | length }};{% endfor %}"
-    assert turns(talk, last) == [("before", 0, 0), ("messages", 0, 4)][1:]
+    assert turns(talk, last) == [("messages", 0, 4)]
 
 
 def test_before_and_after():
@@ -157,7 +191,7 @@ def test_other_models(algorithm, tmp_path):
 
 
 def test_refusals():
-    with pytest.raises(UsageError, match="openai says what OpenAI bills"):
+    with pytest.raises(UsageError, match="openai counts what OpenAI bills"):
         inspect_chat(source_of([]), MODEL, ChatOptions("openai"))
     with pytest.raises(UsageError, match="reads JSON, not lines"):
         inspect_chat(Source(text="a", documents="lines"), MODEL)

@@ -13,7 +13,7 @@ from bpe_cli.errors import TrainingError
 from bpe_cli.support.blocks import Block
 from bpe_cli.teaching import bpe, unigram, wordpiece
 from bpe_cli.teaching.maxmatch import Rules
-from bpe_cli.teaching.record import COMPETING, family_of, record
+from bpe_cli.teaching.record import record
 from bpe_cli.teaching.steps import (
     ByteIds,
     Candidate,
@@ -193,8 +193,7 @@ def test_rounds_of_joining():
 )
 def test_families(steps, family, vocabulary):
     recorded = record(steps)
-    assert (family_of(steps), recorded.family, recorded.vocabulary) == (family, family, vocabulary)
-    assert (family in COMPETING) == (family == "estimation")
+    assert (recorded.family, recorded.vocabulary) == (family, vocabulary)
 
 
 def test_bytes_and_thresholds():

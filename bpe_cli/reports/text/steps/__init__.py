@@ -60,9 +60,9 @@ class Rival:
     Attributes:
         rank: As that of a step; None with scores.
         score: Likewise; None with ranks.
-        times: At how many places it stands.
-        taken: Whether it merges in this step; of several places the leftmost does.
-        tied: Whether another pair merges, but only for it stands further to the left.
+        times: At how many places it occurs.
+        taken: Whether it merges in this step; if it occurs at several places, the leftmost one does.
+        tied: Whether it is as good as the pair that merges, which is further to the left.
     """
 
     rank: int | None
@@ -82,7 +82,8 @@ class MergeStep:
     Attributes:
         rank: Place of the pair in the list of merges, or id of what is made, both from 0; None with scores.
         score: Score of what is made; None with ranks.
-        candidates: The best of the pairs that could merge, if they are looked for; there are ``candidate_count``.
+        candidates: The best of the pairs that could merge, if they were asked for.
+        candidate_count: How many pairs could merge.
     """
 
     rank: int | None
@@ -280,7 +281,7 @@ class LatticeWalk:
 
 @dataclass(frozen=True, slots=True)
 class TooMuch:
-    """A piece whose steps are not told, for there are too many of them."""
+    """A piece whose steps are left out because there are too many."""
 
     reason: str
     tokens: tuple[StepToken, ...]
@@ -308,7 +309,7 @@ class Row:
         special: The special or added token, or the one that was found between tags; None for a piece.
         walk: How the model arrived, or the look-up between tags; None for a special token, and for a piece that stood
             before.
-        same_as: Number of the piece that is the same and was told; None if it is new.
+        same_as: Number of an equal piece whose steps were recorded before; None if it is new.
         fused: Whether its (unknown) token is one with the last token of the row before.
     """
 
@@ -327,8 +328,7 @@ class Steps:
 
     Attributes:
         spelt: Whether texts are written in GPT-2's alphabet, a character for each byte.
-        words: Whether a "piece" is a word of a piece here: some are cut, for no token goes over a blank, and told word
-            by word.
+        words: Whether each "piece" here is a word: no token goes over a blank, so pieces are recorded word by word.
         differs_at: Place among the rows, from 0, of the first whose steps do not end at the tokenizer's tokens:
             an error of this program; None as it should be.
     """

@@ -8,7 +8,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.text.characters import bytes_of, text_of
-from bpe_cli.reports.text.scores import FIXED_UNKNOWN, SMALLEST, UNKNOWN_PENALTY
+from bpe_cli.reports.text.scores import FIXED_UNKNOWN, SMALLEST
 from bpe_cli.reports.text.steps import (
     LatticePlace,
     LatticeWalk,
@@ -21,6 +21,7 @@ from bpe_cli.reports.text.steps.pieces import TooMuchToTell, check_length, check
 from bpe_cli.stages.spelling import BYTE, NORMAL, USER_DEFINED
 from bpe_cli.teaching.bpe import byte_token
 from bpe_cli.teaching.unigram import (
+    UNKNOWN_PENALTY,
     Arrival,
     Edge,
     arrivals,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from bpe_cli.stages import Unigram
 
 MOST_WAYS = 1 << 18
-"""Tokens of a lattice that is told."""
+"""The most tokens of a lattice that is recorded."""
 MOST_KEPT = 1 << 21
 """The same times the segmentations that are ranked: of so many each is kept, in the worst case."""
 

@@ -282,7 +282,7 @@ def states(symbols: Sequence[Symbol], done: Iterable[Merge[Symbol]]) -> Iterator
 
 
 MOST_SYMBOLS = 2048
-"""The pairs that could merge are looked for where there are no more symbols than this."""
+"""The most symbols of a piece whose pairs that could merge are listed."""
 
 
 def _tell(
@@ -345,7 +345,7 @@ def rivals(
             found.setdefault(pair, ordered)
             times[pair] = times.get(pair, 0) + 1
     taken = (merge.left, merge.right)
-    # Equals stand in the order of their first places, of which the leftmost merges.
+    # Equals stay in the order of their first places, of which the leftmost merges.
     return [
         Rival(
             None if scored else int(number), 0.0 - number if scored else None, content(pair[0]), content(pair[1]),

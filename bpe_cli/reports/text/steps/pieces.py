@@ -3,7 +3,7 @@
 The way is that of the tokenizer: special tokens are found in the text; each stretch between them is
 normalized; tokens that are looked for in normalized text are found in what came out; the rest is cut.
 Where no token of the model goes over a blank, pieces are cut there too, as the core does: it changes no
-token, and a text without a pre-tokenizer is told word by word.
+token, and a text without a pre-tokenizer is recorded word by word.
 
 Here is also what the walks of all models share: their limits, the names of tokens, and the symbols that are shown.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_PIECE = 1 << 14
-"""Bytes of a piece whose steps are told."""
+"""The most bytes of a piece whose steps are recorded."""
 AROUND = 20
 """Symbols shown on each side of the one at issue, where there are many."""
 SHOWN = 2 * AROUND + 1
@@ -45,7 +45,7 @@ LONGEST_REST = 40
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many pieces of a text to tell, steps of a piece, segmentations to rank, and pairs of a step; None for all."""
+    """How many pieces of a text to record, steps of a piece, segmentations to rank, pairs of a step; None for all."""
 
     rows: int | None = 20
     steps: int | None = 40

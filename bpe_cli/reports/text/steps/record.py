@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 LARGEST_TEXT = 1 << 18
-"""Bytes of a text of which all pieces are told: each costs some kilobytes."""
+"""The most bytes of a text of which all pieces are recorded: each costs some kilobytes."""
 
 WALKERS = {
     "bpe-ranks": ByRanks,
@@ -47,7 +47,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
     Raises:
         UsageError: if a name in ``specials`` is unknown.
 
-    Complexity: of a text, that of encoding it, and n log n in each piece told.
+    Complexity: of a text, that of encoding it, and n log n in each recorded piece.
     """
     limits = limits or Limits()
     pieces = Pieces(tokenizer, specials)

@@ -191,7 +191,7 @@ def test_bytes_are_shown_and_not_their_names():
 
 def test_words_of_a_piece_are_called_so():
     shown = render(StepsView(tell(tokenizers()["scores"][0], "\u2581ab\u2581c".encode())), width=80)
-    assert "told word by word" in shown
+    assert "shown word by word" in shown
     assert "word 0: \u2581ab" in shown
     assert "word 1: \u2581c" in shown
     assert "piece 0" not in shown
