@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import Browser, start
 from tests.cli_runner import heed_signals
 from tests.needs import SHARED, NoUnseenSkips, skip
 
@@ -47,6 +49,13 @@ def repository() -> Path:
 def corpora() -> Path:
     """The small texts that belong to the project."""
     return REPOSITORY / "corpora"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Chromium; the test skips where there is none."""
+    with start(tmp_path_factory.mktemp("pages")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import bpe_cli
 from bpe_cli.playground import Playground
+from tests.browser import Browser
 
 _ID = re.compile(r'<a id="r(\d)-\d+"[^>]*>(\d+)</a>')
 
@@ -27,16 +28,21 @@ class Notes:
 
 
 @contextlib.contextmanager
-def example() -> Iterator[Playground]:
+def serving(*tokenizers: str, text: str = "") -> Iterator[Playground]:
     """Serve a playground, in which nothing goes wrong."""
     notes = Notes()
-    with Playground(["gpt-4o", "gpt2"], text="<b>hi</b>\n", listener=notes) as running:
+    with Playground(tokenizers, text=text, listener=notes) as running:
         yield running
     assert notes.notes == []
 
 
+def path_of(playground: Playground) -> str:
+    """Return the secret path of the page."""
+    return "/" + playground.url.split("/", 3)[3]
+
+
 def send(playground, method, path, body=None, **headers):
-    """Send a request with these headers, and those alone; give the status, the headers and the body of the answer."""
+    """Send a request with these headers, and those alone; return the status, the headers and the body of the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", playground.port, timeout=30)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -56,8 +62,7 @@ def send(playground, method, path, body=None, **headers):
 
 def ask(playground, what="show", **fields):
     body = json.dumps({"tokenizers": [0], "text": "hi", **fields}).encode()
-    path = "/" + playground.url.split("/", 3)[3]
-    status, headers, answer = send(playground, "POST", path + what, body)
+    status, headers, answer = send(playground, "POST", path_of(playground) + what, body)
     return status, headers["Content-Type"], answer.decode()
 
 
@@ -69,7 +74,7 @@ def ids_in(answer):
 
 
 def raw(playground, content, *, end=True):
-    """Send bytes; give all that comes back until the server ends the connection."""
+    """Send bytes; return all that comes back until the server ends the connection."""
     with socket.create_connection(("127.0.0.1", playground.port), timeout=30) as connection:
         connection.sendall(content)
         if end:
@@ -78,7 +83,7 @@ def raw(playground, content, *, end=True):
 
 
 def rest_of(connection: socket.socket) -> bytes:
-    """Give all that comes until the server ends the connection, in whichever way."""
+    """Return all that comes until the server ends the connection, in whichever way."""
     received = b""
     try:
         while part := connection.recv(1 << 16):
@@ -137,6 +142,15 @@ class Page:
         # The console says so when a text is refused, as one is that has no right escapes.
         said = [each for each in self.opened.messages if "status of 400 " not in each]
         assert (said, self.opened.dialogs) == ([], [])
+
+
+@contextlib.contextmanager
+def visited(browser: Browser, playground: Playground) -> Iterator[Page]:
+    """Open the playground, which asks for nothing but tokens."""
+    with browser.visit(playground.url, accept_downloads=True) as opened:
+        page = Page(opened, playground.url)
+        yield page
+        page.assert_quiet()
 
 
 def ids_by(name, text, **options):

@@ -9,7 +9,6 @@ from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.page import texts_page
 from bpe_cli.views.page.svg import picture
-from tests.browser import start
 from tests.unit.reports.comparison.handmade import row_of
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
@@ -55,12 +54,6 @@ COUNTS = """() => Object.fromEntries(
   ['script', 'style', 'img', 'iframe', 'svg', 'base', 'noscript', 'plaintext', 'link', 'meta', 'title', 'main'].map(
     name => [name, document.getElementsByTagName(name).length]).filter(([, count]) => count))"""
 EXPECTED = {"script": 1, "style": 1, "link": 1, "meta": 4, "title": 1, "main": 1}
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with start(tmp_path_factory.mktemp("pages")) as running:
-        yield running
 
 
 def page_of(*texts, tokenizer=TINY, specials="all", full=False):

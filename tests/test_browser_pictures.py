@@ -11,7 +11,7 @@ from bpe_cli.views.page.palette import DARK, LIGHT
 from bpe_cli.views.pictures.charts import Curve, Histogram, Rows
 from bpe_cli.views.pictures.drawing import Label, text_width
 from bpe_cli.views.pictures.svg import draw, svg_file
-from tests.browser import start
+from tests.test_browser import PHONE
 from tests.unit.views.pictures.charts_by_hand import mark
 
 pytestmark = pytest.mark.slow
@@ -45,12 +45,6 @@ BOXES = """nodes => nodes.map(node => {
   const box = node.getBBox();
   return [node.textContent, box.x, box.y, box.x + box.width, box.y + box.height];
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with start(tmp_path_factory.mktemp("pictures")) as running:
-        yield running
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -111,6 +105,5 @@ def test_a_page_has_the_values_below_each_picture(browser):
 
 
 def test_a_phone_never_scrolls_sideways(browser):
-    phone = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
-    with browser.open("".join(blocks_page("t", Blocks(), CHARTS.values())), **phone) as opened:
+    with browser.open("".join(blocks_page("t", Blocks(), CHARTS.values())), **PHONE) as opened:
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -10,19 +10,12 @@ from bpe_cli.teaching import bpe
 from bpe_cli.tokenizer import named_encodings
 from bpe_cli.views.page.stepper import training_page
 from bpe_cli.views.page.text_steps import steps_page
-from tests.browser import start
 
 pytestmark = pytest.mark.slow
 
 WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 EVIL = {"<script>alert(1)</script>": 2, "\"' onmouseover='alert(2)'": 1, "</style></title>\u202e": 1}
 VISIBLE = "() => [...document.querySelectorAll('.step')].filter(each => each.offsetParent).map(each => each.id)"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with start(tmp_path_factory.mktemp("steps")) as running:
-        yield running
 
 
 def training_of(words, merges=4):

@@ -8,9 +8,9 @@ import pytest
 
 import bpe_cli
 from bpe_cli.playground import Playground
-from tests.browser import start
-from tests.playground import Notes, Page, ids_by
+from tests.playground import Page, ids_by, serving, visited
 from tests.test_browser import PHONE
+from tests.unit.views.test_palette import luminance_of_parts
 
 pytestmark = pytest.mark.slow
 
@@ -20,25 +20,15 @@ BYTES = r"\xff\xe8 \r\n"
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with start(tmp_path_factory.mktemp("playground")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def playground():
-    notes = Notes()
-    with Playground(GIVEN, text=TEXT, listener=notes) as running:
+    with serving(*GIVEN, text=TEXT) as running:
         yield running
-    assert notes.notes == []
 
 
 @pytest.fixture
 def page(browser, playground):
-    with browser.visit(playground.url, accept_downloads=True) as opened:
-        page = Page(opened, playground.url)
+    with visited(browser, playground) as page:
         yield page
-        page.assert_quiet()
 
 
 def test_the_first_text_is_shown(page):
@@ -219,7 +209,7 @@ def test_what_is_saved(page, browser):
     with open(saved.value.path(), encoding="utf-8", newline="") as file:
         content = file.read()
     with browser.open(content) as opened:
-        rows = opened.page.locator(".rows tr td:nth-child(2)").all_inner_texts()
+        rows = opened.page.locator(".rows tr td:nth-child(2)").all_text_contents()
         assert [int(each) for each in rows] == [token_id for column in page.ids for token_id in column]
         opened.page.hover("#t1-0")
         opened.assert_silent()
@@ -248,9 +238,7 @@ def test_a_phone(browser, playground):
 
 
 def luminance(color):
-    channels = [int(each) / 255 for each in color[color.index("(") + 1 : -1].split(",")[:3]]
-    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return luminance_of_parts(int(each) for each in color[color.index("(") + 1 : -1].split(",")[:3])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

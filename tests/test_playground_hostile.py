@@ -8,8 +8,7 @@ import pytest
 
 import bpe_cli
 from bpe_cli.playground import Playground
-from tests.browser import start
-from tests.playground import Notes, Page, ids_by
+from tests.playground import Page, ids_by, serving, visited
 from tests.test_browser import EVIL, act_on_everything
 
 pytestmark = pytest.mark.slow
@@ -18,25 +17,15 @@ GIVEN = ("gpt-4o", "gpt2", "gpt-3.5-turbo")
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with start(tmp_path_factory.mktemp("playground")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def playground():
-    notes = Notes()
-    with Playground(GIVEN, listener=notes) as running:
+    with serving(*GIVEN) as running:
         yield running
-    assert notes.notes == []
 
 
 @pytest.fixture
 def page(browser, playground):
-    with browser.visit(playground.url, accept_downloads=True) as opened:
-        page = Page(opened, playground.url)
+    with visited(browser, playground) as page:
         yield page
-        page.assert_quiet()
 
 
 def test_hostile_texts_are_only_text(page):

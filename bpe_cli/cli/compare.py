@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.compare_output import PICTURES, Checks, CompareOutput, Measured, Written, show
+from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
@@ -13,6 +13,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import plural as count
 from bpe_cli.support.ordered_threads import usable_threads
+from bpe_cli.views.pictures import COMPARISON_PICTURES
 
 if TYPE_CHECKING:
     from bpe_cli.jobs import compare as job
@@ -381,7 +382,7 @@ def _drawable(compared: Compared, names: "frozenset[job.Probe]", *, idle: bool) 
     several = len(compared.tokenizer or DEFAULT_TOKENIZERS) > 1 or compared.baseline is not None
     there = {"inputs": not idle, "ratios": not idle and several, "lengths": not idle, "use": not idle}
     there["premiums"] = "languages" in names
-    return tuple(name for name in PICTURES if there[name])
+    return tuple(name for name in COMPARISON_PICTURES if there[name])
 
 
 def _tallied(done: "DoneParts") -> str:

@@ -15,6 +15,7 @@ from bpe_cli.results import ComparisonReport
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import every, listed
+from bpe_cli.views.pictures import COMPARISON_PICTURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +46,6 @@ _CALLED: dict[Form, str] = {
 
 SEGMENTED_INPUTS = 4
 """Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
-
-PICTURES = ("inputs", "ratios", "lengths", "use", "premiums")
-"""The pictures of a comparison, as ``of_comparison.NAMES`` has them, without importing it."""
 
 NAMED_FAILURES = 5
 """How many failures a message names."""
@@ -202,7 +200,9 @@ class CompareOutput:
     by_input: "tuple[Metric, ...]"
 
     @classmethod
-    def of(cls, measured: Measured, written: Written, drawable: "Sequence[str]" = PICTURES) -> "CompareOutput":
+    def of(
+        cls, measured: Measured, written: Written, drawable: "Sequence[str]" = COMPARISON_PICTURES
+    ) -> "CompareOutput":
         """Read the options; ``drawable`` are the pictures that there will be.
 
         Raises:
@@ -227,7 +227,7 @@ class CompareOutput:
             raise UsageError(f"--plot draws below the tables, and {_CALLED[form]} has none", hint="ask for one of them")
         if not drawable and (asked := next((each for each in ("svg", "png", "plot") if getattr(written, each)), None)):
             raise UsageError(f"--{asked} draws inputs and --probe languages, and there is neither")
-        pictures = picture_files(written.svg, written.png, drawable, PICTURES)
+        pictures = picture_files(written.svg, written.png, drawable, COMPARISON_PICTURES)
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if measured.speed else []
         result = cls(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
             """Return a picture as PNG."""
 
 
+_ENDINGS = {"--svg": ".svg", "--png": ".png"}
+
+
 @dataclass(frozen=True, slots=True)
 class PictureFile:
     """A file to write.
@@ -31,7 +34,7 @@ class PictureFile:
         option: ``--svg`` or ``--png``.
         name: The picture that goes there; None for all, below each other.
         path: The file; ``-`` for stdout.
-        folder: The folder to make for it, if there is none; None where it must be there.
+        folder: The folder to make for it if missing; None where it must exist.
     """
 
     option: str
@@ -70,8 +73,8 @@ def picture_files(
     Args:
         svg: The values of ``--svg``.
         png: The values of ``--png``.
-        names: The pictures that there will be.
-        of_all: The names of all pictures of such reports.
+        names: The pictures that there will be; empty where a picture has no name.
+        of_all: The names of all pictures of such reports, for messages.
 
     Raises:
         UsageError: if there is no such picture, a name is that of another kind of file, or PNG cannot be made.
@@ -81,7 +84,7 @@ def picture_files(
 
     files: list[PictureFile] = []
     for option, values in (("--svg", svg), ("--png", png)):
-        ending = option.replace("--", ".")
+        ending = _ENDINGS[option]
         for value in values or ():
             name, path = _named(option, value, names, tuple(of_all))
             if name is None and path != STDOUT and (path.endswith("/") or os.path.isdir(path)) and names:
@@ -105,7 +108,7 @@ def _named(option: str, value: str, names: Sequence[str], of_all: Sequence[str])
     """Return the picture and the file that a value names: ``NAME=FILE``, or a file for all of them."""
     name, equals, path = value.partition("=")
     if equals and not path:
-        raise UsageError(f"{option} {value} names no file", hint=f"as in {option} figure{option.replace('--', '.')}")
+        raise UsageError(f"{option} {value} names no file", hint=f"as in {option} figure{_ENDINGS[option]}")
     if not equals or not name.isalpha() or os.path.lexists(value):
         return None, value
     if not of_all:

@@ -50,7 +50,7 @@ class Answers:
         self._reader = lru_cache(_READERS)(self._new_reader)
 
     def show(self, request: Request) -> Answer:
-        """Return the tokens as columns of the page; what a tokenizer refuses is said in its column."""
+        """Return the tokens as columns of the page; a tokenizer that refuses the text has the reason in its column."""
         with self._working:
             shown = [self._column(place, request) for place in request.tokenizers]
         return Answer("text/html", "".join(columns(shown, same_text=request.text is not None)).encode())
@@ -92,7 +92,7 @@ class Answers:
         return Shown(name, inspection.segmentation, inspection.warnings, MOST_SHOWN)
 
     def _read(self, place: int, request: Request, details: int | None = None) -> TextInspection:
-        """Find the tokens of what is asked for, with everything to say of the first ones."""
+        """Find the tokens of the text or the conversation, with details of the first ones."""
         if request.text is None:
             return TextInspection(self._render(place, request, details), ())
         reader, watch = self._reader(place, request.specials)

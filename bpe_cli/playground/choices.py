@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 CHAT_MODELS = ("gpt-3.5-turbo", "gpt-4")
-"""Models whose encoding is listed anyway, but which bring the layout of a conversation along."""
+"""Models whose encoding is listed anyway, but which have the layout of a conversation besides."""
 
 
 class Choices:

@@ -63,24 +63,24 @@ def read_request(body: bytes, tokenizers: int) -> Request:
         or not all(type(each) is int and 0 <= each < tokenizers for each in places)
     ):
         raise InputError("tokenizers does not name one or two of those that are offered")
-    flags = {name: _flag(given, name, default=False) for name in ("escapes", "specials")}
-    escapes, specials = flags["escapes"] is True, flags["specials"] is True
+    escapes, specials = _flag(given, "escapes"), _flag(given, "specials")
     if "messages" not in given:
         if not isinstance(given.get("text"), str):
             raise InputError("text is not a string")
         text = _content(given["text"], escapes)
-        _check_size(len(text))
+        check_size(len(text))
         return Request(tuple(places), text, specials=specials)
     template = given.get("template")
     if not (template is None or isinstance(template, str)):
         raise InputError("template is not a string")
     messages = _messages(given["messages"], escapes)
-    return Request(tuple(places), None, messages, specials, template, _flag(given, "open", default=None))
+    open_turn = None if given.get("open") is None else _flag(given, "open")
+    return Request(tuple(places), None, messages, specials, template, open_turn)
 
 
-def _flag(given: dict[str, Any], name: str, *, default: bool | None) -> bool | None:
-    value = given.get(name, default)
-    if not (isinstance(value, bool) or value is default):
+def _flag(given: dict[str, Any], name: str) -> bool:
+    value = given.get(name, False)
+    if not isinstance(value, bool):
         raise InputError(f"{name} is not true or false")
     return value
 
@@ -104,11 +104,16 @@ def _messages(given: Any, escapes: bool) -> tuple[tuple[str, str], ...]:
             messages.append((each["role"], content.decode()))
         except UnicodeDecodeError as error:
             raise InputError(f"message {number} is not UTF-8 (byte {error.start:,}), and messages are JSON") from error
-    _check_size(size)
+    check_size(size)
     return tuple(messages)
 
 
-def _check_size(size: int) -> None:
+def check_size(size: int) -> None:
+    """Check that a text is not too long.
+
+    Raises:
+        InputError: if it has more than ``LARGEST_TEXT`` bytes.
+    """
     if size > LARGEST_TEXT:
         raise InputError(
             f"the text has {size:,} bytes, and the playground takes {LARGEST_TEXT:,}",

@@ -34,7 +34,7 @@ from bpe_cli.errors import FormatError, InputError, OutputError, UsageError
 from bpe_cli.playground.answers import Answer, Answers
 from bpe_cli.playground.choices import Choices
 from bpe_cli.playground.escapes import needs_escapes, written
-from bpe_cli.playground.requests import LARGEST_REQUEST, LARGEST_TEXT, read_request
+from bpe_cli.playground.requests import LARGEST_REQUEST, check_size, read_request
 from bpe_cli.support.core_arguments import bytes_of, whole_number
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.views.page.playground import page, policy, refusal
@@ -68,13 +68,13 @@ class Playground:
     Args:
         tokenizers: Tokenizers, or what ``load`` takes, in the order in which the page offers them; behind them it
             offers those that need no file. The first is chosen.
-        text: What stands in the page at first, any bytes; a path for what the file holds.
+        text: The text in the page at first, any bytes; a path for the content of the file.
         port: The port of 127.0.0.1 to listen on; 0 for a free one.
-        listener: Who hears of a request that failed for a mistake of ours.
-        stdin: What the path ``-`` stands for.
+        listener: Hears of a request that failed for a mistake of ours.
+        stdin: The file that the path ``-`` reads.
 
     Attributes:
-        url: The address of the page. Whoever knows it can use the page; only programs on this machine can.
+        url: The address of the page, a secret: any program on this machine that knows it can use the page.
         port: The port of 127.0.0.1.
 
     >>> import urllib.request
@@ -103,11 +103,7 @@ class Playground:
             content = read_whole(os.fspath(text), stdin=stdin or io.BytesIO())
         else:
             content = bytes_of(text)
-        if len(content) > LARGEST_TEXT:
-            raise InputError(
-                f"the text has {len(content):,} bytes, and a playground takes {LARGEST_TEXT:,}",
-                hint="bpe inspect FILE --html PAGE shows a longer one",
-            )
+        check_size(len(content))
         if whole_number("port", port) >= 1 << 16:
             raise UsageError(f"there is no port {port:,}", hint="they go up to 65,535")
         choices = Choices(tokenizers)
@@ -117,16 +113,19 @@ class Playground:
         start = "".join(page(choices.names(), choices.given, shown, escapes=escaped, templates=tuple(LAYOUTS))).encode()
         self._server = _Server(port, path, start, Answers(choices), len(choices), heard(listener))
         self._thread: threading.Thread | None = None
+        self._begun = False  # a server that never begins to answer cannot be shut down
         self.port = self._server.port
         self.url = f"http://{ADDRESS}:{self.port}/{path}/"
 
     def serve(self) -> None:
         """Answer until the process ends, or ``close`` is called in another thread."""
+        self._begun = True
         self._server.serve_forever()
 
     def start(self) -> None:
         """Answer in a thread of its own, and return at once."""
         if self._thread is None:
+            self._begun = True
             self._thread = threading.Thread(target=self.serve, name="playground", daemon=True)
             self._thread.start()
 
@@ -136,8 +135,9 @@ class Playground:
 
     def close(self) -> None:
         """Stop answering, and free the port."""
-        if self._thread is not None:
+        if self._begun:
             self._server.shutdown()
+        if self._thread is not None:
             self._thread.join()
             self._thread = None
         self._server.server_close()
@@ -151,9 +151,9 @@ class Playground:
 
 
 def browsable() -> bool:
-    """Return whether a browser that is opened here is one that somebody sees: not over ssh, nor without a display.
+    """Return whether a browser opened here would be seen by the user: not over ssh, nor without a display.
 
-    Whoever sets ``BROWSER`` says how to open one in any case, as editors do that run on another machine.
+    A ``BROWSER`` in the environment names one that is, as editors set it that run on another machine.
     """
     if os.environ.get("BROWSER"):
         return True
@@ -201,7 +201,7 @@ class _Server(socketserver.ThreadingTCPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report a mistake of ours; that a client went away is none."""
+        """Report a mistake of ours; a client that went away is not one."""
         error = sys.exc_info()[1]
         if error is not None and not isinstance(error, OSError):
             self._listener.note("a request failed\n" + "".join(traceback.format_exception(error)))
@@ -294,24 +294,24 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, answer)
 
     def _what_is_asked(self, *offered: str) -> str:
-        """Return which of the things on offer is asked for, by whoever may ask.
+        """Return which of the things on offer is asked for.
 
         Raises:
-            _RefusedError: if it is something else, or somebody else.
+            _RefusedError: if it is something else, or the asker is not the playground's page.
         """
         host = self.headers.get_all("Host") or []
         if len(host) != 1 or _name_of(host[0]) not in NAMES:
             raise _RefusedError(HTTPStatus.FORBIDDEN, "this is a server for the machine that it runs on")
-        beginning, secret, *rest = (*self.path.split("/"), "")[:4]
-        known = hmac.compare_digest(secret.encode(), self._playground.path.encode())
-        if beginning or not known or not rest or self.path != f"/{secret}/{rest[0]}" or rest[0] not in offered:
+        folder, _, asked = self.path.rpartition("/")
+        known = hmac.compare_digest(folder.encode(), f"/{self._playground.path}".encode())
+        if not known or asked not in offered:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
         if self.command == "POST":
             origin = self.headers.get_all("Origin") or []
             site = self.headers.get("Sec-Fetch-Site", "same-origin")
             if (origin and origin != [f"http://{host[0]}"]) or site != "same-origin":
                 raise _RefusedError(HTTPStatus.FORBIDDEN, "only the playground's own page may ask")
-        return rest[0]
+        return asked
 
     def _body(self) -> bytes:
         """Return the body of the request.

@@ -141,7 +141,7 @@ class Bar:
 
 
 SEVERAL = "+"
-"""Stands where marks of a strip lie on one another."""
+"""The mark of a strip where several marks lie on one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ class Strip:
     """A cell that is a line with marks on it, each at a part of its length, 0 to 1.
 
     Attributes:
-        marks: Places and the characters there; ``SEVERAL`` stands where there are two or more.
+        marks: Places and the characters there; two or more at a place are ``SEVERAL``.
         spans: Where lines begin and end, below the marks.
-        rule: Where a bar stands, below them all.
+        rule: The place of a bar, below them all.
     """
 
     marks: tuple[tuple[float, str], ...]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.views import ALL, SECTIONS
 from bpe_cli.views.blocks import Block, Blocks, Gap, Hanging, Heading, Line
-from bpe_cli.views.structure import findings_view, reachability_view, structure_sections
+from bpe_cli.views.structure import findings_by_label, findings_view, reachability_view, structure_sections
 from bpe_cli.views.vocabulary import corpus_facts, corpus_view, totals_sheet, vocabulary_sections
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def screen_view(report: HealthReport) -> Blocks:
 
 
 def sections_view(report: HealthReport, names: Iterable[str], *, full: bool = False) -> Blocks:
-    """Lay out sections by name, in the order of the report; of one that is empty, its heading and that.
+    """Lay out sections by name, in the order of the report; one that is empty is a heading and "none".
 
     Args:
         report: The report.
@@ -53,7 +53,7 @@ def sections_view(report: HealthReport, names: Iterable[str], *, full: bool = Fa
 
 
 def _sections(report: HealthReport, full: bool) -> dict[str, Blocks]:
-    """Return the sections of which there is something to say, by name, in their order."""
+    """Return the sections that are not empty, by name, in their order."""
     vocabulary = vocabulary_sections(report.vocabulary, full=full)
     structure = structure_sections(report.structure, full=full)
     sections = vocabulary | structure
@@ -65,12 +65,12 @@ def _sections(report: HealthReport, full: bool) -> dict[str, Blocks]:
     return {name: sections[name] for name in SECTIONS if name in sections}
 
 
-def _listed(findings: Iterable[Finding]) -> Blocks:
+def _listed(findings: Sequence[Finding]) -> Blocks:
     """List findings, one below the other: what is good, and what to look at."""
-    lines: list[Block] = []
-    for good, label in ((True, "good"), (False, "look at")):
-        texts = [finding.text for finding in findings if finding.good is good]
-        lines += [
-            Hanging(Line(text), label=label if not number else "", indent=_INDENT) for number, text in enumerate(texts)
-        ]
-    return Blocks(*lines)
+    return Blocks(
+        *(
+            Hanging(Line(text), label="" if number else label, indent=_INDENT)
+            for label, texts in findings_by_label(findings)
+            for number, text in enumerate(texts)
+        )
+    )

@@ -29,21 +29,20 @@ TREE_CELLS = 160
 
 def findings_view(findings: Sequence[Finding]) -> Blocks:
     """Sum up a health report in two paragraphs: what is good, what to look at."""
-    lines = []
-    for good, title in ((True, "good: "), (False, "look at: ")):
-        texts = [finding.text for finding in findings if finding.good is good]
-        if texts:
-            lines.append(Line((title, "bold"), "; ".join(texts) + "."))
-    return Blocks(*lines)
+    return Blocks(
+        *(Line((f"{label}: ", "bold"), "; ".join(texts) + ".") for label, texts in findings_by_label(findings))
+    )
 
 
-def structure_view(structure: Structure, *, full: bool = False) -> Blocks:
-    """Show all sections; ``full`` shows all scripts, however many."""
-    return Blocks(*structure_sections(structure, full=full).values())
+def findings_by_label(findings: Sequence[Finding]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the texts of what is good and of what to look at, where there are any, with their labels."""
+    for good, label in ((True, "good"), (False, "look at")):
+        if texts := [finding.text for finding in findings if finding.good is good]:
+            yield label, texts
 
 
 def structure_sections(structure: Structure, *, full: bool = False) -> dict[str, Blocks]:
-    """Lay out each section under its heading, by name; those of which there is nothing to say are left out."""
+    """Lay out each section under its heading, by name, without those that are empty; ``full`` shows all scripts."""
     return {name: Blocks(Heading(title), section) for name, title, section in _sections(structure, full)}
 
 

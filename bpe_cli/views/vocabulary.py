@@ -28,13 +28,13 @@ FACT_CELLS = 300
 _NAME_CELLS = 34
 
 
-def vocabulary_view(report: VocabularyReport, *, full: bool = False) -> Blocks:
-    """Show what a tokenizer is; ``full`` lists all special tokens and settings."""
-    return Blocks(*vocabulary_sections(report, full=full).values())
-
-
 def vocabulary_sections(report: VocabularyReport, *, full: bool = False) -> dict[str, Blocks]:
-    """Lay out each section under its heading, by name; those of which there is nothing to say are left out."""
+    """Lay out each section under its heading, by name, without those that are empty.
+
+    Args:
+        report: The report.
+        full: Whether to list all special tokens and settings.
+    """
     sections = {"totals": Blocks(_facts(report), Gap())}
     if report.length_bins:
         lengths = lengths_table("bytes", report.length_bins)
@@ -49,7 +49,7 @@ def vocabulary_sections(report: VocabularyReport, *, full: bool = False) -> dict
 
 
 def totals_sheet(report: VocabularyReport) -> Sheet:
-    """List what a first look at a tokenizer asks for."""
+    """List the values that a first look at a tokenizer is for."""
     table = Sheet.of_facts()
     add = table.add_row
     add("name", harmless(report.name) if report.name else ABSENT)
@@ -183,7 +183,7 @@ def corpus_view(report: CorpusReport) -> Blocks:
 
 
 def corpus_facts(report: CorpusReport, *, brief: bool = False) -> Sheet:
-    """List how a corpus uses the vocabulary; ``brief`` leaves out what that says of rare tokens."""
+    """List how a corpus uses the vocabulary; ``brief`` leaves out the rare tokens."""
     table = Sheet.of_facts()
     size = f"{count(report.document_count, 'document')}, {count(report.byte_count, 'byte')}"
     table.add_row("corpus", f"{size}, {count(report.token_count, 'token')}")

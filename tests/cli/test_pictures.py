@@ -9,10 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 import bpe_cli
-from bpe_cli.cli import compare_output
-from bpe_cli.cli.inspect.data import DATA_PICTURES
-from bpe_cli.cli.inspect.view_options import TOKENIZER_PICTURES
-from bpe_cli.views.pictures import of_comparison, of_tokenizer
+from bpe_cli.cli.inspect import data, view_options
+from bpe_cli.views.pictures import COMPARISON_PICTURES, DATA_PICTURES, TOKENIZER_PICTURES
 from tests.cli_runner import call, error
 from tests.needs import needs
 
@@ -33,14 +31,13 @@ def title_of(path):
 
 
 def test_the_command_line_knows_the_names():
-    assert compare_output.PICTURES == of_comparison.NAMES
-    assert TOKENIZER_PICTURES == of_tokenizer.NAMES
-    assert DATA_PICTURES == of_tokenizer.DATA_NAMES
+    assert view_options.TOKENIZER_PICTURES == TOKENIZER_PICTURES
+    assert data.DATA_PICTURES == DATA_PICTURES
 
 
 def test_each_picture_of_a_comparison_to_a_folder(folder):
     done = call("compare", "en.txt", "de.txt", *TWO, "--lines", "--probe", "languages", "--svg", "figures/", cwd=folder)
-    names = of_comparison.NAMES
+    names = COMPARISON_PICTURES
     assert done == (0, b"", "".join(f"wrote figures/{name}.svg\n" for name in names))
     assert sorted(path.name for path in (folder / "figures").iterdir()) == sorted(f"{name}.svg" for name in names)
     assert [title_of(folder / "figures" / f"{name}.svg") for name in names] == [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.measures import Difference, Measure
+from bpe_cli.reports.distributions import use_curve
 from bpe_cli.support.messages import did_you_mean, every, nearest
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.probe_languages import LanguageProbe
     from bpe_cli.reports.comparison.probe_numbers import NumberProbe
     from bpe_cli.reports.comparison.probe_words import WordProbe
-    from bpe_cli.reports.distributions import LengthRange
+    from bpe_cli.reports.distributions import LengthRange, UsePoint
     from bpe_cli.reports.text.segmentation import Segmentation
 
 
@@ -131,6 +132,7 @@ class Comparison:
         settings: What the numbers depend on besides; None where nobody said.
         frequencies: How often each id of each tokenizer's vocabulary occurred (u64), in all inputs together; special
             ids behind it are left out. Not part of the value; empty if it was not made by a comparison.
+        lengths: For each tokenizer how many documents have how many tokens (see ``length_ranges``); likewise.
     """
 
     tokenizers: tuple[str, ...]
@@ -146,6 +148,11 @@ class Comparison:
     settings: Settings | None = None
     frequencies: tuple[memoryview, ...] = field(default=(), compare=False, repr=False)
     lengths: tuple[tuple[LengthRange, ...], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def use(self) -> tuple[tuple[UsePoint, ...], ...]:
+        """For each tokenizer, which share of all tokens its most frequent ones make up (see ``use_curve``)."""
+        return tuple(map(use_curve, self.frequencies))
 
 
 @dataclass(frozen=True, slots=True)

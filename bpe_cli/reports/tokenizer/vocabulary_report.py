@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.distributions import even_bins
 from bpe_cli.reports.tokenizer.contents import WHITE_SPACE, Contents, LengthBin, bins, character_count, read_contents
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
@@ -16,6 +17,7 @@ from bpe_cli.stages.patterns import name_of
 from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.distributions import LengthBins
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Tokenizer
     from bpe_cli.tokenizer.usage import Fact
@@ -121,6 +123,11 @@ class VocabularyReport:
     facts: tuple[tuple[str, Fact], ...] = ()
     format: str | None = None
     usage: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def even_bins(self) -> LengthBins:
+        """How many tokens have each length, the longest together (see ``distributions.even_bins``)."""
+        return even_bins(self.lengths)
 
 
 def describe(

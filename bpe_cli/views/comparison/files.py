@@ -21,7 +21,6 @@ from bpe_cli.reports.comparison.comparison import METRICS, USUAL, Settings, diff
 from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS
 from bpe_cli.reports.comparison.probe_data import LAYOUTS
 from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
-from bpe_cli.reports.distributions import use_curve
 from bpe_cli.support import __version__
 from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
@@ -131,7 +130,6 @@ SHAPES = {
         tokenizers=_tokenizers,
         changes=lambda _: None,
         checks=lambda _: (),
-        use=lambda report: [use_curve(counts) for counts in report.frequencies],
     ),
     "comparison.Settings": Shape("documents field specials word", word=lambda _: WORD),
     "comparison.Metric": Shape("name better kind meaning"),

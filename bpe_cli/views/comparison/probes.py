@@ -9,7 +9,7 @@ from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS
 from bpe_cli.reports.comparison.probe_data import LAYOUTS
 from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.views.blocks import Block, Blocks, Heading, Line
-from bpe_cli.views.comparison.values import left_out
+from bpe_cli.views.comparison.values import UNKNOWN_TEXT, left_out
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole
 from bpe_cli.views.sheets import Grid, Values
 from bpe_cli.views.visible import harmless, visible
@@ -82,7 +82,7 @@ def _languages(names: Sequence[str], probe: LanguageProbe, most: int | None) -> 
     yield Grid("language", names, [shown])
     yield from left_out(len(ratios) - len(shown), "language")
     if any(result.loses_text for result in probe.results):
-        yield Line("?: some of the tokens stand for unknown text; that they are few is not a merit")
+        yield Line(UNKNOWN_TEXT)
 
 
 def _premium(cost: LanguageCost) -> str:
@@ -198,5 +198,5 @@ def _words(names: Sequence[str], probe: WordProbe, most: int | None) -> Iterator
         ]
         yield Grid("", names, [counts, words, borders])
         if any(lost):
-            yield Line("?: some of the tokens stand for unknown text; that they are few is no merit")
+            yield Line(UNKNOWN_TEXT)
     yield from left_out(len(probe.names) - len(shown), "file")

@@ -30,6 +30,9 @@ MARK = "*"
 DOUBT = "?"
 """Stands after a value that is not a merit: text was lost."""
 
+UNKNOWN_TEXT = f"{DOUBT}: some of the tokens stand for unknown text; that they are few is not a merit"
+"""Explains the mark below values of a probe."""
+
 _WORDS = "a word is a stretch without whitespace; Chinese, Japanese and Thai write few of them"
 
 

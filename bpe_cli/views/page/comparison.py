@@ -13,7 +13,7 @@ from bpe_cli.views.comparison.values import changes_heading, changes_notes, chan
 from bpe_cli.views.labels import count, full_names, short_names, whole
 from bpe_cli.views.page.markup import escape, name, rendered, table
 from bpe_cli.views.page.page import foot, head
-from bpe_cli.views.page.tokens import TokenWriter, rows
+from bpe_cli.views.page.tokens import TokenWriter, deviation_note, rows
 from bpe_cli.views.pictures.of_comparison import comparison_charts
 from bpe_cli.views.pictures.section import figures
 from bpe_cli.views.visible import harmless
@@ -39,13 +39,14 @@ def comparison_page(
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
     additions = additions_view(comparison, full=True)
     drawn = next((each for each in metrics or () if each.kind != "speed"), None)
+    metrics = metrics or tuple(METRICS.values())
     yield from checks_section(checks)
     if comparison.rows or additions is None:
-        yield from _measures(comparison, metrics or tuple(METRICS.values()))
+        yield from _measures(comparison, metrics)
     yield from figures(comparison_charts(comparison, drawn))
     yield from changes_section(changes)
     if len(comparison.rows) > 1:
-        yield from _inputs(comparison, metrics or tuple(METRICS.values()))
+        yield from _inputs(comparison, metrics)
     several = {passage.source for passage in comparison.passages if passage.document}
     if comparison.passages and len(comparison.tokenizers) > 1:
         yield from _legend(comparison)
@@ -85,11 +86,7 @@ def _inputs(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
-    first = escape(short_names(comparison.tokenizers)[0])
-    yield (
-        '<h2>Short texts</h2>\n<p class="note"><span class="alone">a double line </span> is an end of a token where '
-        f'{first} has none; <span class="across">a dashed line</span> is under a token that {first} cuts.</p>\n'
-    )
+    yield f"<h2>Short texts</h2>\n{deviation_note(short_names(comparison.tokenizers)[0])}"
 
 
 def _passage(comparison: Comparison, passage: Passage, number: int, numbered: bool) -> Iterator[str]:

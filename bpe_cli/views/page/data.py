@@ -1,4 +1,4 @@
-"""Write a report on ids as a page: a picture of the lengths, what there is to say, and some rows token by token."""
+"""Write a report on ids as a page: a picture of the lengths, the tables, and some rows token by token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def data_page(report: DataReport, eot: str | None = None) -> Iterator[str]:
-    """Write the page, as it comes; ``eot`` is what the token that ends documents is called."""
+    """Write the page, as it comes; ``eot`` is the name of the token that ends documents."""
     yield from head(report.name, "wide")
     yield from figures(data_charts(report))
     yield from rendered(DataView(replace(report, shown=()), eot).blocks())

@@ -110,13 +110,9 @@ def head(title: str, kind: str = "", own: str = "") -> Iterator[str]:
     """
     style, code = style_sheet(own), script(own)
     body = f' class="{kind}"' if kind else ""
-    policy = (
-        f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(code)}; img-src data:; base-uri 'none'; "
-        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy_for(style, code)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f'<title>{name(title)}</title>\n<link rel="icon" href="data:,">\n'  # or a browser would ask the server for one
@@ -139,7 +135,7 @@ def style_sheet(own: str = "") -> str:
     return f":root{{{colors}}}\n{own_file('page.css')}.plot{{\n{plots}}}\n{own_file(f'{own}.css') if own else ''}"
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def script(own: str = "") -> str:
     """Return the script of all pages, or that of one kind of page."""
     return own_file(f"{own or 'page'}.js")
@@ -150,6 +146,14 @@ def own_file(file_name: str) -> str:
     return files("bpe_cli.views.page").joinpath(file_name).read_text(encoding="utf-8")
 
 
-def hash_of(source: str) -> str:
+def policy_for(style: str, code: str) -> str:
+    """Return the Content-Security-Policy of a page with this style sheet and this script."""
+    return (
+        f"default-src 'none'; style-src {_hash_of(style)}; script-src {_hash_of(code)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def _hash_of(source: str) -> str:
     """Name a style sheet or script as a policy does (Content Security Policy Level 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.boundaries import Deviation, deviation
 from bpe_cli.views.labels import count
 from bpe_cli.views.page.markup import escape, name
-from bpe_cli.views.page.page import CONTROLS, hash_of, script, style_sheet
-from bpe_cli.views.page.tokens import TokenWriter, details_of, totals, warning_item
+from bpe_cli.views.page.page import CONTROLS, policy_for, script, style_sheet
+from bpe_cli.views.page.tokens import TokenWriter, class_of, details_of, deviation_note, totals, warning_item
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import PlacedToken, Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
 
 _TITLE = "bpe playground"
-_COLORS = 4
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 """Who speaks in a conversation, as the page offers it."""
@@ -45,7 +44,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What a tokenizer says to a text that it does not take."""
+    """The reason why a tokenizer refuses a text."""
 
     tokenizer: str
     message: str
@@ -54,11 +53,7 @@ class Refused:
 
 def policy() -> str:
     """Return the Content-Security-Policy of the page."""
-    return (
-        f"default-src 'none'; style-src {hash_of(_style())}; script-src {hash_of(_code())}; img-src data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    )
+    return f"{policy_for(_style(), _code())}; connect-src 'self'; frame-ancestors 'none'"
 
 
 def page(
@@ -69,22 +64,21 @@ def page(
     Args:
         tokenizers: The names of those on offer; the page asks by their numbers.
         given: How many of them were given; the others need no file.
-        text: What stands in the field at first.
-        escapes: Whether that has escapes.
+        text: The text in the field at first.
+        escapes: Whether it has escapes.
         templates: The names of built-in templates for conversations.
     """
-    options = list(_options(tokenizers, given))
+    options = "".join(_options(tokenizers, given))
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{_TITLE}</title>\n<link rel="icon" href="data:,">\n'
         f"<style>{_style()}</style>\n</head>\n<body>\n{CONTROLS}<main>\n<h1>{_TITLE}</h1>\n"
     )
-    beside = "".join(each.replace(" selected", "") for each in options)
     yield (
         '<form id="ask" autocomplete="off">\n<div class="choice">\n'
-        f'<label>Tokenizer <select id="first">{"".join(options)}</select></label>\n'
-        f'<label>compared with <select id="second"><option value="">none</option>{beside}</select></label>\n'
+        f'<label>Tokenizer <select id="first">{options}</select></label>\n'
+        f'<label>compared with <select id="second"><option value="">none</option>{options}</select></label>\n'
         '<label><input type="checkbox" id="specials"> special tokens</label>\n'
         f'<label><input type="checkbox" id="escapes"{" checked" if escapes else ""}> '
         "escapes (<code>\\n \\xff \\u8c01</code>)</label>\n"
@@ -122,7 +116,7 @@ def _options(tokenizers: Sequence[str], given: int) -> Iterator[str]:
     for number, each in enumerate(tokenizers):
         if number == given:
             yield "<hr>"
-        yield f'<option value="{number}"{"" if number else " selected"}>{name(each)}</option>'
+        yield f'<option value="{number}">{name(each)}</option>'
 
 
 def columns(shown: Sequence[Shown | Refused], *, same_text: bool = True) -> Iterator[str]:
@@ -145,19 +139,16 @@ def columns(shown: Sequence[Shown | Refused], *, same_text: bool = True) -> Iter
         yield "</section>\n"
     yield "</div>\n"
     if base is not None and len(shown) > 1 and isinstance(shown[1], Shown):
-        yield (
-            '<p class="note"><span class="alone">a double line </span> is an end of a token where the first tokenizer '
-            'has none; <span class="across">a dashed line</span> is under a token that the first tokenizer cuts.</p>\n'
-        )
+        yield deviation_note("the first tokenizer")
 
 
 def refusal(message: str) -> str:
-    """Write the document that says why there are no columns."""
+    """Write the document that gives the reason why there are no columns."""
     return f"<!doctype html>\n<title>{_TITLE}</title>\n<p>{name(message)}</p>\n"
 
 
 def _column(shown: Shown, key: str, differs: Deviation | None) -> Iterator[str]:
-    """Write what there is to say of a text: totals, the tokens, their ids, warnings."""
+    """Write a column: totals, the tokens, their ids, warnings."""
     yield totals(shown.segmentation)
     excerpt = shown.segmentation.excerpt(shown.limit)
     yield '<div class="text" role="group" aria-label="The text, token by token">'
@@ -176,9 +167,8 @@ def _column(shown: Shown, key: str, differs: Deviation | None) -> Iterator[str]:
 
 def _id(number: int, token: PlacedToken, key: str) -> str:
     """Write an id as a link to its token."""
-    special = " z" if token.special else ""
     return (
-        f'<a id="r{key}-{number}" href="#t{key}-{number}" class="t{number % _COLORS}{special}" '
+        f'<a id="r{key}-{number}" href="#t{key}-{number}" class="{class_of(number, token)}" '
         f'title="{details_of(number, token)}">{token.token_id}</a>'
     )
 

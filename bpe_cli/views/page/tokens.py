@@ -88,6 +88,15 @@ def warning_item(warning: TextWarning, *, options: bool = True) -> str:
     return f"<li><strong>Warning:</strong> {name(warning.message)} ({where}){hint}</li>"
 
 
+def deviation_note(first: str) -> str:
+    """Explain how boundaries that differ from those of the first tokenizer are marked."""
+    first = escape(first)
+    return (
+        f'<p class="note"><span class="alone">a double line </span> is an end of a token where {first} has none; '
+        f'<span class="across">a dashed line</span> is under a token that {first} cuts.</p>\n'
+    )
+
+
 class TokenWriter:
     """Write tokens of one segmentation as links."""
 
@@ -205,9 +214,13 @@ def _line(number: int, token: PlacedToken, key: str) -> str:
 
 
 def _shown(number: int, token: PlacedToken) -> str:
-    special = " z" if token.special else ""
     shown = marked(token.reading.decode("utf-8", "surrogateescape"))
-    return f'<span class="t{number % _COLORS}{special}">{shown}</span>'
+    return f'<span class="{class_of(number, token)}">{shown}</span>'
+
+
+def class_of(number: int, token: PlacedToken) -> str:
+    """Return the classes that colour a token wherever it is shown."""
+    return f"t{number % _COLORS}{' z' if token.special else ''}"
 
 
 def _ids(tokens: Sequence[PlacedToken], key: str, clipped: bool) -> Iterator[str]:

@@ -1,7 +1,16 @@
 """Pictures of reports: bars, dots, histograms and curves, as SVG, as PNG, and small on a terminal.
 
-``charts`` says what a picture holds, as values with their words; ``of_comparison``, ``of_tokenizer`` and ``of_data``
-make charts of reports. ``drawing`` sets marks on a canvas and ``scale`` finds their places; ``rows``, ``columns`` and
-``curves`` draw one kind of chart each. ``svg`` writes canvases, ``png`` has them rasterized, ``terminal`` draws charts
-with characters, and ``files`` chooses which picture goes to which file.
+``charts`` describes what a picture holds, as values with their words; ``of_comparison`` and ``of_tokenizer`` make
+charts of reports, and ``choosing`` finds one by its name. ``drawing`` sets marks on a canvas and ``scale`` finds their
+places; ``rows``, ``columns`` and ``curves`` draw one kind of chart each, coloured by ``style``. ``svg`` writes
+canvases, ``section`` puts them into a page, ``png`` has them rasterized, and ``terminal`` draws charts with characters.
 """
+
+COMPARISON_PICTURES = ("inputs", "ratios", "lengths", "use", "premiums")
+"""The pictures of a comparison, in their order."""
+
+TOKENIZER_PICTURES = ("lengths", "scripts", "use")
+"""The pictures of a tokenizer's report, in their order."""
+
+DATA_PICTURES = ("lengths",)
+"""The pictures of a report on ids."""

@@ -1,6 +1,6 @@
 """What a picture holds: values in words and numbers, named series, and the sentences that explain them.
 
-Every chart has its values as a table too (``sheet``): the text for whoever does not see the picture. All texts are
+Every chart has its values as a table too (``sheet``): the text for readers who cannot see the picture. All texts are
 harmless already (``visible.harmless``); what writes them escapes them for its format.
 """
 
@@ -13,7 +13,7 @@ from bpe_cli.views.blocks import Cell, Name, Sheet, numbers, text_column
 from bpe_cli.views.labels import ABSENT, percent, whole
 
 MOST_GROUPS = 100
-"""More inputs than this do not make a picture: the first ones are drawn, and how many more there are is said."""
+"""More inputs than this do not make a picture: the first ones are drawn, and a note counts the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class Mark:
     """A value of a chart.
 
     Attributes:
-        value: The number; None where there is none.
+        value: The number, or None.
         shown: The number in words.
         interval: The least and the greatest value that it may have; None where that is not known.
         shown_interval: The same in words.
-        doubtful: Whether it is no merit, since text was lost.
+        doubtful: Whether it must not count as good, since text was lost.
     """
 
     value: float | None
@@ -36,26 +36,31 @@ class Mark:
 
     @property
     def text(self) -> str:
-        """The number in words, with its interval and its mark."""
-        return f"{self.shown}{'?' * self.doubtful}{' ' * bool(self.shown_interval)}{self.shown_interval}"
+        """The number in words, with its mark and its interval."""
+        return f"{self.short} {self.shown_interval}" if self.shown_interval else self.short
+
+    @property
+    def short(self) -> str:
+        """The number in words, with its mark."""
+        return f"{self.shown}?" if self.doubtful else self.shown
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A chart with a bar, or a dot, for each series in each group; its axis lies.
+    """A chart with a bar, or a dot, for each series in each group; its axis is horizontal.
 
     Attributes:
         name: What the picture is called where one is chosen: a word.
-        title: What stands above it.
+        title: The heading of the picture.
         unit: What the axis counts.
         kind: ``bars`` begin at 0; ``dots`` have an axis that begins where they do, and a line at 1.
         head: What a group is: an input, a language.
         groups: The names of the groups.
         series: The names of what is compared in each group; a single one needs no name in the picture.
         marks: For each group the value of each series.
-        line: What the line at 1 stands for.
-        notes: What there is to say below it.
-        colors: Which colour each series has, of those that all pictures of a report share.
+        line: The meaning of the line at 1.
+        notes: Sentences below the picture.
+        colors: The colour of each series, of those that all pictures of a report share; empty for its own number.
     """
 
     name: str
@@ -77,6 +82,12 @@ class Rows:
             [Name(group), *(mark.text for mark in marks)] for group, marks in zip(self.groups, self.marks, strict=True)
         ]
         return Sheet(*columns, rows=rows)
+
+    def numbers(self) -> list[float]:
+        """Return all values and ends of intervals, which an axis must hold."""
+        marks = [mark for row in self.marks for mark in row]
+        values = [mark.value for mark in marks if mark.value is not None]
+        return [*values, *(end for mark in marks if mark.value is not None for end in mark.interval or ())]
 
     def color(self, number: int) -> int:
         """Return the number of a series' colour."""
@@ -170,7 +181,7 @@ def bin_text(first: int, last: int | None) -> str:
 
 
 def described(chart: Chart) -> str:
-    """Return in a sentence what a picture shows, for whoever does not see it.
+    """Describe in a sentence what a picture shows, for readers who cannot see it.
 
     >>> described(Histogram("lengths", "Lengths", "bytes", "tokens", ((1, 1), (2, 3)), ("a",), ((3, 0),)))
     'A histogram: tokens by bytes, in 2 bins from 1 to 2–3.'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
@@ -18,12 +18,10 @@ def chosen_svg(charts: Iterable[Chart], name: str | None = None, *, adaptive: bo
     Raises:
         UsageError: if the report has no picture of that name, or none at all.
     """
-    found = list(charts)
-    if name is not None:
-        return svg_file([_named(found, name)], adaptive=adaptive)
-    if not found:
+    shown = list(charts) if name is None else [_named(charts, name)]
+    if not shown:
         raise UsageError("this report has no pictures")
-    return svg_file(found, adaptive=adaptive)
+    return svg_file(shown, adaptive=adaptive)
 
 
 def chosen_png(charts: Iterable[Chart], name: str | None = None) -> bytes:
@@ -38,9 +36,11 @@ def chosen_png(charts: Iterable[Chart], name: str | None = None) -> bytes:
     return png(chosen_svg(charts, name, adaptive=False))
 
 
-def _named(charts: Sequence[Chart], name: str) -> Chart:
-    chart = next((each for each in charts if each.name == name), None)
-    if chart is None:
-        names = ", ".join(each.name for each in charts) or "none"
-        raise UsageError(f"this report has no picture {name!r}", hint=f"it has {names}")
-    return chart
+def _named(charts: Iterable[Chart], name: str) -> Chart:
+    """Return the chart of a name; those behind it are not made."""
+    others = []
+    for chart in charts:
+        if chart.name == name:
+            return chart
+        others.append(chart.name)
+    raise UsageError(f"this report has no picture {name!r}", hint=f"it has {', '.join(others) or 'none'}")

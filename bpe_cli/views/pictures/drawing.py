@@ -146,7 +146,7 @@ class Canvas:
 
     Attributes:
         title: What it is called.
-        description: What it shows, for whoever does not see it.
+        description: A sentence on what it shows, for readers who cannot see it.
         items: What is on it, the first below the others.
         height: How high it is so far.
         plots: The rectangles (left, top, right, bottom) that marks lie in.
@@ -178,7 +178,7 @@ class Canvas:
         self.height += MARGIN
 
     def legend(self, names: list[str], colors: list[int]) -> None:
-        """Write which mark stands for which series."""
+        """Explain the mark of each series."""
         if len(names) < 2:
             return
         x = float(MARGIN)
@@ -195,7 +195,7 @@ class Canvas:
 
 
 def numbers_at(scale: Scale, most: int) -> list[tuple[float, float, str]]:
-    """Return round values at a lying axis, where to centre the number of each, and the number.
+    """Return round values at a horizontal axis, where to centre the number of each, and the number.
 
     As many as fit beside each other, ``most`` at most; a number at the edge of the picture is moved into it.
     """
@@ -213,7 +213,7 @@ def numbers_at(scale: Scale, most: int) -> list[tuple[float, float, str]]:
 
 
 def shape_of(number: int) -> str:
-    """Return the mark of a series; with a colour it tells 64 of them apart.
+    """Return the mark of a series; with their colours, 64 of them differ.
 
     >>> len({(number % COLORS, shape_of(number)) for number in range(64)})
     64

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.comparison import METRICS, interval_of
-from bpe_cli.reports.distributions import use_curve
-from bpe_cli.views.comparison.values import certainty, digits_of, losses, value_text
+from bpe_cli.views.comparison.values import UNKNOWN_TEXT, certainty, digits_of, losses, value_text
 from bpe_cli.views.labels import count, fraction, short_names, whole
 from bpe_cli.views.pictures.charts import MOST_GROUPS, Curve, Histogram, Mark, Rows
 from bpe_cli.views.visible import harmless
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Comparison, Metric, Row
     from bpe_cli.reports.comparison.probe_languages import LanguageProbe
     from bpe_cli.views.pictures.charts import Chart
-
-NAMES = ("inputs", "ratios", "lengths", "use", "premiums")
-"""The pictures of a comparison, in their order."""
 
 
 def comparison_charts(report: Comparison, metric: Metric | None = None) -> Iterator[Chart]:
@@ -122,7 +118,7 @@ def _use(report: Comparison, names: tuple[str, ...]) -> Curve:
     used = [f"{name} {whole(row.used_ids)}" for name, row in zip(names, report.total.measures, strict=True)]
     return Curve(
         "use", "Share of the text that the most frequent tokens make up", "most frequent tokens",
-        "share of all tokens", names, tuple(use_curve(each) for each in report.frequencies),
+        "share of all tokens", names, report.use,
         (f"different tokens that occur: {', '.join(used)}",),
     )  # fmt: skip
 
@@ -138,7 +134,7 @@ def _premiums(names: tuple[str, ...], probe: LanguageProbe) -> Rows:
     )
     notes = [f"the same {count(probe.line_count, 'line')}: {harmless(probe.source)}"]
     if any(result.loses_text for result in probe.results):
-        notes.append("?: some of the tokens stand for unknown text; that they are few is no merit")
+        notes.append(UNKNOWN_TEXT)
     return Rows(
         "premiums", f"Premium by language: tokens per token of {pivot}", f"tokens per token of {pivot}", "dots",
         "language", tuple(map(harmless, probe.languages)), names, marks, f"1: as many as {pivot}", tuple(notes),

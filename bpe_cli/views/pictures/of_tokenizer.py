@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.distributions import even_bins
 from bpe_cli.views.comparison.values import share_text
 from bpe_cli.views.labels import count, percent, whole
 from bpe_cli.views.pictures.charts import Curve, Histogram, Mark, Rows
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.structure import ScriptCount, Scripts
     from bpe_cli.views.pictures.charts import Chart
 
-NAMES = ("lengths", "scripts", "use")
-"""The pictures of a tokenizer's report, in their order."""
-
-DATA_NAMES = ("lengths",)
-"""The pictures of a report on ids."""
-
 SCRIPT_LIMIT = 20
 """How many scripts are drawn, the most frequent first."""
 
@@ -30,7 +23,7 @@ SCRIPT_LIMIT = 20
 def tokenizer_charts(report: HealthReport) -> Iterator[Chart]:
     """Yield the pictures that the report on a tokenizer has."""
     vocabulary, name = report.vocabulary, harmless(report.vocabulary.name or "the tokenizer")
-    bins = even_bins(vocabulary.lengths)
+    bins = vocabulary.even_bins
     yield Histogram(
         "lengths", f"Lengths of the ordinary tokens of {name}", "bytes per token", "tokens",
         tuple((first, last) for first, last, _ in bins), (name,), (tuple(number for _, _, number in bins),),

@@ -2,7 +2,7 @@
 
 resvg (its Python package is ``resvg-py``) has no dependencies, one wheel of 1.4 MB for each system, and draws the same
 pixels everywhere but for letters: those are of the fonts that are installed. Where there are none it would leave out
-the text, so a letter is drawn first. Colours are the light ones.
+the text, so a letter is drawn first. Colours are the light ones. Time and memory grow with the pixels.
 """
 
 from __future__ import annotations

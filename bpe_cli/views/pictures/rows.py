@@ -52,11 +52,9 @@ def draw_rows(chart: Rows) -> Canvas:
     return canvas
 
 
-def _numbers(chart: Rows) -> list[float]:
-    """Return all values and ends of intervals."""
-    marks = [mark for row in chart.marks for mark in row]
-    values = [mark.value for mark in marks if mark.value is not None]
-    return [*values, *(end for mark in marks if mark.value is not None for end in mark.interval or ())]
+def _room_above(height: float) -> int:
+    """Return the room for an axis above a plot, if it is high enough for one."""
+    return 16 if height > _LONG else 0
 
 
 def _axis(canvas: Canvas, scale: Scale, top: float, bottom: float, unit: str) -> None:
@@ -65,7 +63,7 @@ def _axis(canvas: Canvas, scale: Scale, top: float, bottom: float, unit: str) ->
     for tick, x, text in numbers_at(scale, _TICKS):
         lines.append(Stroke(((scale.place(tick), top), (scale.place(tick), bottom)), "grid"))
         lines.append(Label(x, bottom + 14, text, "faint", "middle", SMALL))
-        if bottom - top > _LONG:
+        if _room_above(bottom - top):
             lines.append(Label(x, top - 5, text, "faint", "middle", SMALL))
     canvas.items[:0] = lines
     canvas.add(Label((scale.start + scale.end) / 2, bottom + 31, unit, "faint", "middle", SMALL))
@@ -94,13 +92,12 @@ class _Bars:
         gutter = min(_GUTTER, max(map(text_width, names), default=0)) + _GAP
         room = max((text_width(mark.text, SMALL) for row in chart.marks for mark in row), default=0) + _GAP
         start = MARGIN + gutter
-        self._scale = from_zero(_numbers(chart), start, max(start + 80, WIDTH - MARGIN - room))
+        self._scale = from_zero(chart.numbers(), start, max(start + 80, WIDTH - MARGIN - room))
 
     def draw(self) -> None:
         chart, canvas = self._chart, self._canvas
         rows = sum(map(len, chart.marks)) * _ROW + (0 if self._single else len(chart.groups) * (_HEADING + _GAP))
-        top = canvas.height + (16 if rows > _LONG else 0)
-        y = top
+        top = y = canvas.height + _room_above(rows)
         for group, marks in zip(chart.groups, chart.marks, strict=True):
             if not self._single:
                 y += _HEADING
@@ -135,20 +132,20 @@ class _Dots:
         self._chart = chart
         self._canvas = canvas
         gutter = min(_GUTTER, max(map(text_width, chart.groups), default=0)) + _GAP
-        self._scale = around([*_numbers(chart), 1.0], MARGIN + gutter, WIDTH - MARGIN - 12)
+        self._scale = around([*chart.numbers(), 1.0], MARGIN + gutter, WIDTH - MARGIN - 12)
 
     def draw(self) -> None:
         chart, canvas, scale = self._chart, self._canvas, self._scale
         high = max(_ROW, _LANE * len(chart.series) + 4)
         rows = high * len(chart.groups)
-        top = canvas.height + 18 + (16 if rows > _LONG else 0)
+        top = canvas.height + 18 + _room_above(rows)
         bottom = top + rows
         one = scale.place(1.0)
         canvas.add(Stroke(((one, top), (one, bottom)), "one"))
         about = fitted(chart.line, WIDTH - 2 * MARGIN, SMALL)
         half = text_width(about, SMALL) / 2
         centre = min(max(one, MARGIN + half), WIDTH - MARGIN - half)
-        canvas.add(Label(centre, top - 6 - (16 if rows > _LONG else 0), about, "faint", "middle", SMALL))
+        canvas.add(Label(centre, top - 6 - _room_above(rows), about, "faint", "middle", SMALL))
         for place, (group, marks) in enumerate(zip(chart.groups, chart.marks, strict=True)):
             middle = top + (place + 0.5) * high
             if place:

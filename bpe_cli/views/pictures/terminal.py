@@ -1,4 +1,4 @@
-"""Draw charts on a terminal: bars, dots on a line, and heights of one character; the number stands beside each.
+"""Draw charts on a terminal: bars, dots on a line, and heights of one character, each with its number beside it.
 
 Nothing needs a colour: bars have their names before them, dots are letters that a line above explains.
 """
@@ -58,7 +58,7 @@ class _Bars:
         for group, marks in zip(chart.groups, chart.marks, strict=True):
             for place, (name, mark) in enumerate(zip(chart.series, marks, strict=True)):
                 said = [group] if single else ["" if place else group, name]
-                shown = mark.text if wide else mark.shown + "?" * mark.doubtful
+                shown = mark.text if wide else mark.short
                 table.add_row(*said, shown, Bar((mark.value or 0.0) / most))
             if not single:
                 table.end_part()
@@ -118,9 +118,7 @@ class _Dots:
     def blocks(self, screen: Screen) -> Iterator[Block]:
         """Yield a line for each group, of as many columns as there are."""
         chart = self.chart
-        values = [mark.value for row in chart.marks for mark in row if mark.value is not None]
-        ends = [end for row in chart.marks for mark in row if mark.value is not None for end in mark.interval or ()]
-        scale = around([*values, *ends, 1.0], 0.0, 1.0)
+        scale = around([*chart.numbers(), 1.0], 0.0, 1.0)
         letters = [_LETTERS[number % len(_LETTERS)] for number in range(len(chart.series))]
         legend = ", ".join(f"{letter} {name}" for letter, name in zip(letters, chart.series, strict=True))
         several = f"; {SEVERAL} several" if len(letters) > 1 else ""
@@ -140,6 +138,6 @@ class _Dots:
                 for mark in marks
                 if mark.interval is not None
             )
-            shown = [mark.shown + "?" * mark.doubtful for mark in marks] if wide else []
+            shown = [mark.short for mark in marks] if wide else []
             table.add_row(group, Strip(dots, spans, scale.place(1.0)), *shown)
         yield table

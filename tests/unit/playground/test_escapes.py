@@ -47,7 +47,7 @@ def test_escapes(text, content):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("ab\\", "character 3 begins '\\\\'"),
         (r"\q", "character 1 begins '\\\\q'"),
@@ -59,7 +59,7 @@ def test_escapes(text, content):
         ("\\\n", "'\\\\\\n'"),
     ],
 )
-def test_what_is_no_escape_is_refused(text, told):
+def test_what_is_no_escape_is_refused(text, reason):
     with pytest.raises(InputError) as caught:
         read(text)
-    assert told in caught.value.message
+    assert reason in caught.value.message

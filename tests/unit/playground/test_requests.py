@@ -29,7 +29,7 @@ def test_a_conversation():
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "reason"),
     [
         ({}, "text is not a string"),
         ({"text": 1}, "text is not a string"),
@@ -57,10 +57,10 @@ def test_a_conversation():
         ({"messages": [{"role": "r", "content": "x" * LARGEST_TEXT}]}, f"{LARGEST_TEXT + 1:,} bytes"),
     ],
 )
-def test_anything_else_is_refused(fields, told):
+def test_anything_else_is_refused(fields, reason):
     with pytest.raises(InputError) as caught:
         request(**fields)
-    assert told in caught.value.message
+    assert reason in caught.value.message
 
 
 @pytest.mark.parametrize(

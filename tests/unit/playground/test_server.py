@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 import socket
+import threading
 from dataclasses import replace
 
 import pytest
@@ -15,18 +16,7 @@ import bpe_cli
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.playground import Playground, server
 from bpe_cli.playground.requests import LARGEST_TEXT
-from tests.playground import Notes, ask, example, ids_in, send
-
-
-@pytest.fixture(scope="module")
-def playground():
-    with example() as running:
-        yield running
-
-
-@pytest.fixture
-def path(playground):
-    return "/" + playground.url.split("/", 3)[3]
+from tests.playground import Notes, ask, ids_in, path_of, send
 
 
 def test_the_page_is_there(playground, path):
@@ -65,7 +55,8 @@ def test_bytes_that_are_no_text(playground):
 
 def test_all_that_need_no_file_are_offered(playground, path):
     body = send(playground, "GET", path)[2].decode()
-    names = re.findall(r'<option value="\d+"(?: selected)?>([^<]+)', body.split('id="second"')[0])
+    names, beside = (re.findall(r'<option value="\d+">([^<]+)', part) for part in body.split('id="second"'))
+    assert names == beside
     assert names[:2] == ["gpt-4o", "gpt2"]
     assert set(names) >= {"cl100k_base", "o200k_base", "o200k_harmony", "gpt-3.5-turbo"}
     assert len(names) == len(set(names))
@@ -193,11 +184,19 @@ def test_a_tokenizer_is_named_by_its_place_alone(tmp_path):
         assert ids_in(ask(running, text="low lower")[2]) == {0: bpe_cli.load(hidden).encode("low lower")}
 
 
+def test_a_name_is_whole_in_both_lists(tmp_path):
+    named = tmp_path / "those selected.json"
+    bpe_cli.train(["low"], vocab_size=258).save(named)
+    with Playground([named]) as running:
+        page = send(running, "GET", path_of(running))[2].decode()
+    assert page.count("those selected.json</option>") == 2
+
+
 def test_names_are_only_text(tmp_path):
     evil = tmp_path / "<img src=x onerror=alert(1)>\"'.json"
     bpe_cli.train(["low"], vocab_size=258, special_tokens=["<script>alert(2)</script>"]).save(evil)
     with Playground([str(evil)], text="<script>alert(2)</script></textarea><b>") as running:
-        page = send(running, "GET", "/" + running.url.split("/", 3)[3])[2].decode()
+        page = send(running, "GET", path_of(running))[2].decode()
         shown = ask(running, text="<script>alert(2)</script>", specials=True)[2]
         kept = ask(running, "page", text="<script>alert(2)</script>", specials=True)[2]
     for markup in (page, shown, kept):
@@ -211,7 +210,7 @@ def test_names_are_only_text(tmp_path):
 )
 def test_the_first_text_is_whole(text):
     with Playground(["gpt2"], text=text) as running:
-        page = send(running, "GET", "/" + running.url.split("/", 3)[3])[2].decode()
+        page = send(running, "GET", path_of(running))[2].decode()
         held = html.unescape(re.search(r"<textarea id=[^>]*>\n(.*?)</textarea>", page, re.DOTALL)[1])
         escapes = 'id="escapes" checked' in page
         answer = ask(running, text=held, escapes=escapes)[2]
@@ -223,7 +222,7 @@ def test_a_file_is_the_first_text(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_bytes(b"hello\r\n")
     with Playground(["gpt2"], text=path) as running:
-        assert b"hello\\r\n</textarea>" in send(running, "GET", "/" + running.url.split("/", 3)[3])[2]
+        assert b"hello\\r\n</textarea>" in send(running, "GET", path_of(running))[2]
 
 
 def test_what_cannot_be_served_is_refused(tmp_path):
@@ -250,6 +249,18 @@ def test_a_port_is_free_again():
         assert ask(running)[0] == 200
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=30)
+
+
+def test_what_another_thread_serves_ends_when_it_is_closed():
+    running = Playground(["gpt2"])
+    thread = threading.Thread(target=running.serve, daemon=True)
+    thread.start()
+    assert ask(running)[0] == 200
+    running.close()
+    thread.join(30)
+    assert not thread.is_alive()
+    running.close()
+    Playground(["gpt2"]).close()
 
 
 def test_it_listens_to_this_machine_alone(playground):

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bpe_cli.views.blocks import Blocks
 from bpe_cli.views.on_console import OnConsole
+from bpe_cli.views.structure import structure_sections
+from bpe_cli.views.vocabulary import vocabulary_sections
 
 FOLDER = Path(__file__).parents[2] / "golden" / "views"
 
@@ -35,6 +38,16 @@ def render(renderable, *, color_system=None, width=100, no_color=False):
     )
     console.print(OnConsole(renderable))
     return file.getvalue()
+
+
+def vocabulary_view(report, **options):
+    """Lay out all sections of a vocabulary's report."""
+    return Blocks(*vocabulary_sections(report, **options).values())
+
+
+def structure_view(structure, **options):
+    """Lay out all sections of a vocabulary's structure."""
+    return Blocks(*structure_sections(structure, **options).values())
 
 
 def check(name, shown):

@@ -21,9 +21,9 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.views.as_json import cards_json, json_value
 from bpe_cli.views.blocks import Blocks
-from bpe_cli.views.structure import bracketed, findings_view, reachability_view, structure_view
-from bpe_cli.views.vocabulary import card_view, corpus_view, vocabulary_view
-from tests.unit.views.golden import CONSOLES, check, render
+from bpe_cli.views.structure import bracketed, findings_view, reachability_view
+from bpe_cli.views.vocabulary import card_view, corpus_view
+from tests.unit.views.golden import CONSOLES, check, render, structure_view, vocabulary_view
 
 BYTES = [bytes([byte]) for byte in range(256)]
 TEXTS = ["th", "he", " t", " th", " the", "the", "The", "  ", "    ", "\n\n", "10", "20", "谁谁", "жa", "--", "----"]

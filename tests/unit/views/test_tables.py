@@ -9,11 +9,10 @@ from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.support.blocks import Block
 from bpe_cli.views.comparison.tables import comparison_view
-from bpe_cli.views.vocabulary import vocabulary_view
 from tests.unit.reports.comparison.handmade import compared
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.reports.small_tokenizers import byte_level
-from tests.unit.views.golden import check, render
+from tests.unit.views.golden import check, render, vocabulary_view
 
 BYTES = byte_level(name="single-bytes")
 TINY = byte_level([b"He", b"ll", b"Hell", b"Hello", b" \n", b"\xe8\xb0"], name="tiny")

@@ -31,9 +31,8 @@ from bpe_cli.stages import (
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.views.as_json import cards_json, json_value
-from bpe_cli.views.structure import structure_view
 from bpe_cli.views.vocabulary import card_view, corpus_view
-from tests.unit.views.golden import render
+from tests.unit.views.golden import render, structure_view
 
 TEXTS = st.text(alphabet="ab▁ #<0x4>\x00\x1b\u202eé谁\ud7ff1\n", max_size=6).map(str.encode)
 NUMBERS = st.floats()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -130,7 +131,7 @@ def test_every_value_has_a_mark_of_its_own(chart):
 @given(rows_charts())
 def test_bars_are_as_long_as_their_values(chart):
     if chart.kind != "bars":
-        chart = Rows(*(getattr(chart, name) if name != "kind" else "bars" for name in Rows.__slots__))
+        chart = replace(chart, kind="bars")
     boxes = [item for item in draw(chart).items if isinstance(item, Box)]
     values = [each.value for row in chart.marks for each in row if each.value is not None]
     longest = max(values, default=0)

@@ -8,8 +8,9 @@ from bpe_cli.reports.comparison.comparison import METRICS, Probes
 from bpe_cli.reports.comparison.probe_languages import LanguageCost, LanguageProbe, LanguageResult
 from bpe_cli.reports.tokenizer.health import examine_health
 from bpe_cli.tokenizer.named_encodings import named
+from bpe_cli.views.pictures import COMPARISON_PICTURES
 from bpe_cli.views.pictures.charts import MOST_GROUPS
-from bpe_cli.views.pictures.of_comparison import NAMES, comparison_charts
+from bpe_cli.views.pictures.of_comparison import comparison_charts
 from bpe_cli.views.pictures.of_tokenizer import tokenizer_charts
 from tests.unit.reports.comparison.handmade import comparison, difference, hostile, row
 
@@ -69,7 +70,9 @@ def test_a_folder_is_left_out_of_names_and_many_inputs_of_the_picture():
 
 
 def test_names_are_harmless():
-    for chart in charts_of(hostile()).values():
+    charts = charts_of(hostile())
+    assert charts
+    for chart in charts.values():
         for text in (*chart.groups, *chart.series, chart.title, *chart.notes):
             assert text.isprintable()
 
@@ -83,7 +86,7 @@ def test_premiums():
     assert [[mark.text for mark in marks] for marks in drawn.marks] == [["1.00"] * 2, ["2.50?"] * 2, ["–"] * 2]
     assert drawn.notes[0] == "the same 40 lines: built in"
     assert len(drawn.notes) == 2
-    assert [*charts_of(report)] == [name for name in NAMES if name in ("inputs", "ratios", "premiums")]
+    assert [*charts_of(report)] == [name for name in COMPARISON_PICTURES if name in ("inputs", "ratios", "premiums")]
 
 
 def test_a_tokenizer():
