@@ -53,9 +53,29 @@ class TextReport:
         """Return the page that ``bpe inspect --html`` writes; ``full`` shows everything, however long."""
         from bpe_cli.views.page.page import texts_page
 
-        name = self.value[0][1].segmentation.tokenizer if self.value else None
         shown = ((report.segmentation, report.warnings, document.title) for document, report in self.value)
-        return "".join(texts_page(shown, tokenizer=name, full=full))
+        return "".join(texts_page(shown, tokenizer=self._tokenizer, full=full))
+
+    def to_svg(self, *, ids: bool = False, full: bool = False) -> str:
+        """Return the picture that ``bpe inspect --svg`` writes; ``ids`` are below the tokens, ``full`` draws all."""
+        from bpe_cli.views.page.svg import picture
+
+        return picture((report.segmentation for _, report in self.value), tokenizer=self._tokenizer, ids=ids, full=full)
+
+    def to_png(self, *, ids: bool = False, full: bool = False) -> bytes:
+        """Return the same as PNG, in light colours.
+
+        Raises:
+            UsageError: if the extra ``png`` is not installed.
+            OutputError: if this machine has no font.
+        """
+        from bpe_cli.views.pictures.png import png
+
+        return png(self.to_svg(ids=ids, full=full))
+
+    @property
+    def _tokenizer(self) -> str | None:
+        return self.value[0][1].segmentation.tokenizer if self.value else None
 
     def _repr_html_(self) -> str:
         """Return the page as a part of a notebook."""

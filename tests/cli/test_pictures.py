@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import bpe_cli
-from bpe_cli.cli.inspect import data, view_options
-from bpe_cli.views.pictures import COMPARISON_PICTURES, DATA_PICTURES, TOKENIZER_PICTURES
+from bpe_cli.views.pictures import COMPARISON_PICTURES
 from tests.cli_runner import call, error
 from tests.needs import needs
 
@@ -30,9 +29,14 @@ def title_of(path):
     return ElementTree.parse(path).getroot().findtext(f"{SVG}title")
 
 
-def test_the_command_line_knows_the_names():
-    assert view_options.TOKENIZER_PICTURES == TOKENIZER_PICTURES
-    assert data.DATA_PICTURES == DATA_PICTURES
+def test_a_text_is_drawn_as_by_the_library(folder):
+    done = call("inspect", "-T", "naïve 東京", "-t", "gpt2", "--ids", "--svg", "text.svg", "-q", cwd=folder)
+    assert (done.status, done.err) == (0, "")
+    report = bpe_cli.inspect("gpt2", "naïve 東京")
+    assert report.to_svg(ids=True) == (folder / "text.svg").read_text()
+    needs("resvg_py")
+    done = call("inspect", "-T", "naïve 東京", "-t", "gpt2", "--ids", "--png", "text.png", "-q", cwd=folder)
+    assert (done.status, done.err, report.to_png(ids=True)) == (0, "", (folder / "text.png").read_bytes())
 
 
 def test_each_picture_of_a_comparison_to_a_folder(folder):

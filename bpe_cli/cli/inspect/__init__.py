@@ -11,13 +11,14 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, process_streams
 from bpe_cli.cli.conversations import Conversations
 from bpe_cli.cli.inspect.live import Live, play
-from bpe_cli.cli.inspect.view_options import TOKENIZER_PICTURES, Reading, Shown
+from bpe_cli.cli.inspect.view_options import Reading, Shown
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import outputs_of
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import FIELD, check_outputs
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.ordered_threads import usable_threads
+from bpe_cli.views.pictures import TOKENIZER_PICTURES
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 

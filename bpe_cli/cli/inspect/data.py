@@ -14,15 +14,12 @@ from bpe_cli.cli.console import (
 from bpe_cli.cli.pictures import outputs_of, picture_files, write_pictures
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import check_kept, check_outputs
+from bpe_cli.views.pictures import DATA_PICTURES
 
 if TYPE_CHECKING:
     from bpe_cli.cli.inspect.view_options import Shown
     from bpe_cli.cli.options import Screen
     from bpe_cli.jobs.tokenizers import TokenizerChoice
-
-
-DATA_PICTURES = ("lengths",)
-"""The pictures of a report on ids, as ``of_tokenizer.DATA_NAMES`` has them, without importing it."""
 
 
 def rows_of(text: str) -> tuple[int, int | None]:

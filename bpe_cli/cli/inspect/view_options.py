@@ -9,6 +9,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.tokenizers import Inference
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.views import ALL, SECTIONS
+from bpe_cli.views.pictures import TOKENIZER_PICTURES
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.inspect import Cutting
@@ -222,6 +223,3 @@ _BESIDE = {
 """Views that show only one thing, and the options that can stand beside them."""
 
 _FILES = ("--html", "--svg", "--png")
-
-TOKENIZER_PICTURES = ("lengths", "scripts", "use")
-"""The pictures of a tokenizer, as ``of_tokenizer.NAMES`` has them, without importing it."""
