@@ -197,10 +197,7 @@ impl Scanner {
     }
 
     /// Give the pieces as an iterator of `(start, end)`, for callers that stop early.
-    pub fn pieces<'t>(
-        &'t self,
-        text: &'t [u8],
-    ) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+    pub fn pieces<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         let mut ends = self.ends_by(None, text);
         let (mut start, mut room) = (0, [0]);
         std::iter::from_fn(move || {

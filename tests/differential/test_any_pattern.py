@@ -111,12 +111,56 @@ def test_patterns_in_use(shared):
 # -- random patterns -------------------------------------------------------------------------------
 
 _ONE = (
-    *("a", "b", "s", " ", "1", "!", ".", r"\n", r"\s", r"\S", r"\d", r"\w", r"\W", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\p{Ll}"),
-    *(r"\p{N}", r"\p{M}", r"\p{P}", r"\p{Han}", "[ab]", "[^a]", r"[\s!]", r"[^\s\p{L}\p{N}]", r"[\r\n]", "[a-z]", "[^\\r\\n]"),
+    *(
+        "a",
+        "b",
+        "s",
+        " ",
+        "1",
+        "!",
+        ".",
+        r"\n",
+        r"\s",
+        r"\S",
+        r"\d",
+        r"\w",
+        r"\W",
+        r"\p{L}",
+        r"\P{L}",
+        r"\p{Lu}",
+        r"\p{Ll}",
+    ),
+    *(
+        r"\p{N}",
+        r"\p{M}",
+        r"\p{P}",
+        r"\p{Han}",
+        "[ab]",
+        "[^a]",
+        r"[\s!]",
+        r"[^\s\p{L}\p{N}]",
+        r"[\r\n]",
+        "[a-z]",
+        "[^\\r\\n]",
+    ),
     *("(?i:s)", "(?i:[a-k])", "(?s:.)", r"\x41", r"\u00e9", r"[\p{Lu}\p{M}]", "[]a]", "[a-]", "[[a]", r"\-", r"\p{^N}"),
 )
 _BESIDE = (
-    *(r"\b", r"\B", "^", "$", r"\Z", r"\A", r"(?!\S)", r"(?=\S)", "(?=a|$)", r"(?<=\s)", r"(?<!\p{L})", "(?m:$)", "(?m:^)"),
+    *(
+        r"\b",
+        r"\B",
+        "^",
+        "$",
+        r"\Z",
+        r"\A",
+        r"(?!\S)",
+        r"(?=\S)",
+        "(?=a|$)",
+        r"(?<=\s)",
+        r"(?<!\p{L})",
+        "(?m:$)",
+        "(?m:^)",
+    ),
     *(r"(?!\s+)", r"(?<=^|a)", r"(?!a|\Z)", "(?!ab)", r"(?=\p{L}\p{M}*)"),
 )
 _REPEATS = ("*", "+", "?", "{2}", "{1,3}", "{2,}", "{,2}", "*?", "+?", "??", "{1,2}?", "*+", "++", "?+", "{1,2}+")
@@ -137,7 +181,7 @@ def random_pattern(chance: random.Random, depth: int) -> str:
 
 def test_random_patterns():
     chance, accepted, compared = random.Random(19), 0, 0
-    for _ in range(more(6000, 100_000)):
+    for _ in range(more(2500, 100_000)):
         pattern = "|".join(random_pattern(chance, 3) for _ in range(chance.randint(1, 4)))
         try:
             fast = core(pattern)
@@ -154,7 +198,7 @@ def test_random_patterns():
             if cut:
                 parts = ends(fast, data[:cut]) + [cut + end for end in ends(fast, data[cut:])]
                 assert parts == ends(fast, data), (pattern, data, cut)
-    assert accepted > more(1500, 25_000), accepted
+    assert accepted > more(600, 25_000), accepted
     assert compared > 10 * accepted
 
 
@@ -171,11 +215,11 @@ def undisputed() -> str:
 def runs(pattern: str) -> tuple[list[int], list[int]]:
     """Return where runs of a class end in all of Unicode: for the core, and for the ``regex`` module."""
     text = undisputed()
-    bounds = sorted({at for match in regex.finditer(f"(?:{pattern})+", text) for at in match.span()} - {0} | {len(text)})
+    bounds = sorted(
+        {at for match in regex.finditer(f"(?:{pattern})+", text) for at in match.span()} - {0} | {len(text)}
+    )
     data = text.encode()
     found = ends(core(f"(?:{pattern})+"), data)
-    lengths = iter(found)
-    del lengths
     offsets, at, last = [], 0, 0
     for bound in bounds:
         at += len(text[last:bound].encode())
@@ -184,11 +228,14 @@ def runs(pattern: str) -> tuple[list[int], list[int]]:
     return found, offsets
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [r"\s", r"\d", r"\w", ".", r"[^\w\s]", *(f"(?i:{chr(code)})" for code in range(0x41, 0x5B)), "(?i:s|k|i)", "(?i:[a-z])",
-     "(?i:[A-Z])", "(?i:[^a-z])", "(?i:[h-j0-9])", "(?i:[^I])", r"(?i:\p{L})", r"(?i:\p{N})", r"(?i:\s)", r"(?i:\w)", "(?i:[@-_])"],
-)  # fmt: skip
+FOLDED = (
+    *(f"(?i:{chr(code)})" for code in range(0x41, 0x5B)),
+    *("(?i:s|k|i)", "(?i:[a-z])", "(?i:[A-Z])", "(?i:[^a-z])", "(?i:[h-j0-9])", "(?i:[^I])", "(?i:[@-_])"),
+    *(r"(?i:\p{L})", r"(?i:\p{N})", r"(?i:\s)", r"(?i:\w)"),
+)
+
+
+@pytest.mark.parametrize("pattern", [r"\s", r"\d", r"\w", ".", r"[^\w\s]", *FOLDED])
 def test_classes(pattern):
     ours, theirs = runs(pattern)
     assert ours == theirs

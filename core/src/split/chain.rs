@@ -156,7 +156,12 @@ impl<'t> Walk<'t> {
         let place = &mut self.places[number];
         let text = &self.text[place.piece.clone()];
         if place.ends.is_empty() {
-            let Place { at, ends, dead_ends, .. } = place;
+            let Place {
+                at,
+                ends,
+                dead_ends,
+                ..
+            } = place;
             self.chain.0[number].tell(text, *at, ends, dead_ends);
         }
         let start = place.at;
@@ -168,13 +173,7 @@ impl<'t> Walk<'t> {
 
 impl Cut {
     /// Adds the ends of at least one piece that begins at an offset of a text.
-    fn tell(
-        &self,
-        text: &[u8],
-        at: usize,
-        ends: &mut VecDeque<usize>,
-        dead_ends: &mut DeadEnds,
-    ) {
+    fn tell(&self, text: &[u8], at: usize, ends: &mut VecDeque<usize>, dead_ends: &mut DeadEnds) {
         match self {
             Self::Pattern(pattern) => {
                 let mut room = [0; AHEAD];
@@ -255,8 +254,7 @@ mod tests {
 
     #[test]
     fn each_cuts_the_pieces_of_the_one_before() {
-        let json =
-            r#"[{"type": "Pattern", "pattern": "\\p{N}"}, {"type": "Pattern", "pattern": "[a1]+"}]"#;
+        let json = r#"[{"type": "Pattern", "pattern": "\\p{N}"}, {"type": "Pattern", "pattern": "[a1]+"}]"#;
         assert_eq!(
             cut(json, b"aab11\xC3\xA9\xFF"),
             [&b"aa"[..], b"b", b"1", b"1", b"\xC3\xA9\xFF"]

@@ -148,14 +148,25 @@ fn category_of_any(c: char) -> &'static str {
         ("N", r"\p{N}"),
         ("white space", r"\s"),
     ];
-    static CLASSES: std::sync::LazyLock<Vec<(&str, ClassUnicode)>> = std::sync::LazyLock::new(|| {
-        let class = |pattern| match regex_syntax::parse(pattern).expect("it is a class").into_kind() {
-            HirKind::Class(Class::Unicode(class)) => class,
-            other => panic!("{other:?} is no class"),
-        };
-        CATEGORIES.map(|(name, pattern)| (name, class(pattern))).into()
-    });
-    let holds = |class: &ClassUnicode| class.ranges().iter().any(|range| range.start() <= c && c <= range.end());
+    static CLASSES: std::sync::LazyLock<Vec<(&str, ClassUnicode)>> =
+        std::sync::LazyLock::new(|| {
+            let class = |pattern| match regex_syntax::parse(pattern)
+                .expect("it is a class")
+                .into_kind()
+            {
+                HirKind::Class(Class::Unicode(class)) => class,
+                other => panic!("{other:?} is no class"),
+            };
+            CATEGORIES
+                .map(|(name, pattern)| (name, class(pattern)))
+                .into()
+        });
+    let holds = |class: &ClassUnicode| {
+        class
+            .ranges()
+            .iter()
+            .any(|range| range.start() <= c && c <= range.end())
+    };
     let found = CLASSES.iter().find(|(_, class)| holds(class));
     found.map_or("other", |&(name, _)| name)
 }

@@ -22,12 +22,12 @@ mod tree;
 use crate::error::{Result, ensure};
 use alphabet::Alphabet;
 use automaton::Automaton;
-pub(super) use run::DeadEnds;
 use program::Program;
+pub(super) use run::DeadEnds;
 use safe::SafePairs;
 
 /// The longest expression, in bytes.
-const LONGEST: usize = 1 << 16;
+const LONGEST: usize = 1 << 13;
 
 /// A compiled expression.
 #[derive(Debug)]

@@ -41,7 +41,9 @@ impl Alphabet {
             for range in set.ranges() {
                 let (first, last) = (u32::from(range.start()), u32::from(range.end()));
                 let from = begins.partition_point(|&begin| begin < first);
-                for (at, _) in (from..).zip(begins[from..].iter().take_while(|&&begin| begin <= last)) {
+                for (at, _) in
+                    (from..).zip(begins[from..].iter().take_while(|&&begin| begin <= last))
+                {
                     inside[at * words + number / 64] |= 1 << (number % 64);
                 }
             }
@@ -50,8 +52,13 @@ impl Alphabet {
         let mut of_interval = Vec::with_capacity(begins.len());
         for at in 0..begins.len() {
             let next = numbers.len();
-            let number = *numbers.entry(&inside[at * words..][..words]).or_insert(next);
-            ensure!(number < MOST, "an expression tells too many characters apart");
+            let number = *numbers
+                .entry(&inside[at * words..][..words])
+                .or_insert(next);
+            ensure!(
+                number < MOST,
+                "an expression tells too many characters apart"
+            );
             of_interval.push(number as u8);
         }
         let mut holds = vec![vec![false; numbers.len()]; sets.len()];
@@ -72,7 +79,10 @@ impl Alphabet {
             let first = (place * BLOCK) as u32;
             let mut block = [0; BLOCK];
             for (code_point, number) in (first..).zip(&mut block) {
-                while begins.get(interval + 1).is_some_and(|&begin| begin <= code_point) {
+                while begins
+                    .get(interval + 1)
+                    .is_some_and(|&begin| begin <= code_point)
+                {
                     interval += 1;
                 }
                 *number = of_interval[interval];

@@ -10,8 +10,8 @@ use super::program::{Node, Program, Question, Step};
 use crate::error::{Result, ensure};
 
 /// The most cells of the table, and the most places that may be looked at to make it.
-const MOST_CELLS: usize = 1 << 18;
-const MOST_WORK: usize = 1 << 22;
+const MOST_CELLS: usize = 1 << 17;
+const MOST_WORK: usize = 1 << 21;
 
 /// A match ends before the character.
 pub(super) const MATCHES: u32 = 1 << 31;
@@ -76,7 +76,11 @@ impl Automaton {
             seen: vec![0; program.steps.len()],
             round: 0,
         };
-        let answers: Vec<u32> = (0..end).map(Some).chain([None]).map(|symbol| maker.answers(symbol)).collect();
+        let answers: Vec<u32> = (0..end)
+            .map(Some)
+            .chain([None])
+            .map(|symbol| maker.answers(symbol))
+            .collect();
         let mut automaton = Self {
             cells: Vec::new(),
             stride: (end + 1).next_power_of_two(),
@@ -203,7 +207,11 @@ impl Maker<'_> {
         self.round += 1;
         let at_end = symbol == usize::from(table.end);
         let read = (!at_end).then_some(symbol);
-        let set_symbol = if symbol < self.size { symbol } else { self.newline };
+        let set_symbol = if symbol < self.size {
+            symbol
+        } else {
+            self.newline
+        };
         let mut begins = Vec::new();
         let mut matches = false;
         let mut waiting: Vec<Node> = state.places.iter().rev().copied().collect();

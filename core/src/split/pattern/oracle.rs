@@ -33,7 +33,9 @@ pub(super) fn split(tree: &Tree, text: &[char]) -> Vec<usize> {
 }
 
 fn holds(set: &Set, character: char) -> bool {
-    set.ranges().iter().any(|range| (range.start()..=range.end()).contains(&character))
+    set.ranges()
+        .iter()
+        .any(|range| (range.start()..=range.end()).contains(&character))
 }
 
 /// Tries the ways to match from a place on, in order, until one leads to a match of what follows: `follows` says so.
@@ -41,11 +43,17 @@ fn tried(tree: &Tree, text: &[char], at: usize, follows: &mut dyn FnMut(usize) -
     match tree {
         Tree::One(set) => text.get(at).is_some_and(|&c| holds(set, c)) && follows(at + 1),
         Tree::Beside(beside) => {
-            let near = if beside.ahead { text.get(at) } else { text[..at].last() };
+            let near = if beside.ahead {
+                text.get(at)
+            } else {
+                text[..at].last()
+            };
             let is_last = beside.ahead && at + 1 == text.len();
             let answer = match near {
                 None => beside.edge,
-                Some('\n') if is_last && beside.last_newline.is_some() => beside.last_newline == Some(true),
+                Some('\n') if is_last && beside.last_newline.is_some() => {
+                    beside.last_newline == Some(true)
+                }
                 Some(&c) => holds(&beside.set, c),
             };
             answer && follows(at)
@@ -59,7 +67,11 @@ fn tried(tree: &Tree, text: &[char], at: usize, follows: &mut dyn FnMut(usize) -
         }
         Tree::Repeat(repeat) => repeated(repeat, 0, text, at, follows),
         Tree::Atomic(body) => match_at(body, text, at).is_some_and(follows),
-        Tree::Around { ahead: true, not, body } => match_at(body, text, at).is_some() != *not && follows(at),
+        Tree::Around {
+            ahead: true,
+            not,
+            body,
+        } => match_at(body, text, at).is_some() != *not && follows(at),
         Tree::Around { not, body, .. } => {
             let ends_here = |begin| tried(body, text, begin, &mut |reached| reached == at);
             (0..=at).any(ends_here) != *not && follows(at)
@@ -67,20 +79,35 @@ fn tried(tree: &Tree, text: &[char], at: usize, follows: &mut dyn FnMut(usize) -
     }
 }
 
-fn in_sequence(parts: &[Tree], text: &[char], at: usize, follows: &mut dyn FnMut(usize) -> bool) -> bool {
+fn in_sequence(
+    parts: &[Tree],
+    text: &[char],
+    at: usize,
+    follows: &mut dyn FnMut(usize) -> bool,
+) -> bool {
     match parts.split_first() {
         None => follows(at),
-        Some((first, rest)) => tried(first, text, at, &mut |reached| in_sequence(rest, text, reached, follows)),
+        Some((first, rest)) => tried(first, text, at, &mut |reached| {
+            in_sequence(rest, text, reached, follows)
+        }),
     }
 }
 
-fn repeated(repeat: &Repeat, done: u32, text: &[char], at: usize, follows: &mut dyn FnMut(usize) -> bool) -> bool {
+fn repeated(
+    repeat: &Repeat,
+    done: u32,
+    text: &[char],
+    at: usize,
+    follows: &mut dyn FnMut(usize) -> bool,
+) -> bool {
     let may_stop = done >= repeat.least;
     let may_go_on = repeat.most.is_none_or(|most| done < most);
     if repeat.kind == Kind::Lazy && may_stop && follows(at) {
         return true;
     }
     let again = may_go_on
-        && tried(&repeat.body, text, at, &mut |reached| repeated(repeat, done + 1, text, reached, follows));
+        && tried(&repeat.body, text, at, &mut |reached| {
+            repeated(repeat, done + 1, text, reached, follows)
+        });
     again || repeat.kind == Kind::Greedy && may_stop && follows(at)
 }

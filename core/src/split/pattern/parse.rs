@@ -51,9 +51,13 @@ pub(super) fn parse(pattern: &str) -> Result<Tree> {
     };
     let mut options = Options::default();
     // Options for all of it stand at its beginning, and nowhere else.
-    if let Some((letters, rest)) = pattern.strip_prefix("(?").and_then(|after| after.split_once(')'))
+    if let Some((letters, rest)) = pattern
+        .strip_prefix("(?")
+        .and_then(|after| after.split_once(')'))
         && !letters.is_empty()
-        && letters.chars().all(|letter| options.set(letter, true).is_some())
+        && letters
+            .chars()
+            .all(|letter| options.set(letter, true).is_some())
     {
         parser.rest = rest.chars().peekable();
     } else {
@@ -176,7 +180,13 @@ impl Parser<'_> {
             self.depth <= DEEPEST,
             "an expression has more than {DEEPEST} groups in each other"
         );
-        let around = |ahead, not| move |body| Tree::Around { ahead, not, body: Box::new(body) };
+        let around = |ahead, not| {
+            move |body| Tree::Around {
+                ahead,
+                not,
+                body: Box::new(body),
+            }
+        };
         let mut inside = options;
         let wrapped: Option<Box<dyn Fn(Tree) -> Tree>> = if !self.take('?') {
             None
@@ -196,7 +206,10 @@ impl Parser<'_> {
             let name = self.take_up_to('>')?;
             let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             let goes_on = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            ensure!(begins && name.chars().all(goes_on), "a group has no proper name");
+            ensure!(
+                begins && name.chars().all(goes_on),
+                "a group has no proper name"
+            );
             None
         } else {
             inside = self.options(options)?;
@@ -281,7 +294,9 @@ impl Parser<'_> {
             first = false;
             let goes_on = self.rest.peek() == Some(&'-') && !self.take_all_but_last("-]");
             match item {
-                Item::Class { .. } if goes_on => return Err(refused("a range that begins with a class")),
+                Item::Class { .. } if goes_on => {
+                    return Err(refused("a range that begins with a class"));
+                }
                 Item::Class { set: class, .. } => {
                     ensure!(
                         !options.folds,
@@ -319,9 +334,9 @@ impl Parser<'_> {
     /// Reads an escape, behind its backslash.
     fn escape(&mut self) -> Result<Item> {
         let number = |digits: String| {
-            let wanted = u32::from_str_radix(&digits, 16).ok().filter(|_| {
-                digits.chars().all(|digit| digit.is_ascii_hexdigit())
-            });
+            let wanted = u32::from_str_radix(&digits, 16)
+                .ok()
+                .filter(|_| digits.chars().all(|digit| digit.is_ascii_hexdigit()));
             let found = wanted.and_then(char::from_u32);
             found.ok_or_else(|| invalid!("an expression has an escape that is no character"))
         };
@@ -363,7 +378,10 @@ impl Parser<'_> {
 fn counts(written: &str) -> Result<(u32, Option<u32>)> {
     let number = |digits: &str| {
         let all = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-        let number = digits.parse().ok().filter(|&number| all && number <= LARGEST_COUNT);
+        let number = digits
+            .parse()
+            .ok()
+            .filter(|&number| all && number <= LARGEST_COUNT);
         number.ok_or_else(|| refused("such a count of a repetition"))
     };
     let (least, most) = match written.split_once(',') {

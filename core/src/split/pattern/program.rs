@@ -77,7 +77,9 @@ impl Program {
 
     /// Whether a line feed that ends the text is asked for.
     pub fn asks_for_last_newline(&self) -> bool {
-        self.behind.iter().any(|question| question.last_newline.is_some())
+        self.behind
+            .iter()
+            .any(|question| question.last_newline.is_some())
     }
 
     fn push(&mut self, step: Step) -> Result<Node> {
@@ -90,11 +92,18 @@ impl Program {
     }
 
     fn set(&mut self, set: &Set) -> Result<u32> {
-        let key = set.ranges().iter().map(|range| (range.start(), range.end())).collect();
+        let key = set
+            .ranges()
+            .iter()
+            .map(|range| (range.start(), range.end()))
+            .collect();
         let next = self.sets.len() as u32;
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
-            ensure!(self.sets.len() < MOST_SETS, "an expression has more than {MOST_SETS} sets");
+            ensure!(
+                self.sets.len() < MOST_SETS,
+                "an expression has more than {MOST_SETS} sets"
+            );
             self.sets.push(set.clone());
         }
         Ok(number)
@@ -118,9 +127,7 @@ impl Program {
                 self.push(Step::Fork(begins))
             }
             Tree::Repeat(repeat) => self.repeat(repeat, next),
-            Tree::Atomic(_) | Tree::Around { .. } => {
-                Err(invalid!("an expression was not reduced"))
-            }
+            Tree::Atomic(_) | Tree::Around { .. } => Err(invalid!("an expression was not reduced")),
         }
     }
 
@@ -130,7 +137,11 @@ impl Program {
             edge: beside.edge,
             last_newline: beside.last_newline,
         };
-        let list = if beside.ahead { &mut self.behind } else { &mut self.before };
+        let list = if beside.ahead {
+            &mut self.behind
+        } else {
+            &mut self.before
+        };
         list.push(question);
         let question = (list.len() - 1) as u32;
         ensure!(
@@ -151,7 +162,9 @@ impl Program {
             kind,
         } = repeat;
         let stop = match kind {
-            Kind::Possessive if most.is_none_or(|most| most > *least) => self.ask(&ends_run(body)?, next)?,
+            Kind::Possessive if most.is_none_or(|most| most > *least) => {
+                self.ask(&ends_run(body)?, next)?
+            }
             _ => next,
         };
         let in_order = |again, stop| match kind {

@@ -8,6 +8,9 @@
 use super::tree::{Beside, Kind, Repeat, Set, Tree, all_but, meet};
 use crate::error::{Result, ensure, invalid};
 
+/// Of so many alternatives, each is compared with each other.
+const MOST_COMPARED: usize = 64;
+
 /// Rewrites an expression.
 ///
 /// # Errors
@@ -23,7 +26,13 @@ fn rewrite(tree: Tree, last: bool) -> Result<Tree> {
         Tree::Sequence(parts) => {
             let count = parts.len();
             let each = |(number, part)| rewrite(part, last && number + 1 == count);
-            Tree::Sequence(parts.into_iter().enumerate().map(each).collect::<Result<_>>()?)
+            Tree::Sequence(
+                parts
+                    .into_iter()
+                    .enumerate()
+                    .map(each)
+                    .collect::<Result<_>>()?,
+            )
         }
         Tree::Choice(parts) => {
             let each = |part| rewrite(part, last);
@@ -31,14 +40,17 @@ fn rewrite(tree: Tree, last: bool) -> Result<Tree> {
         }
         Tree::Around { ahead, not, body } => {
             let found = beside(ahead, &body);
-            let found = found.ok_or_else(|| invalid!("an expression looks around for more than a character"))?;
+            let found = found
+                .ok_or_else(|| invalid!("an expression looks around for more than a character"))?;
             Tree::Beside(if not { found.opposite() } else { found })
         }
         // Where nothing follows, the first way to match a part leads to a match of all, and no other one is tried.
         Tree::Atomic(body) if last => rewrite(*body, true)?,
         Tree::Atomic(body) => {
             let committed = committed(&rewrite(*body, false)?);
-            committed.ok_or_else(|| invalid!("an expression has an atomic group of which too little is known"))?
+            committed.ok_or_else(|| {
+                invalid!("an expression has an atomic group of which too little is known")
+            })?
         }
         Tree::Repeat(repeat) => {
             let Repeat {
@@ -59,7 +71,9 @@ fn rewrite(tree: Tree, last: bool) -> Result<Tree> {
             if repeat.kind == Kind::Possessive && begins_with(&repeat.body).is_none() {
                 repeat.kind = Kind::Greedy;
                 let committed = committed(&Tree::Repeat(Box::new(repeat)));
-                committed.ok_or_else(|| invalid!("an expression has a possessive part of which too little is known"))?
+                committed.ok_or_else(|| {
+                    invalid!("an expression has a possessive part of which too little is known")
+                })?
             } else {
                 Tree::Repeat(Box::new(repeat))
             }
@@ -111,9 +125,11 @@ fn committed(tree: &Tree) -> Option<Tree> {
         }
         Tree::Sequence(parts) => committed_sequence(parts),
         // At most one of them matches, and that in its first way.
-        Tree::Choice(parts) if are_apart(parts) => {
-            parts.iter().map(committed).collect::<Option<_>>().map(Tree::Choice)
-        }
+        Tree::Choice(parts) if are_apart(parts) => parts
+            .iter()
+            .map(committed)
+            .collect::<Option<_>>()
+            .map(Tree::Choice),
         _ => None,
     }
 }
@@ -129,7 +145,9 @@ fn committed_sequence(parts: &[Tree]) -> Option<Tree> {
             written.push(part.clone());
             continue;
         }
-        let Tree::Repeat(repeat) = part else { return None };
+        let Tree::Repeat(repeat) = part else {
+            return None;
+        };
         let body = begins_with(&repeat.body)?;
         let follows = first_of(&parts[number + 1..])?;
         if repeat.most.is_some() || meet(&body, &follows) {
@@ -149,7 +167,9 @@ fn committed_sequence(parts: &[Tree]) -> Option<Tree> {
 pub(super) fn begins_with(tree: &Tree) -> Option<Set> {
     let never_fails = |part: &Tree| match part {
         Tree::Repeat(repeat) => {
-            repeat.least == 0 && repeat.kind == Kind::Possessive && begins_with(&repeat.body).is_some()
+            repeat.least == 0
+                && repeat.kind == Kind::Possessive
+                && begins_with(&repeat.body).is_some()
         }
         _ => false,
     };
@@ -157,7 +177,11 @@ pub(super) fn begins_with(tree: &Tree) -> Option<Set> {
         Tree::One(set) => Some(set.clone()),
         Tree::Sequence(parts) => {
             let (first, others) = parts.split_first()?;
-            others.iter().all(never_fails).then(|| begins_with(first)).flatten()
+            others
+                .iter()
+                .all(never_fails)
+                .then(|| begins_with(first))
+                .flatten()
         }
         _ => None,
     }
@@ -179,6 +203,9 @@ fn has_one_way(tree: &Tree) -> bool {
 
 /// Whether no two of some parts match in the same place, because they ask for different characters somewhere.
 fn are_apart(parts: &[Tree]) -> bool {
+    if parts.len() > MOST_COMPARED {
+        return false;
+    }
     let sets: Vec<Vec<Set>> = parts.iter().map(leading).collect();
     sets.iter().enumerate().all(|(number, one)| {
         let differ = |other: &Vec<Set>| one.iter().zip(other).any(|(one, other)| !meet(one, other));
@@ -200,7 +227,9 @@ fn leading(tree: &Tree) -> Vec<Set> {
             }
             sets
         }
-        Tree::Repeat(repeat) if repeat.least > 0 => leading(&repeat.body).into_iter().take(1).collect(),
+        Tree::Repeat(repeat) if repeat.least > 0 => {
+            leading(&repeat.body).into_iter().take(1).collect()
+        }
         _ => Vec::new(),
     }
 }

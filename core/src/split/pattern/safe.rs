@@ -8,8 +8,8 @@
 //! or before, and reads `a`. By (1) nothing that begins before the cut reads beyond `b`, and by (2) it ends at the same
 //! place when the text ends there. By (4) what begins at `b` is as at a text's beginning.
 
-use super::automaton::{Automaton, CUTS, FAILS, MATCHES, STATE};
 use super::Pattern;
+use super::automaton::{Automaton, CUTS, FAILS, MATCHES, STATE};
 use crate::text::{continues, length_from};
 
 /// Which pairs of characters a text can be cut between.

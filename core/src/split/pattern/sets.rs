@@ -48,7 +48,11 @@ pub(super) fn range(first: char, last: char, folds: bool) -> Result<Set> {
             'I' => '\u{131}',
             _ => letter,
         };
-        let cases = [letter.to_ascii_lowercase(), letter.to_ascii_uppercase(), other];
+        let cases = [
+            letter.to_ascii_lowercase(),
+            letter.to_ascii_uppercase(),
+            other,
+        ];
         set.union(&set_of(cases.map(|case| (case, case))));
     }
     Ok(set)
@@ -70,8 +74,14 @@ pub(super) fn word_boundary(is_one: bool) -> Tree {
     let before = Beside::of(false, word.clone(), false);
     let behind = Beside::of(true, word, false);
     let sides = match is_one {
-        true => [(before.clone(), behind.opposite()), (before.opposite(), behind)],
-        false => [(before.clone(), behind.clone()), (before.opposite(), behind.opposite())],
+        true => [
+            (before.clone(), behind.opposite()),
+            (before.opposite(), behind),
+        ],
+        false => [
+            (before.clone(), behind.clone()),
+            (before.opposite(), behind.opposite()),
+        ],
     };
     Tree::Choice(
         sides
@@ -83,20 +93,40 @@ pub(super) fn word_boundary(is_one: bool) -> Tree {
 /// The categories that hold the same characters in any case.
 const SAME_IN_ANY_CASE: [&str; 6] = ["L", "M", "N", "P", "S", "Z"];
 
-/// The set of `\p{NAME}`: a general category, a script, or a property that is there or not.
+/// What else is known by a name alone, and has the same characters for the module.
+const OTHERS: [&str; 5] = [
+    "alphabetic",
+    "emoji",
+    "lowercase",
+    "uppercase",
+    "white_space",
+];
+
+/// The set of `\p{NAME}`: a general category, a script, or another property.
 ///
 /// # Errors
 /// When the name is none, or may mean something else to the module.
 pub(super) fn property(name: &str, negated: bool) -> Result<Item> {
-    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let known = match name.split_once('=') {
-        Some((key, value)) => {
-            let keys = ["gc", "general_category", "sc", "script"];
-            (plain(value) && keys.contains(&key.to_ascii_lowercase().as_str())).then_some(name)
-        }
-        None => plain(name).then_some(name),
+    let plain = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
-    let set = known.and_then(|name| self::known(&format!(r"\p{{{name}}}")));
+    let keys = ["gc", "general_category", "sc", "script"];
+    let of = |name: &str| known(&format!(r"\p{{{name}}}"));
+    let set = match name.split_once('=') {
+        Some((key, value)) if plain(value) && keys.contains(&key.to_ascii_lowercase().as_str()) => {
+            of(name)
+        }
+        None if plain(name) => ["gc", "sc"]
+            .iter()
+            .find_map(|key| of(&format!("{key}={name}")))
+            .or_else(|| {
+                OTHERS
+                    .contains(&name.to_ascii_lowercase().as_str())
+                    .then(|| of(name))?
+            }),
+        _ => None,
+    };
     let set = set.ok_or_else(|| invalid!("the core does not know the property {name:?}"))?;
     Ok(Item::Class {
         folds_alike: !negated && SAME_IN_ANY_CASE.contains(&name),
