@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.operations.calls import DecodeBatch, Short, Stream, Tokens
 from benchmarks.operations.decoding import Decode
 from benchmarks.operations.encoding import Count, Encode
 from benchmarks.operations.growth import Growth
@@ -19,8 +20,12 @@ from benchmarks.operations.whole import Whole
 OPERATIONS: dict[str, Any] = {
     "encode": Encode(),
     "count": Count(),
+    "tokens": Tokens(),
+    "short": Short(),
     "whole": Whole(),
     "decode": Decode(),
+    "decode_batch": DecodeBatch(),
+    "stream": Stream(),
     "train": Train(),
     "learn": LearnModels(),
     "start": Start(),

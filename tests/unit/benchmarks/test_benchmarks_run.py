@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import entries, machine, plan, processes, texts, vocabularies, worker
+from benchmarks import entries, machine, plan, processes, render, run, texts, vocabularies, worker
 from benchmarks.jobs import Job
 from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
 from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
-from benchmarks.processes import WorkerFailed
+from benchmarks.processes import TooSlow, WorkerFailed
 from bpe_cli import load
 from bpe_cli.stages.patterns import PATTERNS
 from tests.counted import at_least, compared
@@ -24,7 +24,7 @@ from tests.needs import skip
 from tests.unit.benchmarks.rounds import cell
 
 DOCUMENTS = [b"Hello, world! 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
-QUICK = plan.Options("quick", 2, tuple(OPERATIONS), ("python",), ("cl100k_base", "o200k_base"), 1_000_000, None)
+QUICK = plan.Options("part", 2, tuple(OPERATIONS), ("python",), ("cl100k_base", "o200k_base"), 1_000_000)
 
 
 @pytest.fixture
@@ -84,6 +84,40 @@ def test_worker_encodes(text, tmp_path):
     assert (decoded["digest"], decoded["tokens"]) == (True, len(expected))
 
 
+def test_worker_gives_the_right_results_of_small_calls(text, made_ids):
+    files = Job("", OURS, load="cl100k_base", text=str(text.path))
+    tokenizer = load("cl100k_base")
+    tokens = [token for document in DOCUMENTS for token in tokenizer.tokens(document)]
+    places = ([token.token_id for token in tokens], [(token.char_start, token.char_end) for token in tokens])
+    expected = worker.digest_of([repr(each).encode() for each in places])
+    for way in ("", "columns"):
+        answer = processes.work(replace(files, operation="tokens", way=way))
+        assert (answer["digest"], answer["tokens"]) == (expected, len(tokens))
+    short = processes.work(replace(files, operation="short"))
+    assert short["digest"] == worker.digest_of([array("I", places[0]).tobytes()])
+    assert short["documents"] == len(DOCUMENTS)
+    for operation, ids in (("decode_batch", "lists"), ("stream", "ids")):
+        answer = processes.work(replace(files, operation=operation, ids=str(made_ids[ids])))
+        assert (answer["digest"], answer["tokens"]) == (True, len(tokens))
+
+
+def test_one_text_and_separate_ones_are_encoded_as_such(text):
+    files = Job("encode", OURS, load="cl100k_base", text=str(text.path))
+    tokenizer = load("cl100k_base")
+    for way, ids in (("", tokenizer.encode(b"".join(DOCUMENTS))), ("buffers", tokenizer.encode_batch(DOCUMENTS).ids)):
+        assert processes.work(replace(files, way=way))["digest"] == worker.digest_of([array("I", ids).tobytes()])
+
+
+def test_a_pass_that_takes_longer_than_its_limit_is_stopped(text, tmp_path):
+    many = texts.store("many", [b"%d" % (number * 7919) for number in range(3_000_000)], "made up", tmp_path)
+    job = Job("short", OURS, load="cl100k_base", text=str(many.path), limit=1)
+    with pytest.raises(TooSlow, match="stopped after 1 s"):
+        processes.work(job)
+    entry = entries.Entry({"": cell("short", "", "bpe", [])}, 3, lambda: processes.work(job))
+    entry.run()
+    assert (entry.first.status, entry.first.limit, entry.first.runs) == ("too slow", 1, 1)
+
+
 def test_worker_says_when_the_text_does_not_come_back(text, tmp_path):
     (tmp_path / "ids").write_bytes(array("I", [1, 2, 3]).tobytes())
     job = Job("decode", OURS, load="cl100k_base", text=str(text.path), ids=str(tmp_path / "ids"))
@@ -113,7 +147,7 @@ def test_stopwatch_tells_what_a_process_took(tmp_path):
     assert 0 < taken["cpu"] <= taken["wall"] * 1.5
     with pytest.raises(WorkerFailed, match=r"^Error: said so$"):
         processes.timed([sys.executable, "-c", "import sys; sys.exit('Error: said so')"], 1)
-    with pytest.raises(WorkerFailed, match="took longer than 1 s"):
+    with pytest.raises(WorkerFailed, match="stopped after 1 s"):
         processes.timed([sys.executable, "-c", "import time; time.sleep(30)"], 1, limit=1)
     with pytest.raises(WorkerFailed):
         processes.timed([str(tmp_path / "absent")], 1)
@@ -126,14 +160,25 @@ def test_a_file_has_the_digest_of_the_ids_in_it(tmp_path):
 
 
 def made_plan(text, folder: Path, repository: Path, **changes: object) -> plan.Plan:
-    """Return a plan on a made-up text."""
-    return plan.Plan(replace(QUICK, **changes), [text], folder, repository)
+    """Return a plan on a made-up text, and on separate ones."""
+    separate = [texts.store(name, DOCUMENTS, "made up", folder) for name in texts.COLLECTIONS]
+    return plan.Plan(replace(QUICK, **changes), [text, *separate], folder, repository)
+
+
+@pytest.fixture
+def made_ids(tmp_path):
+    """Return files of the ids of the text: all of them, and a list a document."""
+    batch = load("cl100k_base").encode_batch(DOCUMENTS)
+    files = {"ids": tmp_path / "text.ids", "lists": tmp_path / "text.lists"}
+    files["ids"].write_bytes(bytes(batch.ids))
+    files["lists"].write_text(json.dumps(batch.to_lists()), encoding="ascii")
+    return files
 
 
 @at_least(1)
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in LIBRARIES if name not in (OURS, "rs_bpe")])
-def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
+@pytest.mark.parametrize("name", [name for name in LIBRARIES if name != OURS])
+def test_other_libraries_do_the_same_work(name, text, made_ids, tmp_path, repository):
     library = LIBRARIES[name]
     if machine.version_of(library.distribution) is None:
         skip(f"needs {library.distribution}, which make bench installs")
@@ -142,7 +187,7 @@ def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
         vocabulary = vocabularies.prepare(wanted[kind], tmp_path, repository)
         if vocabulary is None or (kind == "unigram" and name != "sentencepiece"):
             continue  # it lies beside the repository on some machines, and not all can read it
-        files = vocabulary.job(operation="encode", library=OURS, text=str(text.path))
+        files = vocabulary.job(operation="encode", library=OURS, way="buffers", text=str(text.path))
         ids = tmp_path / "ids"
         ours = processes.work(replace(files, ids=str(ids)))
         for operation in set(library.operations) & {"encode", "decode"}:
@@ -156,6 +201,19 @@ def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
                 answer = processes.work(job)
                 assert answer["digest"] == expected, (operation, kind, way)
                 compared()
+    files = vocabularies.prepare("cl100k_base", tmp_path, repository).job(
+        operation="", library=OURS, text=str(text.path)
+    )
+    for operation in ("tokens", "short"):
+        if operation in library.operations:
+            job = replace(files, operation=operation)
+            assert processes.work(replace(job, library=name))["digest"] == processes.work(job)["digest"], operation
+            compared()
+    for operation, ids in (("decode_batch", "lists"), ("stream", "ids")):
+        if operation in library.operations:
+            answer = processes.work(replace(files, operation=operation, library=name, ids=str(made_ids[ids])))
+            assert answer["digest"] is True, operation
+            compared()
     if "train" in library.operations:
         rules = TRAINING_RULES[name]
         # Not more than the text gives: gigatoken goes on with pairs that do not occur.
@@ -231,7 +289,49 @@ def test_plan_measures_everything_that_is_promised(text, tmp_path, repository):
     assert {("count", "cold", "bpe"), ("start", "", "rs_bpe"), ("load", "cold", "tokenizers")} <= measured
     assert {("growth", phase, "bpe") for phase in ("encode", "train", "hostile")} <= measured
     assert {name for name, _, _ in measured} == set(OPERATIONS)
+    assert {("tokens", "", "tokenizers"), ("short", "", "rs_bpe"), ("short", "", "tiktoken")} <= measured
+    assert {("decode_batch", "", "splintr"), ("stream", "", "tokenizers"), ("count", "cold", "rs_bpe")} <= measured
     assert len({(cell.measurement, cell.name) for cell in cells}) == len(cells)
+    assert {cell.text for cell in cells if cell.name == "bpe (buffers)"} == {"some", *texts.COLLECTIONS}
+    assert {cell.name for cell in cells if cell.name.startswith("bpe") and cell.text in texts.COLLECTIONS} == {
+        "bpe", "bpe (buffers)"
+    }  # fmt: skip
+
+
+def test_every_row_of_the_readme_is_measured(tmp_path, repository, shared):
+    prepared = texts.prepare([*texts.BENCH_TEXTS, *texts.COLLECTIONS], tmp_path, repository, 1_000_000)
+    whole = [replace(text, size=10**8) for text in prepared]  # as if they were
+    options = replace(QUICK, texts=tuple(text.name for text in whole), tokenizers=("cl100k_base",))
+    cells = [
+        cell for entry in plan.Plan(options, whole, tmp_path, repository).entries() for cell in entry.cells.values()
+    ]
+    if machine.cores() == 1:
+        skip("needs two processors: some rows are of two threads")
+    assert {*render.README_ROWS} <= {(*cell.measurement, cell.name) for cell in cells}
+    trained = {(cell.text, cell.tokenizer) for cell in cells if cell.operation == "train"}
+    assert {("english", size) for size in ("32k", "100k", "256k")} <= trained
+
+
+def test_messages_are_lines_of_the_texts_by_turns(tmp_path):
+    documents = [
+        b"\n".join(b"%s number %d, long enough" % (letter, number) for number in range(50)) for letter in (b"a", b"b")
+    ]
+    several = [texts.store(str(number), [document], "made up", tmp_path) for number, document in enumerate(documents)]
+    found = texts.messages(several, 10)
+    assert len(found) == 10
+    assert [line[:1] for line in found] == [b"a", b"b"] * 5
+    assert all(len(line) in texts.MESSAGE_BYTES for line in found)
+
+
+def test_who_ran_once_and_is_near_runs_again():
+    def once(library, seconds):
+        return entries.Entry({"": cell("train", "", library, [seconds])}, 1, dict)
+
+    ours = entries.Entry({"": cell("train", "", "bpe", [1.0, 1.0, 1.0])}, 3, dict)
+    near, far = once("gigatoken", 1.5), once("tokenizers", 9.0)
+    assert run.near([ours, near, far]) == [near]
+    assert run.near([ours, far]) == []
+    assert run.near([ours, once("rustbpe", 0.5), far])[0].first.library == "rustbpe"
 
 
 def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repository, shared):
