@@ -161,6 +161,8 @@ def label(comparison: Cell) -> str:
     text, tokenizer = text_name(comparison["text"]), TOKENIZER_NAMES.get(tokenizer, tokenizer)
     way = comparison["ours"].partition("(")[2].rstrip(")")
     what = {
+        "avx2": f"encode {text}, {tokenizer}, AVX2 without AVX-512",
+        "no-avx": f"encode {text}, {tokenizer}, without AVX",
         "start": f"start-up, {'`bpe encode -T`' if 'command' in comparison['ours'] else 'library'}, {tokenizer}",
         "load": f"load the {text} of {tokenizer}",
         "whole": f"`bpe encode FILE --to bin`, {text}, {tokenizer}",

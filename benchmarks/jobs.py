@@ -33,6 +33,8 @@ class Job:
             one of lists of ids, as JSON.
         vocab_size: Tokens to train.
         rules: Whose tie-breaks to train with, where there is a choice.
+        level: Which instructions are left, a key of ``instructions.LEVELS``; all if empty.
+        hider: The library that hides the others.
     """
 
     operation: str
@@ -54,6 +56,8 @@ class Job:
     ids: str = ""
     vocab_size: int = 0
     rules: str = "hf"
+    level: str = ""
+    hider: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from benchmarks.vocabularies import PATTERN
 
 SECTIONS = {
     "encode": "Encode",
+    "avx2": "Encode with AVX2, without AVX-512",
+    "no-avx": "Encode without AVX",
     "count": "Count",
     "tokens": "Tokens with their places",
     "short": "Short texts, a call each",
@@ -35,6 +37,10 @@ llama2 and mistral (v1) SentencePiece's BPE; they are encoded with their normali
 cl100k_base only those libraries are measured that may be the fastest. gpt2-file is gpt2 read from a `.tiktoken` file,
 as a table of one's own is; so is llama3. own-pattern is gpt2's table with a split pattern that no library knows:
 `PATTERN`; gigatoken takes none.""".replace("PATTERN", PATTERN),
+    "avx2": """\
+The same with AVX-512 hidden from all libraries, by answers to CPUID: as on machines that have AVX2 alone.""",
+    "no-avx": """\
+The same with AVX, AVX2, FMA and BMI hidden too: as on any x86 machine of the last fifteen years.""",
     "count": """\
 Tokens counted without giving ids. Only libraries with a call for it stand beside; to count, the others encode, which
 is no row here.""",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, results, texts, vocabularies
+from benchmarks import instructions, machine, results, texts, vocabularies
 from benchmarks.entries import Entry
 from benchmarks.jobs import Job
 from benchmarks.libraries import LIBRARIES, OURS
@@ -54,6 +54,7 @@ class Plan:
         self.versions = {name: machine.version_of(library.distribution) for name, library in LIBRARIES.items()}
         found = {name: vocabularies.prepare(name, folder, repository) for name in options.tokenizers}
         self.vocabularies = {name: vocabulary for name, vocabulary in found.items() if vocabulary is not None}
+        self.hider = instructions.build(folder)
         self._references: dict[Job, dict[str, Any]] = {}
 
     def entries(self) -> Iterator[Entry]:
@@ -62,9 +63,10 @@ class Plan:
             yield from OPERATIONS[operation].entries(self)
 
     def entry(self, job: Job, text: str, tokenizer: str, phases: tuple[str, ...], rounds: int) -> Entry:
-        """Return one process of a round that a worker runs."""
+        """Return one process of a round that a worker runs; with fewer instructions it is an operation of its own."""
         cells = {
-            phase: Cell(job.operation, phase, text, tokenizer, job.threads, job.library, job.way) for phase in phases
+            phase: Cell(job.level or job.operation, phase, text, tokenizer, job.threads, job.library, job.way)
+            for phase in phases
         }
         if self.versions[job.library] is None:
             for cell in cells.values():

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.instructions import TUNABLES
 from benchmarks.jobs import Job
 
 WORKER = Path(__file__).resolve().parent / "worker.py"
@@ -55,15 +56,19 @@ def one_line(stderr: str) -> str:
     return re.sub(r"(?:/[^\s/'\":]+)+/", "", lines[-1].strip())[:200]
 
 
-def environment(threads: int) -> dict[str, str]:
-    """Return the environment of a worker, which says how many threads a library's pool has."""
+def environment(threads: int, level: str = "") -> dict[str, str]:
+    """Return the environment of a worker: how many threads a library's pool has, and what glibc may use."""
     ours = ("BPE_", "RAYON_", "TOKENIZERS_", "OMP_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     parallel = "true" if threads > 1 else "false"
+    if level:
+        kept["GLIBC_TUNABLES"] = f"glibc.cpu.hwcaps={TUNABLES[level]}"
     return kept | {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": parallel, "OMP_NUM_THREADS": "1"}
 
 
-def run(command: Sequence[str], threads: int, limit: int = SECONDS) -> subprocess.CompletedProcess[bytes]:
+def run(
+    command: Sequence[str], threads: int, limit: int = SECONDS, level: str = ""
+) -> subprocess.CompletedProcess[bytes]:
     """Run a command to its end.
 
     Raises:
@@ -71,7 +76,7 @@ def run(command: Sequence[str], threads: int, limit: int = SECONDS) -> subproces
         TooSlow: It took longer than ``limit`` seconds.
     """
     try:
-        done = subprocess.run(command, env=environment(threads), capture_output=True, timeout=limit, check=False)
+        done = subprocess.run(command, env=environment(threads, level), capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         raise TooSlow(limit) from None
     except OSError as error:
@@ -92,7 +97,7 @@ def work(job: Job) -> dict[str, Any]:
     """
     command = [sys.executable, str(WORKER), json.dumps(asdict(job))]
     try:
-        answer: dict[str, Any] = json.loads(run(command, job.threads).stdout)
+        answer: dict[str, Any] = json.loads(run(command, job.threads, level=job.level).stdout)
     except Killed as error:
         if error.signal == signal.SIGALRM:
             raise TooSlow(job.limit) from None

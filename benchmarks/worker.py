@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import texts
+from benchmarks import instructions, texts
 from benchmarks.jobs import Job, Task
 from benchmarks.libraries import LIBRARIES
 
@@ -139,7 +139,10 @@ def main() -> None:
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answer:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
-        json.dump(measure(Job(**json.loads(sys.argv[1]))), answer)
+        job = Job(**json.loads(sys.argv[1]))
+        if job.level:
+            instructions.hide(job.hider, job.level)
+        json.dump(measure(job), answer)
 
 
 if __name__ == "__main__":

@@ -110,6 +110,27 @@ class Encode:
         return reference["digest"], f"the ids of {library}"
 
 
+class EncodeWithFewer(Encode):
+    """Encode each text as on a machine with fewer instructions, which are hidden from all libraries."""
+
+    def __init__(self, level: str) -> None:
+        self.level = level
+
+    def entries(self, plan: Any) -> Iterator[Entry]:
+        """Yield the processes of a round; none where nothing can be hidden."""
+        vocabulary = plan.vocabularies.get(FIRST_ENCODING)
+        if vocabulary is None or plan.hider is None:
+            return
+        for text in plan.texts.values():
+            for name, way in self.ways(vocabulary, text.name):
+                if name in LEADERS[vocabulary.kind] and (name != OURS or not way):
+                    job = vocabulary.job(
+                        operation="encode", library=name, way=way, passes=PASSES, text=str(text.path),
+                        level=self.level, hider=str(plan.hider),
+                    )  # fmt: skip
+                    yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), plan.options.repetitions)
+
+
 class Count:
     """Count the tokens of each text, without giving ids."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import entries, machine, plan, processes, render, run, texts, vocabularies, worker
+from benchmarks import entries, instructions, machine, plan, processes, render, run, texts, vocabularies, worker
 from benchmarks.jobs import Job
 from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
 from benchmarks.operations import OPERATIONS, growth
@@ -116,6 +116,23 @@ def test_a_pass_that_takes_longer_than_its_limit_is_stopped(text, tmp_path):
     entry = entries.Entry({"": cell("short", "", "bpe", [])}, 3, lambda: processes.work(job))
     entry.run()
     assert (entry.first.status, entry.first.limit, entry.first.runs) == ("too slow", 1, 1)
+
+
+@pytest.mark.parametrize(("level", "seen"), [("avx2", 1), ("no-avx", 0)])
+def test_hidden_instructions_are_not_seen_and_change_no_result(level, seen, text, tmp_path):
+    hider = instructions.build(tmp_path)
+    if hider is None:
+        skip("needs a processor that traps CPUID, and a C compiler")
+    script = (
+        "import ctypes, sys; from benchmarks import instructions; instructions.hide(*sys.argv[1:]); "
+        "print(ctypes.CDLL(sys.argv[1]).seen())"
+    )
+    root = Path(plan.__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", script, hider, level], capture_output=True, check=True, cwd=root)
+    assert int(done.stdout) & ~seen == 0
+    job = Job("encode", OURS, load="cl100k_base", text=str(text.path))
+    lesser = replace(job, level=level, hider=str(hider))
+    assert processes.work(lesser)["digest"] == processes.work(job)["digest"]
 
 
 def test_worker_says_when_the_text_does_not_come_back(text, tmp_path):
@@ -288,7 +305,7 @@ def test_plan_measures_everything_that_is_promised(text, tmp_path, repository):
         assert ("whole", "", library) in measured
     assert {("count", "cold", "bpe"), ("start", "", "rs_bpe"), ("load", "cold", "tokenizers")} <= measured
     assert {("growth", phase, "bpe") for phase in ("encode", "train", "hostile")} <= measured
-    assert {name for name, _, _ in measured} == set(OPERATIONS)
+    assert {name for name, _, _ in measured} == {*OPERATIONS} - (set() if made.hider else {*instructions.LEVELS})
     assert {("tokens", "", "tokenizers"), ("short", "", "rs_bpe"), ("short", "", "tiktoken")} <= measured
     assert {("decode_batch", "", "splintr"), ("stream", "", "tokenizers"), ("count", "cold", "rs_bpe")} <= measured
     assert len({(cell.measurement, cell.name) for cell in cells}) == len(cells)
