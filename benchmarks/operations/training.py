@@ -38,7 +38,6 @@ TRAININGS = (
     Training("english", 256_000),
     Training("code", 32_000),
     Training("chinese", 32_000),
-    Training("chinese", 100_000),
     Training("chinese", 256_000),
     Training("multilingual", 32_000),
 )

@@ -20,7 +20,7 @@ from benchmarks.processes import TooSlow, WorkerFailed
 from bpe_cli import load
 from bpe_cli.stages.patterns import PATTERNS
 from tests.counted import at_least, compared
-from tests.needs import skip
+from tests.needs import NO_TRAP, skip
 from tests.unit.benchmarks.rounds import cell
 
 DOCUMENTS = [b"Hello, world! 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
@@ -122,7 +122,7 @@ def test_a_pass_that_takes_longer_than_its_limit_is_stopped(text, tmp_path):
 def test_hidden_instructions_are_not_seen_and_change_no_result(level, seen, text, tmp_path):
     hider = instructions.build(tmp_path)
     if hider is None:
-        skip("needs a processor that traps CPUID, and a C compiler")
+        skip(NO_TRAP)
     script = (
         "import ctypes, sys; from benchmarks import instructions; instructions.hide(*sys.argv[1:]); "
         "print(ctypes.CDLL(sys.argv[1]).seen())"
@@ -315,15 +315,14 @@ def test_plan_measures_everything_that_is_promised(text, tmp_path, repository):
     }  # fmt: skip
 
 
-def test_every_row_of_the_readme_is_measured(tmp_path, repository, shared):
+def test_every_row_of_the_readme_is_measured(tmp_path, repository, shared, monkeypatch):
+    monkeypatch.setattr(machine, "cores", lambda: 2)
     prepared = texts.prepare([*texts.BENCH_TEXTS, *texts.COLLECTIONS], tmp_path, repository, 1_000_000)
     whole = [replace(text, size=10**8) for text in prepared]  # as if they were
     options = replace(QUICK, texts=tuple(text.name for text in whole), tokenizers=("cl100k_base",))
     cells = [
         cell for entry in plan.Plan(options, whole, tmp_path, repository).entries() for cell in entry.cells.values()
     ]
-    if machine.cores() == 1:
-        skip("needs two processors: some rows are of two threads")
     assert {*render.README_ROWS} <= {(*cell.measurement, cell.name) for cell in cells}
     trained = {(cell.text, cell.tokenizer) for cell in cells if cell.operation == "train"}
     assert {("english", size) for size in ("32k", "100k", "256k")} <= trained
