@@ -7,6 +7,9 @@ from typing import Any
 from benchmarks import results
 from benchmarks.results import Cell
 
+DOCUMENTS = [b"Hello, world! 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
+"""A few documents, for the tests of what measures."""
+
 
 def cell(operation: str, phase: str, library: str, wall: list[float], **more: Any) -> Cell:
     """Return a measured cell: 10 MB of English in one thread, and the right ids, unless it says otherwise."""
