@@ -8,6 +8,7 @@ compared with the reference before its speed counts. See NOTES.md for what is me
 from __future__ import annotations
 
 import argparse
+import itertools
 import signal
 import sys
 import tempfile
@@ -83,9 +84,12 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
 
 def run_all(entries: Iterable[Entry], spent: defaultdict[str, float]) -> None:
     """Run each of these processes once more."""
-    for entry in entries:
-        entry.run()
-        spent[entry.first.operation] += entry.seconds
+    for operation, several in itertools.groupby(entries, key=lambda entry: entry.first.operation):
+        began = time.perf_counter()
+        for entry in several:
+            entry.run()
+            spent[operation] += entry.seconds
+        say(f"  {operation}: {time.perf_counter() - began:.0f} s")
 
 
 def near(entries: Iterable[Entry]) -> list[Entry]:
