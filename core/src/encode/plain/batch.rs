@@ -8,7 +8,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::{Plain, shift};
+use super::Plain;
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::budget::Share;
@@ -180,7 +180,7 @@ impl Plain {
         let piece = &text[from..end];
         if !KEEP && piece.len() >= GIANT {
             let counted = self.model.count_piece(piece, &mut look_up.scratch);
-            part.add(counted.map_err(|error| shift(error, from as isize))?);
+            part.add(counted.map_err(|error| error.moved(from as isize))?);
             return Ok(());
         }
         let LookUp {
@@ -198,7 +198,7 @@ impl Plain {
         if cache.find(key, piece, out).is_none() {
             self.model
                 .encode_piece(piece, scratch, out)
-                .map_err(|error| shift(error, from as isize))?;
+                .map_err(|error| error.moved(from as isize))?;
             cache.insert(key, piece, &out[before..], None);
         }
         if !KEEP {
