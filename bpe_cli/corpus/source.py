@@ -7,19 +7,17 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
+from bpe_cli.corpus.meter import Meter, digest
 from bpe_cli.corpus.opening import SNIFF_BYTES, is_url, read_chunks
 from bpe_cli.corpus.rows import ALL_WHOLE, Place, Rows
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
-
-if TYPE_CHECKING:
-    from bpe_cli.support.hashing import Digest
 
 Documents = Literal["whole", "lines", "jsonl"]
 """What a document is: a whole input, a line, or a field of a line of JSON."""
@@ -256,15 +254,15 @@ def _read(
             on_input("--text", 0)
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
-            hashed = _digest(1)
-            hashed.update(data)
-            hashes.append(("--text", hashed.hexdigest(), len(data)))
+            meter = Meter(digest(), None)
+            meter(data)
+            hashes.append(("--text", meter.hexdigest(), meter.size))
         yield from _pack(source, Input("--text"), iter((data,)), packer, [], rows)
     noted: set[str] = set()
     for item in inputs.items:
         if on_input is not None:
             on_input(item.name, packer.closed)
-        meter = _Meter(None if hashes is None else _digest(threads), on_bytes)
+        meter = Meter(None if hashes is None else digest(threads), on_bytes)
         if item.kind is not None and item.kind.is_table and not item.kind.is_stream:
             yield from _pack_table(item, packer, source.field, on_bytes, rows)
             if hashes is not None and is_url(item.path):
@@ -368,28 +366,6 @@ def _idleness(item: Input, stdin: BinaryIO) -> Callable[[], bool] | None:
     except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
         return None
     return lambda: not select.select([descriptor], [], [], 0)[0]
-
-
-def _digest(threads: int) -> Digest:
-    from bpe_cli.support.hashing import digest  # 3 ms that only who wants it pays
-
-    return digest(threads)
-
-
-class _Meter:
-    """Weigh and hash the chunks of one input as they are on disk."""
-
-    def __init__(self, digest: Digest | None, on_bytes: Callable[[int], None] | None) -> None:
-        self.digest = digest
-        self.on_bytes = on_bytes
-        self.size = 0
-
-    def __call__(self, chunk: bytes) -> None:
-        self.size += len(chunk)
-        if self.digest is not None:
-            self.digest.update(chunk)
-        if self.on_bytes is not None:
-            self.on_bytes(len(chunk))
 
 
 def _watched(chunks: Iterator[bytes], item: Input, on_note: Callable[[str], None]) -> Iterator[bytes]:

@@ -724,7 +724,7 @@ class TextMethods:
         """Compile what is looked for in text, once for each choice: for a short text it would take most of the time."""
         try:
             return self._matchers[specials]
-        except (KeyError, TypeError):  # not asked for before, or in something that is no key
+        except (KeyError, TypeError, ValueError):  # not asked for before, or in something that is no key
             chosen = specials_of(specials)
         matcher = self._tokenizer.matcher(chosen)
         if len(self._matchers) >= _MOST_MATCHERS:
