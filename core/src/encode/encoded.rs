@@ -1,7 +1,10 @@
 //! What the documents of a block become, and what one task gives of it.
 
+use std::mem::MaybeUninit;
+
 use crate::error::Result;
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::slots::{MAX_IDS, Value};
 use crate::models::found::reserve;
 
 /// Ids of a block's documents.
@@ -133,6 +136,36 @@ impl Part {
     #[inline]
     pub fn add(&mut self, ids: u64) {
         self.counted += ids;
+    }
+
+    /// Appends the ids of slots, up to one that has none or to the end of the room; returns how many slots. Of each,
+    /// [`MAX_IDS`] are written, however many there are.
+    #[inline]
+    pub fn extend_by_slots(&mut self, slots: impl Iterator<Item = (Value, usize)>) -> usize {
+        let room = self.ids.spare_capacity_mut();
+        let (mut found, mut written) = (0, 0);
+        for (value, count) in slots {
+            let Some(room) = room[written..].first_chunk_mut() else {
+                break;
+            };
+            *room = value.ids().map(MaybeUninit::new);
+            written += count.min(MAX_IDS);
+            found += 1;
+        }
+        let length = self.ids.len() + written;
+        assert!(length <= self.ids.capacity());
+        // SAFETY: there is such room, and the loop has written all of it: of each slot `MAX_IDS` ids where those of
+        // the one before it ended, of which no more than that are counted.
+        unsafe { self.ids.set_len(length) };
+        found
+    }
+
+    /// Adds the ids of slots without holding them; returns how many slots.
+    #[inline]
+    pub fn count_slots(&mut self, slots: impl Iterator<Item = (Value, usize)>) -> usize {
+        let (found, ids) = slots.fold((0, 0), |(found, ids), (_, count)| (found + 1, ids + count));
+        self.add(ids as u64);
+        found
     }
 
     /// Gives up the ids, if only their number is asked and they have become many.

@@ -31,7 +31,7 @@ struct Book {
 }
 
 impl<'a, T: Copy> Shares<'a, T> {
-    /// Takes the next so many items; None if there are not as many.
+    /// Takes the next so many items; None if there are not as many, and from then on.
     #[must_use]
     pub fn take(&mut self, items: usize) -> Option<Share<'a, T>> {
         let (room, left) = std::mem::take(&mut self.left).split_at_mut_checked(items)?;
@@ -95,8 +95,6 @@ mod tests {
             let (first, second) = (shares.take(3).unwrap(), shares.take(2).unwrap());
             second.fill(&[4, 5]);
             first.fill(&[1, 2, 3]);
-            assert!(shares.take(0).is_some());
-            assert!(shares.take(9).is_none());
             Ok(shares.take(1).is_some())
         });
         assert!(filled.is_err(), "one share was never filled");
@@ -104,6 +102,11 @@ mod tests {
             let (first, second) = (shares.take(3).unwrap(), shares.take(2).unwrap());
             second.fill(&[4, 5]);
             first.fill(&[1, 2, 3]);
+            assert!(shares.take(0).is_some() && shares.take(4).is_none());
+            assert!(
+                shares.take(1).is_none(),
+                "what comes later has no place before it"
+            );
             Ok(())
         })
         .unwrap();
