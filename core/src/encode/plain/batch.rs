@@ -6,7 +6,7 @@
 //! first look, so that the loop over them has one branch that matters; its ids are written four at a
 //! time, however many there are.
 
-use super::{Plain, shift};
+use super::Plain;
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::budget::Share;
@@ -178,7 +178,7 @@ impl Plain {
         let piece = &text[from..end];
         if !KEEP && piece.len() >= GIANT {
             let counted = self.model.count_piece(piece, &mut look_up.scratch);
-            part.add(counted.map_err(|error| shift(error, from as isize))?);
+            part.add(counted.map_err(|error| error.moved(from as isize))?);
             return Ok(());
         }
         let LookUp {
@@ -196,7 +196,7 @@ impl Plain {
         if cache.find(key, piece, out).is_none() {
             self.model
                 .encode_piece(piece, scratch, out)
-                .map_err(|error| shift(error, from as isize))?;
+                .map_err(|error| error.moved(from as isize))?;
             cache.insert(key, piece, &out[before..], None);
         }
         if !KEEP {
