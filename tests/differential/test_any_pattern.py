@@ -252,7 +252,7 @@ def names() -> list[str]:
 def test_properties():
     """A property has the same characters in both, or the core does not know its name."""
     accepted, differing = 0, []
-    for name in names():
+    for name in names()[:: more(6, 1)]:
         if not name.replace("_", "").isalnum():
             continue
         try:
@@ -268,4 +268,4 @@ def test_properties():
         if ours != theirs:
             differing.append(name)
     assert differing == []
-    assert accepted > 150
+    assert accepted > more(25, 150)
