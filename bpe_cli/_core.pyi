@@ -72,8 +72,8 @@ class Splitter:
 
     def __init__(self, spec: str) -> None:
         """Compile a scanner from the JSON of ``patterns.Scanner``, or ``"null"``: never split; or from a list of what
-        ``linear_patterns.core_cuts`` gives, each of which cuts the pieces of the one before it. Raises ValueError if an
-        expression needs backtracking, or too much memory."""
+        ``splitters.compile_splitter`` makes, each of which cuts the pieces of the one before it. Raises ValueError if
+        an expression needs backtracking, too much memory, or something that the core does not know."""
 
     def split(self, data: Buffer) -> U64Array:
         """Return the end offset of every piece of one text, ascending, the last being its length."""

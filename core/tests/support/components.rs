@@ -78,7 +78,7 @@ const SCANNERS: [&str; 6] = [
     r#"{"words": "prefixed", "contractions": "folded", "digits": 1, "tail": "\r\n", "newlines": true}"#,
     r#"{"words": "cased", "contractions": "suffix", "digits": 3, "tail": "\r\n/", "newlines": true}"#,
     "null",
-    r#"[{"type": "Linear", "pattern": "\\s+|\\S+"}]"#,
+    r#"[{"type": "Pattern", "pattern": "\\s+|\\S+"}]"#,
 ];
 
 pub const NORMALIZERS: [&str; 20] = [
