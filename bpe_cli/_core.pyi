@@ -642,6 +642,10 @@ class WrittenMerges:
         None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
 
+def is_plain_json(document: Buffer) -> bool:
+    """Return whether a document is JSON in at most 64 brackets, with no number of more than 100 characters or with an
+    exponent of three digits. Integers may be of any value."""
+
 def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool, base: int = 0) -> bytes:
     """Pack ids (u32) as little-endian numbers of 2 bytes (``narrow``) or 4.
 

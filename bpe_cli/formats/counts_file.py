@@ -11,7 +11,6 @@ Counts can be added up when they were cut in the same way: that is checked, not 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from pathlib import Path
 
 from bpe_cli import _core
@@ -19,7 +18,6 @@ from bpe_cli.errors import FormatError, InputError, TrainingError
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages.counting import Cutting
 from bpe_cli.support.messages import cannot_read, quote
-from bpe_cli.support.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24
@@ -35,6 +33,8 @@ def sniff(head: bytes) -> bool:
 def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
     """Serialise counts."""
     import hashlib
+
+    from bpe_cli.support.safe_orjson import orjson
 
     payload = counts.dump()
     header = {
@@ -117,11 +117,11 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
         if total is None or cutting is None:
             first, cutting, total = path, own, counts
             continue
-        for field in fields(Cutting):
-            ours, theirs = getattr(cutting, field.name), getattr(own, field.name)
+        for field in Cutting.__match_args__:
+            ours, theirs = getattr(cutting, field), getattr(own, field)
             if ours != theirs:
                 raise FormatError(
-                    f"{first} and {path} were not cut in the same way: {field.name} is "
+                    f"{first} and {path} were not cut in the same way: {field} is "
                     f"{_show(ours)} in the first and {_show(theirs)} in the second",
                     hint="counts can be added up only if all that decides about pieces is equal",
                 )
@@ -135,4 +135,6 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
 
 
 def _show(value: object) -> str:
+    from bpe_cli.support.safe_orjson import orjson
+
     return quote(value) if isinstance(value, str) else orjson.dumps(value).decode()

@@ -4,7 +4,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::arrays::{BufferArg, U32Array};
+use crate::text::json::is_plain;
 use crate::written::Written;
+
+/// Whether a document is JSON that all readers read alike.
+#[pyfunction]
+pub fn is_plain_json(document: BufferArg<u8>) -> bool {
+    is_plain(&document)
+}
 
 /// Tokens with their ids, and merges of two of them.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -56,7 +63,7 @@ impl WrittenMerges {
         Some((
             PyBytes::new(py, &tables.blob),
             tables.ends.into(),
-            tables.triples.into(),
+            tables.triples.into_flattened().into(),
         ))
     }
 }

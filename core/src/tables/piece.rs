@@ -105,6 +105,44 @@ impl<'a> PieceTable<'a> {
             slot = (slot + 1) & mask;
         }
     }
+
+    /// The ids of several tokens, [`NONE`] for what is none: no look-up waits for the one before.
+    pub fn get_each(&self, texts: &[impl AsRef<[u8]>], tokens: &TokenTable<'_>, ids: &mut [u32]) {
+        const TOGETHER: usize = 64;
+        let mut hashes = [0; TOGETHER];
+        for (texts, ids) in texts.chunks(TOGETHER).zip(ids.chunks_mut(TOGETHER)) {
+            for (hash_of, text) in hashes.iter_mut().zip(texts) {
+                *hash_of = hash(text.as_ref());
+            }
+            for (id, &hash) in ids.iter_mut().zip(&hashes) {
+                *id = self.slots[hash as usize & (self.slots.len() - 1)];
+            }
+            for (id, &hash) in ids.iter_mut().zip(&hashes) {
+                if *id & TAG != tag(hash) || *id == NONE {
+                    *id = probe(&self.slots, hash);
+                }
+            }
+            for (id, text) in ids.iter_mut().zip(texts) {
+                let text = text.as_ref();
+                *id = match *id {
+                    NONE => NONE,
+                    entry if tokens.get(entry & ID) == text => entry & ID,
+                    _ => self.get(text, tokens).unwrap_or(NONE),
+                };
+            }
+        }
+    }
+}
+
+/// The first entry from a slot on that may be of a hash, or [`NONE`].
+#[inline]
+fn probe(slots: &[u32], hash: u64) -> u32 {
+    let mask = slots.len() - 1;
+    let mut slot = hash as usize & mask;
+    while slots[slot] != NONE && slots[slot] & TAG != tag(hash) {
+        slot = (slot + 1) & mask;
+    }
+    slots[slot]
 }
 
 /// Hashes bytes eight at a time, multiplying and folding; the length is part of it.

@@ -21,7 +21,7 @@ fn tokens_and_merges_are_cut_out() {
     let tables = Tables {
         blob: b"abab".to_vec(),
         ends: vec![1, 1, 2, 4],
-        triples: vec![0, 2, 3],
+        triples: vec![[0, 2, 3]],
     };
     assert_eq!(written.tables(b"", &[0, 3], true), Some(tables));
 }
@@ -50,7 +50,7 @@ fn a_prefix_is_lost_in_the_product() {
         cut(r###"{"m": {"v": {"a": 0, "##b": 1, "ab": 2}, "p": ["a ##b"]}}"###).unwrap();
     assert_eq!(
         written.tables(b"##", &[], false).unwrap().triples,
-        [0, 1, 2]
+        [[0, 1, 2]]
     );
     assert_eq!(written.tables(b"", &[], false), None);
 }
