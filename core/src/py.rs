@@ -75,7 +75,7 @@ mod _core {
         train_max_match, train_scored_pairs, train_top_down, train_unigram,
     };
     #[pymodule_export]
-    use super::written::{WrittenMerges, is_plain_json};
+    use super::written::{WrittenMerges, WrittenTables, is_plain_json};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

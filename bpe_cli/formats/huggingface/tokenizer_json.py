@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypedDict
@@ -274,8 +273,7 @@ class _Cut:
         tables = self._written.tables(prefix, left_out, visible)
         if tables is None:
             raise Unusual
-        blob, ends, triples = tables
-        return Vocabulary(blob, array("I", bytes(ends))), Merges(array("I", bytes(triples)))
+        return Vocabulary.from_written(tables), Merges.from_written(tables)
 
 
 def _read_merges(node: Node) -> Iterator[tuple[str, str]]:

@@ -207,6 +207,26 @@ mod tests {
     }
 
     #[test]
+    fn several_look_ups_are_one_after_the_other() {
+        let tokens: Vec<Vec<u8>> = (0..3000_u32)
+            .map(|n| (n * 7).to_string().into_bytes())
+            .collect();
+        let table = TokenTable::of(&tokens).unwrap();
+        let pieces = PieceTable::build(&table).unwrap();
+        let texts: Vec<Vec<u8>> = (0..21_000_u32)
+            .map(|n| n.to_string().into_bytes())
+            .collect();
+        for count in [0, 1, 63, 64, 65, texts.len()] {
+            let mut ids = vec![0; count];
+            pieces.get_each(&texts[..count], &table, &mut ids);
+            let one_by_one = texts[..count]
+                .iter()
+                .map(|text| pieces.get(text, &table).unwrap_or(NONE));
+            assert!(one_by_one.eq(ids));
+        }
+    }
+
+    #[test]
     fn refuses_the_same_token_twice() {
         let table = TokenTable::new(b"abab"[..].into(), vec![2, 4].into()).unwrap();
         assert_eq!(
