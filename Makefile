@@ -72,7 +72,7 @@ lint-rust: $(VENV)/.made
 	$(CARGO) clippy $(MANIFEST) --all-targets --features python,embedded --quiet -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(MANIFEST) --no-deps --quiet
 
-bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes minutes)
+bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes most of an hour)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/render.py
 

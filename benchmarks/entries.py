@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.processes import WorkerFailed
-from benchmarks.results import Cell
+from benchmarks.processes import TooSlow, WorkerFailed
+from benchmarks.results import TOO_SLOW, UNMEASURED, Cell
 
 
 @dataclass
@@ -30,11 +30,14 @@ class Entry:
 
     def run(self) -> None:
         """Measure once more; after a failure, never again."""
-        if self.first.status in {"failed", "not installed"}:
+        if self.first.status in UNMEASURED:
             return
         began = time.perf_counter()
         try:
             self.take(self.measure())
+        except TooSlow as error:
+            for cell in self.cells.values():
+                cell.status, cell.note, cell.limit, cell.runs = TOO_SLOW, str(error), error.limit, 1
         except WorkerFailed as error:
             for cell in self.cells.values():
                 cell.status, cell.note = "failed", str(error)
@@ -50,6 +53,7 @@ class Entry:
         for number, (phase, cell) in enumerate(self.cells.items()):
             cell.bytes, cell.documents, cell.tokens = answer["bytes"], answer["documents"], answer["tokens"]
             passes = answer["passes"]
+            cell.runs += len(passes) if cell.operation == "start" else 1
             chosen = passes if len(self.cells) == 1 else passes[:1] if number == 0 else passes[1:]
             cell.wall += [one["wall"] for one in chosen]
             cell.cpu += [one["cpu"] for one in chosen]

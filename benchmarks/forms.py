@@ -12,10 +12,22 @@ MADE = "<!-- Made by benchmarks/render.py from benchmarks/results.json (make ben
 Cell = dict[str, Any]
 """A cell or a comparison, as results.json holds it."""
 
-TEXT_NAMES = {"english": "English", "chinese": "Chinese", "python": "Python sources"}
+TEXT_NAMES = {
+    "english": "English", "chinese": "Chinese", "python": "Python sources", "packages": "Python packages",
+    "messages": "100,000 short messages",
+}  # fmt: skip
+TOKENIZER_NAMES = {"gpt2-file": "gpt2 from a file", "own-pattern": "gpt2's table with a pattern of one's own"}
 PHASES = {"cold": "first pass", "warm": "later passes", "": ""}
-UNITS = {"decode": "M tokens/s", "train": "s", "learn": "s", "start": "ms", "load": "ms"}
+UNITS = {
+    "short": "µs a call", "decode": "M tokens/s", "decode_batch": "M tokens/s", "stream": "µs a token", "train": "s",
+    "learn": "s", "start": "ms", "load": "ms",
+}  # fmt: skip
 """Of what operations show that is not MB/s."""
+
+ONE_RUN = "¹"
+"""Stands at a figure of one run."""
+
+OLDER = "**These figures are of an older state of the program than this page: `make bench` measures it anew.**"
 
 # -- numbers ---------------------------------------------------------------------------------------
 
@@ -38,15 +50,6 @@ def number(value: float) -> str:
     )
 
 
-def is_level(ratio: float) -> bool:
-    """Return whether two speeds are too close to call.
-
-    >>> is_level(0.99), is_level(1.05)
-    (True, False)
-    """
-    return 0.98 <= ratio <= 1.02
-
-
 def ratio_text(ratio: float | None) -> str:
     """Describe how our speed stands to the best other's.
 
@@ -55,20 +58,36 @@ def ratio_text(ratio: float | None) -> str:
     """
     if ratio is None:
         return "–"
-    if is_level(ratio):
+    if results.is_level(ratio):
         return "level"
     return f"{number(ratio)}× faster" if ratio > 1 else f"{number(1 / ratio)}× slower"
 
 
+def against(comparison: Cell) -> str:
+    """Describe how we stand in a row: by how much, or at least, and whether it is ranked."""
+    words = ratio_text(comparison["ratio"])
+    words = f"more than {words}" if comparison["at_least"] else words
+    return f"({words}: not ranked)" if comparison["verdict"] == "one run" else words
+
+
+def runs_text(comparison: Cell) -> str:
+    """Return the number of runs of both sides."""
+    ours, theirs = comparison["runs"]
+    return f"{ours} / {theirs}" if comparison["best_rival"] else str(ours)
+
+
 def shown(cell: Cell) -> str:
     """Return a cell's figure in its unit, or why it has none."""
+    if cell["status"] == results.TOO_SLOW:
+        return f"> {cell['limit']} s"
     if cell["speed"] is None:
         return str(cell["status"])
-    unit = UNITS.get(cell["operation"])
+    unit = UNITS.get(cell["operation"], "")
     if unit in ("s", "ms"):
         figure = number(cell["seconds"] * (1 if unit == "s" else 1000))
     else:
-        figure = number(cell["speed"] / 1e6)
+        figure = number(1e6 / cell["speed"] if unit.startswith("µs") else cell["speed"] / 1e6)
+    figure += ONE_RUN if cell["runs"] == 1 else ""
     return figure if cell["status"] in ("same", "baseline") else f"({figure}: {cell['status']})"
 
 
@@ -116,11 +135,9 @@ def versions(round_: dict[str, Any]) -> dict[str, str]:
 
 def beside(round_: dict[str, Any], comparison: Cell) -> list[Cell]:
     """Return the cells that a comparison is about: this way of ours, then the other libraries'."""
-    key = measurement(comparison)
-    theirs = ("encode", *key[1:]) if comparison["operation"] == "count" else key
-    ours = [cell for cell in round_["cells"] if measurement(cell) == key and name_of(cell) == comparison["ours"]]
-    others = [cell for cell in round_["cells"] if measurement(cell) == theirs and cell["library"] != results.OURS]
-    return ours + others
+    cells = [cell for cell in round_["cells"] if measurement(cell) == measurement(comparison)]
+    ours = [cell for cell in cells if name_of(cell) == comparison["ours"]]
+    return ours + [cell for cell in cells if cell["library"] != results.OURS]
 
 
 def name_of(cell: Cell) -> str:
@@ -141,42 +158,74 @@ def best_of(cells: list[Cell]) -> Cell | None:
 def label(comparison: Cell) -> str:
     """Name a row."""
     operation, threads, tokenizer = comparison["operation"], comparison["threads"], comparison["tokenizer"]
-    text = text_name(comparison["text"])
+    text, tokenizer = text_name(comparison["text"]), TOKENIZER_NAMES.get(tokenizer, tokenizer)
+    way = comparison["ours"].partition("(")[2].rstrip(")")
     what = {
+        "avx2": f"encode {text}, {tokenizer}, AVX2 without AVX-512",
+        "no-avx": f"encode {text}, {tokenizer}, without AVX",
         "start": f"start-up, {'`bpe encode -T`' if 'command' in comparison['ours'] else 'library'}, {tokenizer}",
         "load": f"load the {text} of {tokenizer}",
         "whole": f"`bpe encode FILE --to bin`, {text}, {tokenizer}",
+        "tokens": f"tokens of {text} with their places{', in columns' * bool(way)}, {tokenizer}",
+        "short": f"encode {text}, a call each, {tokenizer}",
+        "decode_batch": f"decode {text}, {tokenizer}",
+        "stream": f"decode {text} token by token, {tokenizer}",
         "train": f"train BPE {tokenizer} on {text}",
-        "learn": f"learn {tokenizer} on {text}",
+        "learn": f"learn {tokenizer} on {text}" + ", by the rival's rules" * bool(way),
     }
-    words = [what.get(operation, f"{operation} {text}, {tokenizer}")]
+    parts = " as separate byte strings" * (operation == "encode" and way == "buffers")
+    words = [what.get(operation, f"{operation} {text}{parts}, {tokenizer}")]
     words += [PHASES[comparison["phase"]]] if comparison["phase"] and operation != "load" else []
     words += [f"{threads} threads"] if threads > 1 else []
     return ", ".join([*words, UNITS.get(operation, "MB/s")])
 
 
-def standing(chosen: list[Cell]) -> str:
-    """Count in how many comparisons we are first and in how many we are not."""
-    ratios = [item["ratio"] for item in chosen if item["ratio"] is not None]
-    level = sum(map(is_level, ratios))
-    lost = sum(ratio < 1 and not is_level(ratio) for ratio in ratios)
-    words = [f"bpe is the fastest in {len(ratios) - level - lost} of {len(ratios)} rows, slower in {lost}"]
-    words += [f"level in {level}"] if level else []
-    words += [f"not compared in {len(chosen) - len(ratios)}"] if len(chosen) > len(ratios) else []
-    return ", ".join(words) + "."
+def standing(compared: list[Cell]) -> str:
+    """Count in how many rows we are first and in how many we are not, and what is not ranked."""
+    count = {verdict: sum(item["verdict"] == verdict for item in compared) for verdict in results.VERDICTS}
+    ranked = len(compared) - count["one run"] - count["alone"]
+    stopped = sum(item["at_least"] and item["verdict"] == "won" for item in compared)
+    words = [
+        f"bpe is the fastest in {count['won']} of {ranked} rows, slower in {count['lost']}, level in {count['level']}"
+    ]
+    words += [f"{stopped} of those won because nobody else was done within the limit"] if stopped else []
+    words += [f"{count['one run']} more not ranked, as a side ran once and is within a factor of {results.ONE_RUN:g}"]
+    words += [f"{count['alone']} more beside no other library"]
+    return "; ".join(word for word in words if not word.startswith("0 ")) + "."
+
+
+def summary_table(round_: dict[str, Any], compared: list[Cell]) -> str:
+    """Return a table with a row for each of these comparisons."""
+    names = versions(round_)
+    rows = []
+    for item in compared:
+        cells = beside(round_, item)
+        ours = best_of([cell for cell in cells if name_of(cell) == item["ours"]])
+        rival = next((cell for cell in cells if name_of(cell) == item["best_rival"]), None)
+        figures = ["–" if cell is None else shown(cell) for cell in (ours, rival)]
+        if item["verdict"] in ("won", "lost"):
+            better = 0 if item["verdict"] == "won" else 1
+            figures[better] = f"**{figures[better]}**"
+        which = "–" if rival is None else titled(rival, names)
+        rows.append([label(item), *figures, which, against(item), runs_text(item)])
+    return table(["", "bpe", "fastest other", "which", "bpe against it", "runs"], rows)
 
 
 def circumstances(round_: dict[str, Any]) -> str:
     """Describe what was measured on, and what speaks against it."""
     box, load = round_["machine"], round_["load"]
     number_of = round_["repetitions"]
-    rounds = "one round" if number_of == 1 else f"medians of {number_of} rounds"
+    rounds = "one run each" if number_of == 1 else f"medians of up to {number_of} runs"
     words = [
         f"{box['cpu']}, {box['cores']} cores ({box['architecture']}, {box['system']}),",
         f"Python {round_['versions']['python']}, {round_['date']}, {rounds}.",
     ]
-    if round_["mode"] == "quick":
-        words.append("**A quick round: a sanity check on little text, not for quoting.**")
+    if round_["mode"] == "part":
+        words.append("**A part of a round: a sanity check, not for quoting.**")
+    if round_.get("older"):
+        words.append(OLDER)
+    if round_.get("note"):
+        words.append(round_["note"])
     if load["start"] is not None:
         words.append(f"Load when it began {load['start']:.2f}.")
     free, waited = min(round_["free_cores"]), round_["disturbed"]

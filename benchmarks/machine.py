@@ -91,3 +91,17 @@ def core_build() -> str | None:
     if specification is None or specification.origin is None:
         return None
     return hashlib.sha256(Path(specification.origin).read_bytes()).hexdigest()[:12]
+
+
+def commit(repository: Path) -> str | None:
+    """Return the commit that is checked out, with a plus if the program was changed since; None without git."""
+
+    def said(*arguments: str) -> str:
+        command = ["git", "-C", str(repository), *arguments]
+        return subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout.strip()
+
+    try:
+        changed = said("status", "--porcelain", "--", "core", "bpe_cli", "pyproject.toml")
+        return said("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None

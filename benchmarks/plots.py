@@ -53,14 +53,15 @@ def speed(round_: dict[str, Any]) -> str:
     parts, y = [], 24.0
     top = max((cell["speed"] or 0 for item in wanted for cell in forms.beside(round_, item)), default=1) or 1
     for phase in ("cold", "warm"):
-        rows = [item for item in wanted if item["phase"] == phase]
+        rows = {item["text"]: item for item in wanted if item["phase"] == phase}  # one for all ways of ours
         if not rows:
             continue
         parts.append(text(0, y, f"cl100k_base, one thread, {forms.PHASES[phase]}: MB/s", size=14, weight="600"))
         y += 14
-        for item in rows:
-            parts.append(text(0, y + 13, forms.text_name(item["text"]), weight="600"))
-            ranked = [cell for cell in forms.beside(round_, item) if cell["status"] == "same" and cell["speed"]]
+        for name, item in rows.items():
+            parts.append(text(0, y + 13, forms.text_name(name), weight="600"))
+            cells = [cell for cell in round_["cells"] if forms.measurement(cell) == forms.measurement(item)]
+            ranked = [cell for cell in cells if cell["status"] == "same" and cell["speed"]]
             best: dict[str, Cell] = {}
             for cell in sorted(ranked, key=lambda cell: -cell["speed"]):
                 best.setdefault(cell["library"], cell)

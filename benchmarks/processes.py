@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.instructions import TUNABLES
 from benchmarks.jobs import Job
 
 WORKER = Path(__file__).resolve().parent / "worker.py"
@@ -29,6 +30,22 @@ class WorkerFailed(Exception):
     """A worker did not answer; the message says why, in one line without paths."""
 
 
+class Killed(WorkerFailed):
+    """A worker was killed by a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"killed by signal {number}")
+        self.signal = number
+
+
+class TooSlow(WorkerFailed):
+    """A worker was stopped because it took longer than its limit, in seconds."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"stopped after {limit} s")
+        self.limit = limit
+
+
 def one_line(stderr: str) -> str:
     """Return the last line of an error, without the folders in it.
 
@@ -39,41 +56,52 @@ def one_line(stderr: str) -> str:
     return re.sub(r"(?:/[^\s/'\":]+)+/", "", lines[-1].strip())[:200]
 
 
-def environment(threads: int) -> dict[str, str]:
-    """Return the environment of a worker, which says how many threads a library's pool has."""
+def environment(threads: int, level: str = "") -> dict[str, str]:
+    """Return the environment of a worker: how many threads a library's pool has, and what glibc may use."""
     ours = ("BPE_", "RAYON_", "TOKENIZERS_", "OMP_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     parallel = "true" if threads > 1 else "false"
+    if level:
+        kept["GLIBC_TUNABLES"] = f"glibc.cpu.hwcaps={TUNABLES[level]}"
     return kept | {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": parallel, "OMP_NUM_THREADS": "1"}
 
 
-def run(command: Sequence[str], threads: int, limit: int = SECONDS) -> subprocess.CompletedProcess[bytes]:
+def run(
+    command: Sequence[str], threads: int, limit: int = SECONDS, level: str = ""
+) -> subprocess.CompletedProcess[bytes]:
     """Run a command to its end.
 
     Raises:
-        WorkerFailed: It failed, or took longer than ``limit`` seconds.
+        WorkerFailed: It failed.
+        TooSlow: It took longer than ``limit`` seconds.
     """
     try:
-        done = subprocess.run(command, env=environment(threads), capture_output=True, timeout=limit, check=False)
+        done = subprocess.run(command, env=environment(threads, level), capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
-        raise WorkerFailed(f"took longer than {limit} s") from None
+        raise TooSlow(limit) from None
     except OSError as error:
         raise WorkerFailed(one_line(str(error))) from error
     if done.returncode < 0:
-        raise WorkerFailed(f"killed by signal {-done.returncode}")
+        raise Killed(-done.returncode)
     if done.returncode:
         raise WorkerFailed(one_line(done.stderr.decode("utf-8", "replace")))
     return done
 
 
-def work(job: Job, limit: int = SECONDS) -> dict[str, Any]:
+def work(job: Job) -> dict[str, Any]:
     """Do a job in a fresh process.
 
     Raises:
-        WorkerFailed: It failed, or took longer than ``limit`` seconds.
+        WorkerFailed: It failed.
+        TooSlow: What is timed took longer than the job's limit.
     """
     command = [sys.executable, str(WORKER), json.dumps(asdict(job))]
-    answer: dict[str, Any] = json.loads(run(command, job.threads, limit).stdout)
+    try:
+        answer: dict[str, Any] = json.loads(run(command, job.threads, level=job.level).stdout)
+    except Killed as error:
+        if error.signal == signal.SIGALRM:
+            raise TooSlow(job.limit) from None
+        raise
     if answer.get("expected") is not None:
         answer["digest"] = answer["digest"] == answer["expected"]
     return answer
@@ -89,7 +117,8 @@ def timed(command: Sequence[str], threads: int, limit: int = SECONDS) -> dict[st
     """Run a command to its end and give its wall and CPU seconds and its peak memory, as the system tells them.
 
     Raises:
-        WorkerFailed: It failed, or took longer than ``limit`` seconds.
+        WorkerFailed: It failed.
+        TooSlow: It took longer than ``limit`` seconds.
     """
     with tempfile.TemporaryDirectory(prefix="bpe-bench-") as folder:
         errors = Path(folder, "errors")
@@ -97,9 +126,9 @@ def timed(command: Sequence[str], threads: int, limit: int = SECONDS) -> dict[st
         taken: dict[str, Any] = json.loads(done.stdout)
         code = taken.pop("code")
         if code == -signal.SIGKILL and taken["wall"] >= limit:
-            raise WorkerFailed(f"took longer than {limit} s")
+            raise TooSlow(limit)
         if code < 0:
-            raise WorkerFailed(f"killed by signal {-code}")
+            raise Killed(-code)
         if code:
             raise WorkerFailed(one_line(errors.read_text(encoding="utf-8", errors="replace")))
     return taken

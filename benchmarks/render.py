@@ -1,6 +1,7 @@
 """Show results.json: a table in README.md between its markers, docs/explanation/benchmarks.md and its two plots.
 
-``python benchmarks/render.py`` writes them, ``--check`` tells whether they are what it would write.
+``python benchmarks/render.py`` writes them, if they are of the core that is compiled here; ``--older`` writes them all
+the same, and says so. ``--check`` tells whether they are what it would write, which other machines' cores can do too.
 Nothing is computed here but the form of numbers.
 """
 
@@ -13,84 +14,58 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import forms, page, plots, results
+from benchmarks import forms, machine, page, plots, results
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "explanation" / "benchmarks.md"
 
-README_ROWS: tuple[tuple[str, str, int], ...] = (
-    ("encode", "cold", 1),
-    ("encode", "warm", 1),
-    ("whole", "", 1),
-    ("whole", "", 2),
-    ("count", "cold", 1),
-    ("decode", "warm", 1),
-    ("train", "", 2),
-    ("learn", "", 2),
-    ("start", "", 1),
-    ("load", "cold", 1),
+README_ROWS: tuple[tuple[str, str, str, str, int, str], ...] = (
+    ("encode", "cold", "english", "cl100k_base", 1, "bpe (buffers)"),
+    ("encode", "warm", "english", "cl100k_base", 1, "bpe (buffers)"),
+    ("whole", "", "english", "cl100k_base", 2, "bpe"),
+    ("short", "", "one short text", "cl100k_base", 1, "bpe"),
+    ("decode_batch", "", "messages", "cl100k_base", 1, "bpe"),
+    ("train", "", "english", "32k", 2, "bpe"),
+    ("learn", "", "english", "SentencePiece's BPE 32k", 2, "bpe (compat)"),
+    ("start", "", "one line", "cl100k_base", 1, "bpe (command)"),
 )
-"""Operation, phase and threads of the rows that the README speaks of; the page has the rest."""
+"""The eight rows of the README, chosen before they were measured, and not exchanged when one is lost.
 
-NOT_SHOWN = (("whole", "", 1), ("count", "cold", 1))
-"""Those of which the README shows no row, unless one is lost."""
+One for each thing that people do with a tokenizer: documents in a list to ids, the first time and again; a file to a
+file with all processors; a text in a call; answers back to text; a tokenizer trained, ours and SentencePiece's; a
+command started. English, as it is what others show, and with the encoding that all libraries have.
+"""
+
+NAMES = ("operation", "phase", "text", "tokenizer", "threads", "ours")
 
 MORE = (
-    " The first row of each kind and every lost one is here. With bytes, tokens, CPU time, memory, every library and "
-    "encoding: [all benchmarks](docs/explanation/benchmarks.md)."
+    " The eight rows above were chosen before they were measured. [Every row that is lost]"
+    "(docs/explanation/benchmarks.md#lost); with bytes, tokens, CPU time, memory, every library and encoding: "
+    "[all benchmarks](docs/explanation/benchmarks.md)."
 )
-OTHER_ENCODINGS = ("o200k_base", "gpt2", "llama3")
-"""Encodings whose rows of encoding are on the page alone."""
 
 
 def readme_block(round_: dict[str, Any]) -> str:
     """Return what stands between the README's markers."""
-    names = forms.versions(round_)
-    chosen = [
-        item
-        for row in README_ROWS
-        for item in round_["comparisons"]
-        if (item["operation"], item["phase"], item["threads"]) == row
-        and not (item["operation"] == "encode" and item["tokenizer"] in OTHER_ENCODINGS)
-    ]
-    rows = []
-    for item in shown_of(chosen):
-        cells = forms.beside(round_, item)
-        ours = forms.best_of([cell for cell in cells if forms.name_of(cell) == item["ours"]])
-        rival = next((cell for cell in cells if forms.name_of(cell) == item["best_rival"]), None)
-        figures = ["" if cell is None else forms.shown(cell) for cell in (ours, rival)]
-        if item["ratio"] is not None and not forms.is_level(item["ratio"]):
-            better = 0 if item["ratio"] > 1 else 1
-            figures[better] = f"**{figures[better]}**"
-        which = "" if rival is None else forms.titled(rival, names)
-        rows.append([forms.label(item), *figures, which, forms.ratio_text(item["ratio"])])
+    compared = {tuple(item[name] for name in NAMES): item for item in round_["comparisons"]}
+    absent = sum(row not in compared for row in README_ROWS)
     return "\n".join(
         [
             forms.MADE,
-            "MB/s of UTF-8 text and M tokens/s: more is better; s and ms: less is better. bpe is compared with the "
-            "fastest other library whose results are correct, used in its fastest way; no other library can count "
-            "without making ids. With one thread, libraries that take more CPU time than wall time (fastokens and "
-            "tokie use all processors) are ranked by CPU time. " + forms.circumstances(round_),
+            "MB/s of UTF-8 text and M tokens/s: more is better; s, ms and µs: less is better. bpe is compared with the "
+            "fastest other library whose results are correct, used in its fastest way; runs are ours / theirs, "
+            f"{forms.ONE_RUN} is a figure of one. With one thread, libraries that take more CPU time than wall time "
+            "(fastokens and tokie use all processors) are ranked by CPU time. " + forms.circumstances(round_),
             "",
-            forms.table(["", "bpe", "fastest other", "which", "bpe against it"], rows),
+            forms.summary_table(round_, [compared[row] for row in README_ROWS if row in compared]),
             "",
-            forms.standing(chosen) + MORE,
+            "Of all rows: "
+            + forms.standing(round_["comparisons"])
+            + MORE
+            + (f" {absent} of the eight rows are not in this round." if absent else ""),
         ]
     )
-
-
-def shown_of(chosen: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the README's rows: the first of each kind, and every one that is lost."""
-    seen = set(NOT_SHOWN)
-    rows = []
-    for item in chosen:
-        kind = (item["operation"], item["phase"], item["threads"])
-        is_lost = item["ratio"] is None or (item["ratio"] < 1 and not forms.is_level(item["ratio"]))
-        if kind not in seen or is_lost:
-            rows.append(item)
-        seen.add(kind)
-    return rows
 
 
 def with_block(text: str, block: str) -> str | None:
@@ -117,6 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the files, or check them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a file is not up to date")
+    parser.add_argument("--older", action="store_true", help="render results of another core, and say so")
     parser.add_argument("--results", type=Path, default=results.PATH, help="default: benchmarks/results.json")
     parser.add_argument("--readme", type=Path, default=README, help="default: README.md")
     parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/explanation/benchmarks.md")
@@ -129,7 +105,20 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(f"error: {error}\n\nhint: run make bench", file=sys.stderr)
         return 2
-    contents = contents_of(round_, options.readme, options.page)
+    here = machine.core_build()
+    if options.check:
+        is_older = options.page.exists() and forms.OLDER in options.page.read_text(encoding="utf-8")
+    elif round_["core"] != here and not options.older:
+        measured = f"{round_['core']} of commit {round_['commit'] or 'not noted'}"
+        print(
+            f"error: {options.results.name} was measured with another core: {measured}; here is {here}\n\n"
+            "hint: run make bench to measure this one, or render with --older, which says so in the tables",
+            file=sys.stderr,
+        )
+        return 1
+    else:
+        is_older = options.older
+    contents = contents_of(round_ | {"older": is_older}, options.readme, options.page)
     if options.readme not in contents:
         print(f"note: {options.readme.name} has no {BEGIN} and {END}: left as it is", file=sys.stderr)
     stale = [path for path, text in contents.items() if not path.exists() or path.read_text("utf-8") != text]

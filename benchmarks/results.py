@@ -1,7 +1,7 @@
 """What a round measured: cells, their medians, who was best; and results.json, which holds one whole round.
 
 A cell is a library in a way of its own, at one measurement (operation, phase, text, tokenizer,
-threads). Numbers are made here, once, when the round is stored; ``render.py`` only shows them.
+threads). Numbers and verdicts are made here, once, when the round is stored; ``render.py`` only shows them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-SCHEMA = "bpe-benchmarks/2"
+SCHEMA = "bpe-benchmarks/3"
 PATH = Path(__file__).resolve().parent / "results.json"
 
 OURS = "bpe"
@@ -28,8 +28,20 @@ RANKED = "same"
 """The status of a cell that did the work: its result was what it should be."""
 
 
+TOO_SLOW = "too slow"
+"""The status of a cell whose process was stopped at its limit."""
+
 MORE_THREADS = 1.1
 """By how much CPU time exceeds wall time where there was more than one thread."""
+
+UNMEASURED = ("failed", "not installed", TOO_SLOW)
+"""The status of cells that have no figure."""
+
+ONE_RUN = 2.0
+"""How far ahead we have to be where a side ran once: no run of the stored rounds was further from its cell's median."""
+
+VERDICTS = ("won", "lost", "level", "one run", "alone")
+"""What becomes of a row; the last two are not ranked: ahead by less than ``ONE_RUN`` of one run, or beside nobody."""
 
 
 @dataclass
@@ -45,7 +57,8 @@ class Cell:
         threads: How many it may use.
         library: Name of the library.
         way: Which of its ways.
-        status: ``same`` result as the reference, ``different``, ``unchecked``, ``not installed`` or ``failed``.
+        status: ``same`` result as the reference, ``different``, ``unchecked``, ``not installed``, ``failed`` or
+            ``too slow``.
         note: What there is to say of it.
         bytes: UTF-8 bytes that a pass takes.
         documents: Documents that a pass takes.
@@ -53,6 +66,8 @@ class Cell:
         wall: Seconds of every pass.
         cpu: CPU seconds of every pass, all threads together.
         peak: Most memory of every process, in bytes: library, input and result.
+        runs: How many processes there were; a process has several passes where there are later ones.
+        limit: Seconds after which it was stopped, if it was too slow.
     """
 
     operation: str
@@ -70,6 +85,8 @@ class Cell:
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
     peak: list[int] = field(default_factory=list)
+    runs: int = 0
+    limit: int = 0
 
     @property
     def measurement(self) -> Measurement:
@@ -94,10 +111,16 @@ class Cell:
 
     @property
     def speed(self) -> float | None:
-        """Return work per second: bytes, tokens when decoding, runs when starting; None if unmeasured."""
-        work = {"decode": self.tokens, "start": 1, "load": 1}.get(self.operation, self.bytes)
-        return work / self.seconds if self.seconds else None
+        """Return work per second: bytes, or tokens, calls or runs, as ``WORK`` says; None if unmeasured."""
+        work = getattr(self, WORK[self.operation]) if self.operation in WORK else self.bytes
+        return (work if self.operation not in ONCE else 1) / self.seconds if self.seconds else None
 
+
+WORK = {"decode": "tokens", "decode_batch": "tokens", "stream": "tokens", "short": "documents"}
+"""What is counted of operations that are not measured by the byte."""
+
+ONCE = ("start", "load")
+"""Operations that do one thing, however long."""
 
 IDLE = 0.9
 """Share of the processors that has to be free, before and after each round, for it to count as undisturbed."""
@@ -112,33 +135,63 @@ def summary(numbers: Sequence[float]) -> dict[str, float] | None:
     return {"median": median(numbers), "min": min(numbers), "max": max(numbers)} if numbers else None
 
 
-def rivals(cells: Iterable[Cell], measurement: Measurement) -> list[Cell]:
-    """Return the cells of other libraries that stand beside ours.
+def is_level(ratio: float) -> bool:
+    """Return whether two speeds are too close to call.
 
-    Nobody else counts without making ids, so to count they encode.
+    >>> is_level(0.99), is_level(1.05)
+    (True, False)
     """
-    operation, *rest = measurement
-    wanted = ("encode" if operation == "count" else operation, *rest)
-    return [cell for cell in cells if cell.measurement == wanted and cell.library != OURS]
+    return 0.98 <= ratio <= 1.02
+
+
+def rivals(cells: Iterable[Cell], ours: Cell) -> list[Cell]:
+    """Return the cells of other libraries that stand beside ours: where we got separate texts, no file is read."""
+    return [
+        cell for cell in cells
+        if cell.measurement == ours.measurement and cell.library != OURS
+        and not (ours.way == "buffers" and cell.way == "file")
+    ]  # fmt: skip
+
+
+def verdict(ours: Cell, best: Cell | None, ratio: float | None) -> str:
+    """Say what becomes of a row; see ``VERDICTS``. Our own wrong result is a loss, one run behind as well."""
+    if ours.status in ("different", "failed", TOO_SLOW):
+        return "lost"
+    if best is None or ratio is None:
+        return "alone"
+    if is_level(ratio):
+        return "level"
+    if ratio < 1:
+        return "lost"
+    return "one run" if ratio < ONE_RUN and min(ours.runs, best.runs) == 1 else "won"
 
 
 def compare(cells: Sequence[Cell]) -> list[dict[str, object]]:
     """Hold each way of ours against the fastest other library, measurement by measurement.
 
-    Only cells with the right result count. ``ratio`` is our speed by theirs: under 1 we lose.
+    Only cells with the right result count; if there are none, one that was stopped at its limit. ``ratio`` is our
+    speed by theirs: under 1 we lose; ``at_least`` if theirs would have taken longer than its limit.
     """
     comparisons: list[dict[str, object]] = []
     for cell in cells:
-        if cell.library != OURS or cell.operation == "growth":
+        if cell.library != OURS or cell.operation == "growth" or cell.status == "not installed":
             continue
-        others = [rival for rival in rivals(cells, cell.measurement) if rival.status == RANKED and rival.speed]
-        best = max(others, key=_speed, default=None)
-        ranked = cell.status == RANKED and cell.speed and best
+        others = rivals(cells, cell)
+        right = [rival for rival in others if rival.status == RANKED and rival.speed]
+        stopped = [rival for rival in others if rival.status == TOO_SLOW]
+        best = max(right, key=_speed) if right else max(stopped, key=lambda rival: rival.limit, default=None)
+        ratio = None
+        if best is not None and cell.status == RANKED and cell.seconds:
+            # Who is stopped may have had less to do than we, never more: the limit stands for its time.
+            ratio = round(_speed(cell) / _speed(best) if right else best.limit / cell.seconds, 4)
         names = ("operation", "phase", "text", "tokenizer", "threads")
         entry: dict[str, object] = dict(zip(names, cell.measurement, strict=True))
         entry["ours"] = cell.name
         entry["best_rival"] = best.name if best else None
-        entry["ratio"] = round(_speed(cell) / _speed(best), 4) if best and ranked else None
+        entry["runs"] = [cell.runs, best.runs if best else 0]
+        entry["ratio"] = ratio
+        entry["at_least"] = ratio is not None and not right
+        entry["verdict"] = verdict(cell, best, ratio)
         comparisons.append(entry)
     return comparisons
 
@@ -195,7 +248,7 @@ def judge(
         whose: Who the reference is.
         accepts: Tells whether what it gave is right, if that is not to be equal.
     """
-    if cell.status in {"failed", "not installed"}:
+    if cell.status in UNMEASURED:
         return
     if expected is None:
         cell.status, cell.note = "unchecked", "there was nothing to compare with"

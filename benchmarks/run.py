@@ -8,24 +8,29 @@ compared with the reference before its speed counts. See NOTES.md for what is me
 from __future__ import annotations
 
 import argparse
+import itertools
 import signal
 import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import machine, render, results, texts
+from benchmarks import machine, page, results, texts
+from benchmarks.entries import Entry
 from benchmarks.operations import OPERATIONS
 from benchmarks.plan import TOKENIZERS, Options, Plan
 from benchmarks.processes import WorkerFailed, children_cpu
 
 ROOT = Path(__file__).resolve().parent.parent
-TEXTS = (*texts.BENCH_TEXTS, texts.EVERYWHERE)
+TEXTS = (*texts.BENCH_TEXTS, texts.EVERYWHERE, *texts.COLLECTIONS)
+REPETITIONS = 3
+QUICK_MEGABYTES = 4
 
 
 def say(message: str) -> None:
@@ -47,26 +52,23 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
     entries = list(plan.entries())
     spent["preparing"] = time.perf_counter() - began
     say(f"{len(entries)} processes a round; texts and tokenizers took {spent['preparing']:.0f} s")
-    rounds = 0
     for number in range(options.repetitions):
-        due = [entry for entry in entries if entry.rounds > number]
-        elapsed, estimate = time.perf_counter() - began, sum(entry.seconds for entry in due)
-        if options.minutes is not None and number and elapsed + estimate > 60 * options.minutes:
-            say(f"round {number + 1} would take {estimate:.0f} s more than there is time for: left out")
-            break
-        for entry in due:
-            entry.run()
-            spent[entry.first.operation] += entry.seconds
-        rounds += 1
+        rounds_began = time.perf_counter()
+        run_all([entry for entry in entries if entry.rounds > number], spent)
         free.append(machine.free_cores())
-        say(f"round {rounds} of {options.repetitions}: {time.perf_counter() - began - elapsed:.0f} s")
+        say(f"round {number + 1} of {options.repetitions}: {time.perf_counter() - rounds_began:.0f} s")
     checking = time.perf_counter()
     plan.judge(entries)
     spent["checking"] = time.perf_counter() - checking
+    if options.repetitions > 1:
+        again = near(entries)
+        say(f"{len(again)} that ran once are too near to tell: they run as often as ours")
+        for _ in range(options.repetitions - 1):
+            run_all(again, spent)
     head = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "mode": options.mode,
-        "repetitions": rounds,
+        "repetitions": options.repetitions,
         "machine": machine.describe(),
         "load": {"start": load, "end": machine.load_average()},
         "free_cores": free,
@@ -74,41 +76,67 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
         | {"total": round(time.perf_counter() - began, 1), "cpu": round(children_cpu(), 1)},
         "versions": {"python": sys.version.split()[0], **plan.versions},
         "core": machine.core_build(),
+        "commit": machine.commit(ROOT),
         "texts": {text.name: text.describe() for text in prepared},
     }
     return results.build(head, [cell for entry in entries for cell in entry.cells.values()])
 
 
+def run_all(entries: Iterable[Entry], spent: defaultdict[str, float]) -> None:
+    """Run each of these processes once more."""
+    for operation, several in itertools.groupby(entries, key=lambda entry: entry.first.operation):
+        began = time.perf_counter()
+        for entry in several:
+            entry.run()
+            spent[operation] += entry.seconds
+        say(f"  {operation}: {time.perf_counter() - began:.0f} s")
+
+
+def near(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the processes that ran once and turned out to be the best beside ours, too near for one run to tell."""
+    by_cell = {(cell.measurement, cell.name): (entry, cell) for entry in entries for cell in entry.cells.values()}
+    names = ("operation", "phase", "text", "tokenizer", "threads")
+    found = {
+        id(entry): entry
+        for row in results.compare([cell for _, cell in by_cell.values()])
+        if row["verdict"] in ("one run", "lost", "level") and row["best_rival"]
+        for entry, _ in [by_cell[tuple(row[name] for name in names), row["best_rival"]]]
+        if entry.first.runs == 1 and entry.rounds == 1
+    }
+    return list(found.values())
+
+
 def options_of(arguments: argparse.Namespace) -> Options:
     """Turn the command line into what a round is to be."""
-    mode = "quick" if arguments.quick else "full" if arguments.full else "default"
-    limits = {"quick": 4_000_000, "default": 20_000_000, "full": None}
+    megabytes = arguments.megabytes or (QUICK_MEGABYTES if arguments.quick else None)
     return Options(
-        mode=mode,
-        repetitions=arguments.repetitions or (1 if arguments.quick else 5),
+        mode="part" if is_part(arguments) else "full",
+        repetitions=arguments.repetitions or (1 if arguments.quick else REPETITIONS),
         operations=tuple(name for name in OPERATIONS if name in (arguments.only or OPERATIONS)),
         texts=tuple(name for name in TEXTS if name in (arguments.text or TEXTS)),
         tokenizers=tuple(name for name in TOKENIZERS if name in (arguments.tokenizer or TOKENIZERS)),
-        limit=limits[mode],
-        minutes=arguments.minutes if mode == "default" else None,
+        limit=None if megabytes is None else int(megabytes * 1e6),
     )
+
+
+def is_part(arguments: argparse.Namespace) -> bool:
+    """Tell whether something is left out, so that the round is not to be stored."""
+    chosen = (arguments.only, arguments.text, arguments.tokenizer, arguments.megabytes, arguments.repetitions)
+    return arguments.quick or any(each is not None for each in chosen)
 
 
 def main() -> int:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="one repetition on 4 MB of each text: a sanity check")
-    size.add_argument("--full", action="store_true", help="all of each text, trained on too: takes long")
-    parser.add_argument("--repetitions", type=int, metavar="N", help="rounds (5; what takes long gets fewer)")
+    parser.add_argument("--quick", action="store_true", help="everything once, on 4 MB of each text: a sanity check")
+    parser.add_argument("--megabytes", type=float, metavar="N", help="only so much of each text")
+    parser.add_argument("--repetitions", type=int, metavar="N", help="rounds (3; what is slow gets one)")
     parser.add_argument("--only", action="append", choices=list(OPERATIONS), help="measure this only (repeatable)")
     parser.add_argument("--text", action="append", choices=TEXTS, help="repeatable")
     parser.add_argument("--tokenizer", action="append", choices=TOKENIZERS, help="repeatable")
-    parser.add_argument("--minutes", type=float, default=9.0, help="drop rounds rather than take longer (9)")
     parser.add_argument("-o", "--output", type=Path, help="where to write (default: benchmarks/results.json)")
     arguments = parser.parse_args()
-    partial = arguments.quick or arguments.only or arguments.text or arguments.tokenizer or arguments.repetitions
-    output = arguments.output or (None if partial else results.PATH)
+    output = arguments.output or (None if is_part(arguments) else results.PATH)
     if output is None:
         say("note: results.json holds whole rounds only; this one is shown and not stored (-o stores it)")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the texts in the temporary folder go away
@@ -124,7 +152,7 @@ def main() -> int:
     if output is not None:
         results.save(round_, output)
         say(f"wrote {output.name}: {len(round_['cells'])} cells in {round_['seconds']['total']:.0f} s")
-    print(render.readme_block(round_))
+    print(page.rows_of_round(round_))
     return 0
 
 

@@ -7,6 +7,7 @@ all libraries get the same documents, whether as buffers, as strings or as a fil
 from __future__ import annotations
 
 import hashlib
+import itertools
 import lzma
 import sysconfig
 from collections.abc import Iterable
@@ -22,6 +23,17 @@ BENCH_TEXTS = ("english", "code", "chinese", "multilingual")
 
 LINE = "The quick brown fox jumps over the lazy dog, 12345 times: 你好, мир!"
 """What a process encodes that is measured by its start."""
+
+SHORT = "The quick brown fox jumps over the lazy dog, 12345 times."
+"""What is encoded again and again, in one call after the other."""
+
+PACKAGES, MESSAGES = "packages", "messages"
+COLLECTIONS = (PACKAGES, MESSAGES)
+"""Texts that are many separate ones: they are given to the libraries as such, and nothing is trained on them."""
+
+PACKAGES_BYTES = 80_000_000
+MESSAGE_BYTES = range(20, 601)
+MESSAGE_NUMBER = 100_000
 
 EVERYWHERE = "python"
 """The text that every machine has, for where there are no others."""
@@ -101,6 +113,37 @@ def python_sources(repository: Path) -> list[bytes]:
     return [content for content in contents if usable(content)]
 
 
+def package_sources(limit: int) -> tuple[list[bytes], str]:
+    """Return about so many bytes of the Python packages that are installed, a document a file, and their source.
+
+    Code that nobody has tuned a tokenizer to: it differs from machine to machine.
+    """
+    folder = Path(sysconfig.get_path("purelib"))
+    contents = [path.read_bytes() for path in sorted(folder.rglob("*.py")) if path.is_file()]
+    documents = [content for content in contents if usable(content)]
+    stride = stride_for(sum(map(len, documents)), limit)
+    packages = sum(path.suffix == ".dist-info" for path in folder.iterdir())
+    source = f"the sources of {packages} installed Python packages" + (
+        f", every {ordinal(stride)} file" if stride > 1 else ""
+    )
+    return documents[::stride], source
+
+
+def messages(of: Iterable[Text], number: int) -> list[bytes]:
+    """Return lines of some texts as short as people's messages, from each as many, by turns."""
+    several = list(of)
+    lines = []
+    for text in several:
+        short = [
+            line for line in text.path.read_bytes().replace(SEPARATOR, b"").split(b"\n")
+            if len(line) in MESSAGE_BYTES and line.strip() == line
+        ]  # fmt: skip
+        wanted = -(-number // len(several))
+        stride = max(1, len(short) // wanted)
+        lines.append(short[::stride][:wanted])
+    return [line for turn in itertools.zip_longest(*lines) for line in turn if line is not None][:number]
+
+
 def bench_text(path: Path, limit: int | None) -> list[bytes]:
     """Return the documents of the first ``limit`` bytes of a compressed text."""
     with lzma.open(path) as file:
@@ -129,11 +172,11 @@ def shortened(text: Text, size: int, folder: Path) -> Text:
     return store(f"{text.name} {size // 1_000_000} MB", documents, f"the first {size // 1_000_000} MB of it", folder)
 
 
-def running(text: Text, folder: Path) -> Path:
-    """Store a text as one document, without NULs, and give the file."""
-    path = folder / f"{text.name} running.txt"
+def running(text: Text, folder: Path, stride: int = 1) -> Path:
+    """Store every ``stride``-th document of a text as one, without NULs, and give the file."""
+    path = folder / f"{text.name} {stride} running.txt"
     if not path.exists():
-        path.write_bytes(text.path.read_bytes().replace(SEPARATOR, b""))
+        path.write_bytes(b"".join(read(text.path, stride)))
     return path
 
 
@@ -144,20 +187,26 @@ def read(path: Path, stride: int = 1) -> list[bytes]:
 
 def prepare(names: Iterable[str], folder: Path, repository: Path, limit: int | None) -> list[Text]:
     """Prepare texts of about ``limit`` bytes each (None: whole); those that the machine has not are left out."""
-    prepared = []
+    prepared: list[Text] = []
     beside = repository.parent / "shared" / "corpora" / "bench"
-    for name in names:
-        if name == EVERYWHERE and not prepared:
-            documents = python_sources(repository)
-            stride = stride_for(sum(map(len, documents)), limit)
-            source = "Python's standard library and corpora/" + (
-                f", every {ordinal(stride)} file" if stride > 1 else ""
-            )
-            prepared.append(store(name, documents[::stride], source, folder))
-        elif (beside / f"{name}.txt.xz").is_file():
+    chosen = set(names)
+    for name in BENCH_TEXTS:
+        if name in chosen and (beside / f"{name}.txt.xz").is_file():
             source = f"{name}.txt" + ("" if limit is None else f", first {limit / 1e6:g} MB")
             prepared.append(store(name, bench_text(beside / f"{name}.txt.xz", limit), source, folder))
-    return prepared
+    if EVERYWHERE in chosen and not prepared:
+        documents = python_sources(repository)
+        stride = stride_for(sum(map(len, documents)), limit)
+        source = "Python's standard library and corpora/" + (f", every {ordinal(stride)} file" if stride > 1 else "")
+        prepared.append(store(EVERYWHERE, documents[::stride], source, folder))
+    collections = []
+    if PACKAGES in chosen:
+        documents, source = package_sources(min(limit or PACKAGES_BYTES, PACKAGES_BYTES))
+        collections.append(store(PACKAGES, documents, source, folder))
+    if MESSAGES in chosen and prepared:
+        source = f"lines of {MESSAGE_BYTES[0]} to {MESSAGE_BYTES[-1]} bytes of the texts above, by turns"
+        collections.append(store(MESSAGES, messages(prepared, MESSAGE_NUMBER), source, folder))
+    return prepared + collections
 
 
 def ordinal(number: int) -> str:

@@ -9,10 +9,21 @@ from typing import Any
 
 from benchmarks.jobs import Job
 
-BYTE_LEVEL = ("cl100k_base", "o200k_base", "gpt2", "llama3")
+FROM_FILE = "gpt2-file"
+"""gpt2's table read from a file, as a table of one's own is, beside the one that is built in."""
+
+OWN_PATTERN = "own-pattern"
+"""gpt2's table with a split pattern that somebody made: no library knows it beforehand."""
+
+PATTERN = r" ?\p{L}+| ?\p{N}{1,2}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+"""That pattern."""
+
+BYTE_LEVEL = ("cl100k_base", "o200k_base", "gpt2", FROM_FILE, "llama3", OWN_PATTERN)
 """Byte-level encodings; llama3 lies beside the repository on some machines, the others are built in."""
 
-GIGATOKEN_SCHEMES: dict[str, str] = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
+GIGATOKEN_SCHEMES: dict[str, str] = {
+    "gpt2": "gpt2", FROM_FILE: "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k",
+}  # fmt: skip
 
 LLAMA3 = Path("llama3-tiktoken", "tokenizer.model")
 
@@ -94,10 +105,13 @@ def prepare(name: str, folder: Path, repository: Path) -> Vocabulary | None:
         return Vocabulary(
             name, "byte-level", "tiktoken", str(source), pattern, ranks=str(source), tokenizer_json=str(hf_json)
         )
-    tokenizer = load(name)
+    is_own = name in (FROM_FILE, OWN_PATTERN)
+    tokenizer = load("gpt2" if is_own else name)
     ranks.write_bytes(dump(tokenizer, "tiktoken")[""])
+    if name == OWN_PATTERN:
+        tokenizer = load(ranks, pattern=PATTERN)
     hf_json.write_bytes(dump(tokenizer, "tokenizer.json")[""])
     return Vocabulary(
-        name, "byte-level", "tiktoken", name, tokenizer.patterns[0], GIGATOKEN_SCHEMES[name],
-        ranks=str(ranks), tokenizer_json=str(hf_json),
+        name, "byte-level", "tiktoken", str(ranks) if is_own else name, tokenizer.patterns[0],
+        GIGATOKEN_SCHEMES.get(name, ""), ranks=str(ranks), tokenizer_json=str(hf_json),
     )  # fmt: skip

@@ -10,7 +10,7 @@ fields of the Rust struct that is named, and those that are bytes are in base64.
 of another kind raises ``ValueError`` with its name; so do options that contradict each other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias, final
 
 from typing_extensions import Buffer
@@ -20,6 +20,9 @@ _Progress: TypeAlias = Callable[[int, int], None]
 
 _Tokens: TypeAlias = tuple[Buffer, Buffer]
 """The bytes of all tokens by id, and where each ends (u32); an empty range: an unused id."""
+
+_Text: TypeAlias = str | bytes | bytearray | memoryview
+"""A text. Those that may change, and a str with a lone surrogate, are refused: TypeError, UnicodeEncodeError."""
 
 _Specials: TypeAlias = tuple[Buffer, Buffer, Buffer]
 """Special tokens: their ids, ascending (u32); their bytes, and where each ends (u32)."""
@@ -179,6 +182,18 @@ class Encoder:
         self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
     ) -> tuple[U32Array, U64Array]:
         """Encode the documents of a block: all ids, and where each document's ids end."""
+
+    def encode_text(self, text: _Text, matcher: SpecialMatcher | None, threads: int) -> list[int]:
+        """Encode one text."""
+
+    def encode_texts(
+        self, texts: Iterable[_Text], matcher: SpecialMatcher | None, threads: int
+    ) -> tuple[U32Array, U64Array]:
+        """Encode texts that lie apart: all ids, and where each one's end. The offset of an error is that in all texts,
+        one after the other."""
+
+    def count_texts(self, texts: Iterable[_Text], matcher: SpecialMatcher | None, threads: int) -> U64Array:
+        """Count the tokens of texts that lie apart."""
 
     def sample(
         self, block: _Block, options: bytes, matcher: SpecialMatcher | None, threads: int

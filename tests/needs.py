@@ -18,6 +18,7 @@ SHARED = "needs ../shared (real tokenizers and reference results), which is not 
 
 NO_TERMINAL = "needs a pseudo-terminal, which Windows has not"
 NO_SITE = "needs zensical, which make site installs"
+NO_TRAP = "needs a processor that traps CPUID, and a C compiler"
 NO_LIMITS = "needs limits on a process (resource), which Windows has not"
 
 ALLOWED = {
@@ -37,10 +38,14 @@ ALLOWED = {
     ),
     "needs mandoc or groff, which are not installed": "the text of the pages is tested without",
     NO_SITE: "a generator of pages that nothing else needs; the workflow `site` runs make site",
+    NO_TRAP: "the benchmark's rows of lesser machines; the core's own tests try every kind of instructions",
     NO_TERMINAL: "one of the system's other programs would be tested",
     NO_LIMITS: "how little memory is enough, and what happens without, is the same everywhere",
     **dict.fromkeys(
-        (f"needs {name}, which make bench installs" for name in ("fastokens", "gigatoken", "splintr-rs", "tokie")),
+        (
+            f"needs {name}, which make bench installs"
+            for name in ("fastokens", "gigatoken", "rs-bpe", "splintr-rs", "tokie")
+        ),
         "a rival that is measured, not one that the tests compare with",
     ),
     **dict.fromkeys(

@@ -1,8 +1,11 @@
 """The libraries that are measured, each in the ways that suit it best.
 
 An adapter imports its library in the worker's process only, when it is asked for a task. Making the
-task (tokenizer loaded, documents in the type that the library wants) is not timed; ``Task.run`` is.
-Whatever ``result`` does to compare results comes after the clock has stopped.
+task is not timed: the tokenizer is loaded, and the documents, byte strings or strings, are in a list as
+programs have them (ours of one text: in one byte string). ``Task.run`` is timed: with it what a library
+does to them before it can begin, as joining them. Before that, each library has done the same with one
+letter, so that nobody's is the first use. Whatever ``result`` does to compare results comes after the
+clock has stopped.
 
 Each says ``distribution``, its name where packages are installed from; ``operations`` and ``kinds`` of
 tokenizers that it is measured at; ``ways`` of encoding; ``slow`` if it is no rival for the first place,

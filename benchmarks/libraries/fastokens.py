@@ -6,6 +6,7 @@ from array import array
 from typing import Any
 
 from benchmarks.jobs import Job, Task
+from benchmarks.libraries.calls import calls, encoded
 
 KNOWN = ("cl100k_base", "o200k_base")
 """Encodings whose patterns it scans by hand; any other it runs as a regular expression."""
@@ -17,7 +18,7 @@ class Fastokens:
     distribution = "fastokens"
     stride = 1
     ways = ("",)
-    operations = ("encode", "whole")
+    operations = ("encode", "short", "decode_batch", "whole")
     kinds = ("byte-level",)
     slow = False
 
@@ -33,6 +34,16 @@ class Fastokens:
         """Encode a list of strings into one flat buffer."""
         tokenizer, texts = self.load_from(job), [document.decode() for document in documents]
         return Task(lambda: tokenizer.encode_batch_flat(texts), lambda flat: array("I", flat[0]))
+
+    def short(self, job: Job, texts: list[str], repeats: int) -> Task:
+        """Encode each text in a call, and take the ids out."""
+        tokenizer = self.load_from(job)
+        return calls(lambda text: tokenizer.encode(text).ids, texts, repeats)
+
+    def decode_batch(self, job: Job, lists: list[list[int]]) -> Task:
+        """Decode lists of numbers into strings."""
+        tokenizer = self.load_from(job)
+        return Task(lambda: tokenizer.decode_batch(lists), encoded)
 
     whole = """\
 import sys, fastokens

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.jobs import Job, Task
+from benchmarks.libraries.calls import calls, encoded
 from benchmarks.texts import SEPARATOR
 
 
@@ -16,7 +17,7 @@ class Gigatoken:
     distribution = "gigatoken"
     stride = 1
     ways = ("file", "buffers")
-    operations = ("encode", "decode", "train", "start", "whole")
+    operations = ("encode", "short", "decode", "decode_batch", "train", "start", "whole")
     kinds = ("byte-level", "sentencepiece")
     slow = False
 
@@ -35,8 +36,6 @@ class Gigatoken:
         from gigatoken import BytesSource, TextFileSource
 
         tokenizer, parallel = self.load_from(job), job.threads > 1
-        # Gigatoken imports awkward when it first needs it, for 0.3 s: that is loading, not encoding.
-        awkward.flatten(tokenizer.encode_batch(BytesSource([]), parallel=False))
 
         def ids(encoded: Any) -> array[int]:
             return array("I", numpy.asarray(awkward.flatten(encoded), dtype=numpy.uint32).tobytes())
@@ -57,17 +56,24 @@ class Gigatoken:
         tokenizer, numbers = self.load_from(job), numpy.frombuffer(ids, dtype=numpy.uint32)
         return Task(lambda: tokenizer.decode(numbers), bytes)
 
+    def short(self, job: Job, texts: list[str], repeats: int) -> Task:
+        """Encode each text in a call."""
+        return calls(self.load_from(job).encode, texts, repeats, lambda ids: ids.tolist())
+
+    def decode_batch(self, job: Job, lists: list[list[int]]) -> Task:
+        """Decode lists of numbers into byte strings, one after the other: it knows no batches."""
+        tokenizer = self.load_from(job)
+        return Task(lambda: [tokenizer.decode(numbers).decode() for numbers in lists], encoded)
+
     def train(self, job: Job, documents: list[bytes]) -> Task:
         """Train with GPT-2's pattern, the only one it trains with."""
         from gigatoken import train_bpe
-
-        data = SEPARATOR.join(documents)
 
         def tokens(trained: Any) -> list[bytes]:
             vocabulary = trained[0]
             return [vocabulary[token_id] for token_id in sorted(vocabulary)]
 
-        return Task(lambda: train_bpe(data, job.vocab_size, [], separator=SEPARATOR), tokens)
+        return Task(lambda: train_bpe(SEPARATOR.join(documents), job.vocab_size, [], separator=SEPARATOR), tokens)
 
     _LOADING = """\
 import sys, gigatoken

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.jobs import Job, Task
+from benchmarks.libraries.calls import calls, encoded
 
 
 class Splintr:
@@ -16,7 +17,7 @@ class Splintr:
     distribution = "splintr-rs"
     stride = 2
     ways = ("",)
-    operations = ("encode", "start", "whole")
+    operations = ("encode", "short", "decode_batch", "stream", "start", "whole")
     kinds = ("byte-level", "wordpiece", "unigram", "sentencepiece")
     slow = True
 
@@ -25,7 +26,8 @@ class Splintr:
         import splintr
 
         if job.ranks:
-            pattern = getattr(splintr, f"{job.tokenizer.upper()}_PATTERN")  # with ours it fails
+            # With ours of a known encoding it fails.
+            pattern = getattr(splintr, f"{job.tokenizer.upper()}_PATTERN", job.pattern)
             return splintr.Tokenizer.from_bytes(Path(job.ranks).read_bytes(), pattern)
         return splintr.from_json(job.tokenizer_json)
 
@@ -51,6 +53,26 @@ class Splintr:
             return kept
 
         return Task(lambda: tokenizer.encode_batch_flat(texts), ids)
+
+    def short(self, job: Job, texts: list[str], repeats: int) -> Task:
+        """Encode each text in a call."""
+        return calls(self.load_from(job).encode_ordinary, texts, repeats)
+
+    def decode_batch(self, job: Job, lists: list[list[int]]) -> Task:
+        """Decode lists of numbers into strings."""
+        tokenizer = self.load_from(job)
+        return Task(lambda: tokenizer.decode_batch(lists), encoded)
+
+    def stream(self, job: Job, ids: array[int]) -> Task:
+        """Decode token by token."""
+        tokenizer, numbers = self.load_from(job), ids.tolist()
+
+        def run() -> str:
+            decoder = tokenizer.streaming_decoder()
+            parts = [decoder.add_token(number) for number in numbers]
+            return "".join(part for part in parts if part) + decoder.flush()
+
+        return Task(run, str.encode)
 
     _LOADING = """\
 import sys, splintr

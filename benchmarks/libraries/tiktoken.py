@@ -6,6 +6,7 @@ from array import array
 from typing import Any
 
 from benchmarks.jobs import Job, Task
+from benchmarks.libraries.calls import calls, encoded
 
 
 class Tiktoken:
@@ -14,7 +15,7 @@ class Tiktoken:
     distribution = "tiktoken"
     stride = 8
     ways = ("",)
-    operations = ("encode", "decode", "start", "whole")
+    operations = ("encode", "short", "decode", "decode_batch", "start", "whole")
     kinds = ("byte-level",)
     slow = True
 
@@ -38,6 +39,15 @@ class Tiktoken:
         """Decode a list of numbers: twice as fast as an array."""
         encoding, numbers = self.load_from(job), ids.tolist()
         return Task(lambda: encoding.decode_bytes(numbers), bytes)
+
+    def short(self, job: Job, texts: list[str], repeats: int) -> Task:
+        """Encode each text in a call."""
+        return calls(self.load_from(job).encode_ordinary, texts, repeats)
+
+    def decode_batch(self, job: Job, lists: list[list[int]]) -> Task:
+        """Decode lists of numbers into strings."""
+        encoding = self.load_from(job)
+        return Task(lambda: encoding.decode_batch(lists, num_threads=job.threads), encoded)
 
     _LOADING = """\
 import sys, tiktoken

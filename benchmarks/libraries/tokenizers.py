@@ -6,6 +6,7 @@ from array import array
 from typing import Any
 
 from benchmarks.jobs import Job, Task
+from benchmarks.libraries.calls import calls, encoded
 from benchmarks.texts import LINE
 
 
@@ -15,7 +16,7 @@ class Tokenizers:
     distribution = "tokenizers"
     stride = 20
     ways = ("",)
-    operations = ("encode", "decode", "train", "load", "start")
+    operations = ("encode", "tokens", "short", "decode", "decode_batch", "stream", "train", "load", "start")
     kinds = ("byte-level", "wordpiece", "unigram", "sentencepiece")
     slow = True
 
@@ -35,10 +36,45 @@ class Tokenizers:
             lambda encodings: array("I", [token_id for encoding in encodings for token_id in encoding.ids]),
         )
 
+    def tokens(self, job: Job, documents: list[bytes]) -> Task:
+        """Encode a list of strings, with the places of tokens."""
+        tokenizer, texts = self.load_from(job), [document.decode() for document in documents]
+
+        def run() -> list[tuple[list[int], list[tuple[int, int]]]]:
+            return [(each.ids, each.offsets) for each in tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+        def joined(found: list[tuple[list[int], list[tuple[int, int]]]]) -> tuple[list[int], list[tuple[int, int]]]:
+            return [number for ids, _ in found for number in ids], [place for _, places in found for place in places]
+
+        return Task(run, joined)
+
+    def short(self, job: Job, texts: list[str], repeats: int) -> Task:
+        """Encode each text in a call, and take the ids out."""
+        tokenizer = self.load_from(job)
+        return calls(lambda text: tokenizer.encode(text, add_special_tokens=False).ids, texts, repeats)
+
     def decode(self, job: Job, ids: array[int]) -> Task:
         """Decode a list of numbers into a string."""
         tokenizer, numbers = self.load_from(job), ids.tolist()
         return Task(lambda: tokenizer.decode(numbers, skip_special_tokens=False), str.encode)
+
+    def decode_batch(self, job: Job, lists: list[list[int]]) -> Task:
+        """Decode lists of numbers into strings."""
+        tokenizer = self.load_from(job)
+        return Task(lambda: tokenizer.decode_batch(lists, skip_special_tokens=False), encoded)
+
+    def stream(self, job: Job, ids: array[int]) -> Task:
+        """Decode token by token."""
+        from tokenizers.decoders import DecodeStream
+
+        tokenizer, numbers = self.load_from(job), ids.tolist()
+
+        def run() -> str:
+            stream = DecodeStream(skip_special_tokens=False)
+            parts = [stream.step(tokenizer, number) for number in numbers]
+            return "".join(part for part in parts if part is not None)
+
+        return Task(run, str.encode)
 
     def load(self, job: Job) -> Task:
         """Read a tokenizer.json."""

@@ -6,6 +6,7 @@ from array import array
 from typing import Any
 
 from benchmarks.jobs import Job, Task
+from benchmarks.libraries.calls import calls, encoded, spans
 
 
 class Tokie:
@@ -14,7 +15,7 @@ class Tokie:
     distribution = "tokie"
     stride = 4
     ways = ("",)
-    operations = ("encode", "decode")
+    operations = ("encode", "count", "tokens", "short", "decode", "decode_batch")
     kinds = ("byte-level", "wordpiece", "unigram")
     slow = True
 
@@ -31,6 +32,36 @@ class Tokie:
             lambda: tokenizer.encode_batch_flat(texts, add_special_tokens=False),
             lambda flat: array("I", flat[0].tobytes()),
         )
+
+    def count(self, job: Job, documents: list[bytes]) -> Task:
+        """Count the tokens of a list of strings."""
+        tokenizer, texts = self.load_from(job), [document.decode() for document in documents]
+        return Task(lambda: tokenizer.count_tokens_batch(texts), sum)
+
+    def tokens(self, job: Job, documents: list[bytes]) -> Task:
+        """Encode strings with the places of tokens, which it gives in bytes."""
+        tokenizer, texts = self.load_from(job), [document.decode() for document in documents]
+
+        def run() -> list[tuple[list[int], list[tuple[int, int]]]]:
+            encodings = (tokenizer.encode_with_offsets(text, add_special_tokens=False) for text in texts)
+            return [(encoding.ids, encoding.offsets) for encoding in encodings]
+
+        return Task(
+            run,
+            lambda found: spans(
+                [(ids, [start for start, _ in places], [end for _, end in places]) for ids, places in found], texts
+            ),
+        )
+
+    def short(self, job: Job, texts: list[str], repeats: int) -> Task:
+        """Encode each text in a call, and take the ids out."""
+        tokenizer = self.load_from(job)
+        return calls(lambda text: tokenizer.encode(text, add_special_tokens=False).ids, texts, repeats)
+
+    def decode_batch(self, job: Job, lists: list[list[int]]) -> Task:
+        """Decode lists of numbers into strings."""
+        tokenizer = self.load_from(job)
+        return Task(lambda: tokenizer.decode_batch(lists), encoded)
 
     def decode(self, job: Job, ids: array[int]) -> Task:
         """Decode a list of numbers."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.instructions import LEVELS
+from benchmarks.operations.calls import DecodeBatch, Short, Stream, Tokens
 from benchmarks.operations.decoding import Decode
-from benchmarks.operations.encoding import Count, Encode
+from benchmarks.operations.encoding import Count, Encode, EncodeWithFewer
 from benchmarks.operations.growth import Growth
 from benchmarks.operations.learning import LearnModels
 from benchmarks.operations.starting import Load, Start
@@ -18,9 +20,14 @@ from benchmarks.operations.whole import Whole
 
 OPERATIONS: dict[str, Any] = {
     "encode": Encode(),
+    **{level: EncodeWithFewer(level) for level in LEVELS},
     "count": Count(),
+    "tokens": Tokens(),
+    "short": Short(),
     "whole": Whole(),
     "decode": Decode(),
+    "decode_batch": DecodeBatch(),
+    "stream": Stream(),
     "train": Train(),
     "learn": LearnModels(),
     "start": Start(),

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.entries import Entry
 from benchmarks.libraries import LIBRARIES
-from benchmarks.operations.encoding import FIRST_ENCODING
+from benchmarks.operations.encoding import FIRST_ENCODING, OTHER_ROUNDS
 
 TEXTS = ("english", "chinese")
 STRIDE = 4
@@ -30,7 +30,7 @@ class Decode:
                     operation="decode", library=name, passes=PASSES, text=str(text.path), stride=STRIDE,
                     ids=str(plan.ids_of(text, vocabulary, STRIDE)),
                 )  # fmt: skip
-                rounds = 1 if library.slow else plan.options.repetitions
+                rounds = OTHER_ROUNDS if library.slow else plan.options.repetitions
                 yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), rounds)
 
     def expected(self, *_: Any) -> tuple[object, str]:

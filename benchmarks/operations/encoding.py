@@ -7,7 +7,8 @@ from typing import Any
 
 from benchmarks.entries import Entry
 from benchmarks.libraries import LIBRARIES, OURS
-from benchmarks.vocabularies import Vocabulary
+from benchmarks.texts import COLLECTIONS
+from benchmarks.vocabularies import OWN_PATTERN, Vocabulary
 
 FIRST_ENCODING = "cl100k_base"
 """The encoding that all libraries are measured with; with the others those that may be the first."""
@@ -19,23 +20,18 @@ LEADERS = {
     "unigram": (OURS, "splintr", "sentencepiece"),
     "sentencepiece": (OURS, "gigatoken", "splintr"),
 }
-"""Who may be the first at a kind of tokenizer. The others are measured in fewer rounds, with one thread."""
+"""Who may be the first at a kind of tokenizer. The others run once, with one thread; again if they are near."""
 
 OTHER_ROUNDS = 1
-TWO_THREADS = ((OURS, ""), ("gigatoken", "file"))
-"""Who is measured with two threads in memory, and in which way; as whole processes, more are."""
 
-SLOW_AT_FASTOKENS = ("english", "code")
-"""Where fastokens is measured with the first encoding only: it is no rival there on a first pass."""
+OWN_PATTERN_LIBRARIES = (OURS, "fastokens", "splintr", "tiktoken", "tokenizers")
+"""Who takes a pattern of one's own: gigatoken says that it does not, tokie makes other pieces."""
 
-OTHER_STRIDE = 3
-"""Byte-level encodings but the first take every 3rd document."""
+PART_STRIDE = 4
+"""Tokenizers with stages, and those with a pattern of one's own, take every 4th document: all are that much slower."""
 
 STAGED_TEXTS = ("english", "chinese")
-STAGED_STRIDE = 4
-"""Tokenizers with stages take every 4th document: the libraries beside us are that much slower."""
-
-ENGLISH_ONLY = ("t5", "xlnet")
+ENGLISH_ONLY = ("t5", "xlnet", OWN_PATTERN)
 
 
 class Encode:
@@ -44,64 +40,99 @@ class Encode:
     def entries(self, plan: Any) -> Iterator[Entry]:
         """Yield the processes of a round."""
         for vocabulary in plan.vocabularies.values():
-            for text in plan.texts.values():
-                if vocabulary.kind != "byte-level" and not self._is_staged_text(vocabulary, text.name, plan):
+            for text in [*plan.texts.values(), *plan.collections.values()]:
+                if not self._is_measured(vocabulary, text.name, plan):
                     continue
                 for threads in plan.threads if vocabulary.name == FIRST_ENCODING else (1,):
-                    for name, way in self.ways(vocabulary):
+                    for name, way in self.ways(vocabulary, text.name):
                         leads = name in LEADERS[vocabulary.kind]
-                        if threads > 1 and (name, way) not in TWO_THREADS:
-                            continue
-                        if name == "fastokens" and vocabulary.name != FIRST_ENCODING and text.name in SLOW_AT_FASTOKENS:
+                        if threads > 1 and not leads:
                             continue
                         stride = self.stride_of(name, vocabulary)
                         job = vocabulary.job(
                             operation="encode", library=name, way=way, threads=threads, passes=PASSES,
                             text=str(text.path), stride=stride,
                         )  # fmt: skip
-                        rounds = plan.options.repetitions if leads else min(OTHER_ROUNDS, plan.options.repetitions)
+                        rounds = plan.options.repetitions if leads else OTHER_ROUNDS
                         entry = plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), rounds)
                         entry.stride = stride
                         yield entry
 
     @staticmethod
-    def _is_staged_text(vocabulary: Vocabulary, text: str, plan: Any) -> bool:
+    def _is_measured(vocabulary: Vocabulary, text: str, plan: Any) -> bool:
+        if text in COLLECTIONS:
+            return vocabulary.name == FIRST_ENCODING
+        if vocabulary.kind == "byte-level" and vocabulary.name != OWN_PATTERN:
+            return True
         wanted = [name for name in STAGED_TEXTS if name in plan.texts] or list(plan.texts)
         return text in (wanted[:1] if vocabulary.name in ENGLISH_ONLY else wanted)
 
-    @staticmethod
-    def ways(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
-        """Yield (library, way) of all that are measured with a tokenizer."""
+    @classmethod
+    def ways(cls, vocabulary: Vocabulary, text: str) -> Iterator[tuple[str, str]]:
+        """Yield (library, way) of all that are measured with a tokenizer and a text."""
         byte_level = vocabulary.kind == "byte-level"
         for name, library in LIBRARIES.items():
             if "encode" not in library.operations or vocabulary.kind not in library.kinds:
                 continue
-            if byte_level and name not in LEADERS["byte-level"] and vocabulary.name != FIRST_ENCODING:
+            if vocabulary.name == OWN_PATTERN:
+                if name not in OWN_PATTERN_LIBRARIES:
+                    continue
+            elif byte_level and name not in LEADERS["byte-level"] and vocabulary.name != FIRST_ENCODING:
                 continue
             needs_json = name in ("tokenizers", "tokie") or (name in ("splintr", "gigatoken") and not byte_level)
             if needs_json and not vocabulary.tokenizer_json:
                 continue
             if name == "sentencepiece" and not vocabulary.sentencepiece:
                 continue
-            # A file is read whole, so a part of a text is given as buffers.
-            both = vocabulary.name == FIRST_ENCODING
-            yield from ((name, way) for way in library.ways if not way or both or way == "buffers")
+            yield from ((name, way) for way in library.ways if cls._suits(name, way, vocabulary, text))
+
+    @classmethod
+    def _suits(cls, library: str, way: str, vocabulary: Vocabulary, text: str) -> bool:
+        """Tell whether a library is measured in this way: separate texts as such, the rest in one or as a file."""
+        if not LIBRARIES[library].ways[1:]:
+            return True
+        in_parts = text in COLLECTIONS or cls.stride_of(library, vocabulary) > 1
+        if vocabulary.name == FIRST_ENCODING or library != OURS:
+            return way == "buffers" or not in_parts
+        return (way == "buffers") == in_parts
 
     @staticmethod
     def stride_of(library: str, vocabulary: Vocabulary) -> int:
         """State which every n-th document a library takes."""
-        least = STAGED_STRIDE if vocabulary.kind != "byte-level" else OTHER_STRIDE
-        return max(1 if vocabulary.name == FIRST_ENCODING else least, LIBRARIES[library].stride)
+        whole = vocabulary.kind == "byte-level" and vocabulary.name != OWN_PATTERN
+        return max(1 if whole else PART_STRIDE, LIBRARIES[library].stride)
 
     def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
-        """Return the reference's ids."""
+        """Return the reference's ids of the documents, or of the one text that they are together."""
         cell = entry.first
-        reference, library = plan.reference(cell.text, cell.tokenizer, entry.stride)
+        in_one = cell.library == OURS and not cell.way
+        reference, library = plan.reference(cell.text, cell.tokenizer, entry.stride, running=in_one)
         return reference["digest"], f"the ids of {library}"
 
 
+class EncodeWithFewer(Encode):
+    """Encode each text as on a machine with fewer instructions, which are hidden from all libraries."""
+
+    def __init__(self, level: str) -> None:
+        self.level = level
+
+    def entries(self, plan: Any) -> Iterator[Entry]:
+        """Yield the processes of a round; none where nothing can be hidden."""
+        vocabulary = plan.vocabularies.get(FIRST_ENCODING)
+        if vocabulary is None or plan.hider is None:
+            return
+        for text in plan.texts.values():
+            for name, way in self.ways(vocabulary, text.name):
+                if name in LEADERS[vocabulary.kind] and (name != OURS or not way):
+                    job = vocabulary.job(
+                        operation="encode", library=name, way=way, passes=PASSES, text=str(text.path),
+                        level=self.level, hider=str(plan.hider),
+                    )  # fmt: skip
+                    yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), plan.options.repetitions)
+
+
 class Count:
-    """Count the tokens of each text, which only we can without making ids."""
+    """Count the tokens of each text, without giving ids."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
         """Yield the processes of a round."""
@@ -110,12 +141,19 @@ class Count:
             return
         for text in plan.texts.values():
             for threads in plan.threads:
-                job = vocabulary.job(
-                    operation="count", library=OURS, threads=threads, passes=PASSES, text=str(text.path)
-                )
-                yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), plan.options.repetitions)
+                for name, library in LIBRARIES.items():
+                    if "count" not in library.operations or (library.slow and threads > 1):
+                        continue
+                    job = vocabulary.job(
+                        operation="count", library=name, threads=threads, passes=PASSES, text=str(text.path),
+                        stride=library.stride,
+                    )  # fmt: skip
+                    rounds = OTHER_ROUNDS if library.slow else plan.options.repetitions
+                    entry = plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), rounds)
+                    entry.stride = library.stride
+                    yield entry
 
     def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
         """Return the number of the reference's ids."""
-        reference, library = plan.reference(entry.first.text, entry.first.tokenizer, 1)
+        reference, library = plan.reference(entry.first.text, entry.first.tokenizer, entry.stride)
         return reference["tokens"], f"the number of ids of {library}"

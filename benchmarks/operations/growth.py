@@ -16,9 +16,11 @@ from benchmarks.texts import running
 
 TEXT = "english"
 TOKENIZER = "o200k_base"
-MEGABYTES = {"quick": (1, 4), "default": (1, 10, 100, 1000), "full": (1, 4, 16, 64, 256, 1000, 4000)}
-TRAINED_MEGABYTES = {"quick": (1, 4), "default": (1, 4, 16, 64), "full": (1, 4, 16, 64)}
-HOSTILE_BYTES = {"quick": 1_000_000, "default": 20_000_000, "full": 100_000_000}
+MEGABYTES = {True: (1, 10, 100, 1000), False: (1, 4)}
+TRAINED_MEGABYTES = {True: (1, 4, 16, 64), False: (1, 4)}
+HOSTILE_BYTES = {True: 20_000_000, False: 1_000_000}
+"""What the whole round measures, and a part of one."""
+
 ROUNDS = 1
 
 
@@ -46,7 +48,7 @@ class Growth:
     def entries(self, plan: Any) -> Iterator[Entry]:
         """Yield the processes of a round."""
         text = plan.texts.get(TEXT) or next(iter(plan.texts.values()))
-        mode, threads = plan.options.mode, max(plan.threads)
+        mode, threads = plan.options.mode == "full", max(plan.threads)
         source = running(text, plan.folder)
         for megabytes in MEGABYTES[mode]:
             make = partial(repeated, source, megabytes * 1_000_000)

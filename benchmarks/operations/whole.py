@@ -11,19 +11,13 @@ from typing import Any
 from benchmarks import texts
 from benchmarks.entries import Entry
 from benchmarks.libraries import LIBRARIES, OURS
-from benchmarks.operations.encoding import FIRST_ENCODING
+from benchmarks.operations.encoding import FIRST_ENCODING, OTHER_ROUNDS
 from benchmarks.processes import bpe_command, digest_of_file, timed
 from benchmarks.results import Cell
 from benchmarks.vocabularies import Vocabulary
 
 TEXTS = ("english", "chinese", "multilingual")
 SMALL = 1_000_000
-SLOW_LIMIT = 1
-"""Rounds that a slow library gets."""
-
-SLOW_AT_FASTOKENS = ("english",)
-"""Where fastokens needs twice as long as gigatoken."""
-
 RIVALS = ("gigatoken", "fastokens", "splintr", "tiktoken")
 
 
@@ -48,14 +42,12 @@ class Whole:
                     library = LIBRARIES[name]
                     if library.slow and (name == "splintr") != (text is small) and name != "tiktoken":
                         continue
-                    if name == "fastokens" and text.name in SLOW_AT_FASTOKENS:
-                        continue
                     if name == "tiktoken" and (threads > 1 or text.name not in ("english", small.name)):
                         continue
                     cell = Cell("whole", "", text.name, vocabulary.name, threads, name)
                     if plan.versions[name] is None:
                         cell.status = "not installed"
-                    rounds = min(SLOW_LIMIT, plan.options.repetitions) if library.slow else plan.options.repetitions
+                    rounds = OTHER_ROUNDS if library.slow else plan.options.repetitions
                     yield Entry({"": cell}, rounds, partial(self.measure, plan, vocabulary, text, name, threads))
 
     @staticmethod

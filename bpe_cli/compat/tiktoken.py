@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from regex import Pattern
 
+    from bpe_cli.tokenizer.encoded import EncodedBatch
     from bpe_cli.tokenizer.engine.compiled import Engine
 
 __all__ = ["Encoding", "encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"]
@@ -144,7 +145,7 @@ class Encoding:
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of a text in which special tokens are plain text."""
-        return self._ids(_utf8(text), None).tolist()
+        return self._ids(_utf8(text), None)
 
     def encode(
         self,
@@ -170,8 +171,8 @@ class Encoding:
                 pass
             else:
                 if self._usual.find(data) is None:
-                    return self._ids(data, None).tolist()
-        return self._encoded(text, allowed_special, disallowed_special).tolist()
+                    return self._ids(data, None)
+        return self._ids(*self._checked(text, allowed_special, disallowed_special))
 
     def encode_to_numpy(
         self,
@@ -183,13 +184,13 @@ class Encoding:
         """Return the ids as ``encode`` does, in an array of NumPy's; half a character is an error here."""
         import numpy as np
 
-        encoded = self._encoded(text, allowed_special, disallowed_special, strict=True)
-        return np.frombuffer(encoded, dtype=np.uint32)
+        data, matcher = self._checked(text, allowed_special, disallowed_special, strict=True)
+        return np.frombuffer(self._batch([data], matcher).ids, dtype=np.uint32)
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of several texts as ``encode_ordinary`` does, by several threads."""
         _check_threads(num_threads)
-        return self._batch([_utf8(each) for each in text], None, num_threads)
+        return self._batch([_utf8(each) for each in text], None, num_threads).to_lists()
 
     def encode_batch(
         self,
@@ -207,7 +208,7 @@ class Encoding:
         for each in text:
             self._refuse(each, disallowed)
             documents.append(_utf8(each))
-        return self._batch(documents, self._matcher(allowed), num_threads)
+        return self._batch(documents, self._matcher(allowed), num_threads).to_lists()
 
     def encode_with_unstable(
         self,
@@ -348,7 +349,7 @@ class Encoding:
     def _encode_bytes(self, text: bytes) -> list[int]:
         if not isinstance(text, bytes):
             raise _not_an(text, "bytes")
-        return self._ids(text, None).tolist()
+        return self._ids(text, None)
 
     def __getstate__(self) -> object:
         if self is _ENCODINGS.get(self.name):
@@ -410,11 +411,14 @@ class Encoding:
             disallowed = self.special_tokens_set - allowed
         return allowed, disallowed
 
-    def _encoded(self, text: str, allowed: Any, disallowed: Any, *, strict: bool = False) -> memoryview:
+    def _checked(
+        self, text: str, allowed: Any, disallowed: Any, *, strict: bool = False
+    ) -> tuple[bytes, _core.SpecialMatcher | None]:
+        """Refuse what is disallowed in a text; return its bytes, and what finds what is allowed."""
         allowed, disallowed = self._meant(allowed, disallowed)
         if disallowed:
             self._refuse(text, disallowed)
-        return self._ids(_utf8(text, strict=strict), self._matcher(allowed))
+        return _utf8(text, strict=strict), self._matcher(allowed)
 
     def _refuse(self, text: Any, disallowed: Iterable[Any]) -> None:
         """Raise an error for a disallowed special token in a text."""
@@ -447,17 +451,17 @@ class Encoding:
     def _matchers(self) -> dict[frozenset[str], _core.SpecialMatcher | None]:
         return {}
 
-    def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> memoryview:
+    def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> list[int]:
         try:
             return self._engine.encode_text(data, matcher)
         except InputError as error:
             raise ValueError(str(error)) from error
 
-    def _batch(self, documents: list[bytes], matcher: _core.SpecialMatcher | None, threads: int) -> list[list[int]]:
+    def _batch(self, documents: list[bytes], matcher: _core.SpecialMatcher | None, threads: int = 1) -> EncodedBatch:
         from bpe_cli.tokenizer.encoded import EncodedBatch
 
         try:
-            return EncodedBatch.of(*self._tokenizer.encode_block(Block.of(documents), matcher, threads)).to_lists()
+            return EncodedBatch.of(*self._engine.encode_texts(documents, matcher, threads))
         except InputError as error:
             raise ValueError(str(error)) from error
 

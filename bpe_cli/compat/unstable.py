@@ -28,7 +28,7 @@ class Encoding(Protocol):
     @property
     def _unsplit(self) -> Tokenizer: ...
 
-    def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> memoryview: ...
+    def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> list[int]: ...
 
     def _content(self, token: int) -> bytes | None: ...
 
@@ -47,7 +47,7 @@ def unstable(
 ) -> tuple[list[int], list[list[int]]]:
     """Return the ids that stay whatever follows, and what the rest may become."""
     tokenizer = encoding._tokenizer
-    tokens = encoding._ids(data, matcher).tolist()
+    tokens = encoding._ids(data, matcher)
     last = _tokens_of_last_piece(encoding, data, matcher)
     if last == 0:  # it is a special token, or there is nothing
         return tokens, []

@@ -7,19 +7,17 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
+from bpe_cli.corpus.meter import Meter, digest
 from bpe_cli.corpus.opening import SNIFF_BYTES, is_url, read_chunks
 from bpe_cli.corpus.rows import ALL_WHOLE, Place, Rows
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
-
-if TYPE_CHECKING:
-    import hashlib
 
 Documents = Literal["whole", "lines", "jsonl"]
 """What a document is: a whole input, a line, or a field of a line of JSON."""
@@ -67,6 +65,10 @@ class Source:
             raise UsageError(f"no member of an archive ends in {self.member!r}", hint="for example: txt or json")
         if self.ending in ("jsonl", "ndjson"):
             raise UsageError("JSON lines in an archive are not read", hint="unpack it, as in: tar -xf FILE")
+
+    def at_most(self, block_bytes: int) -> Source:
+        """Return the same in blocks of no more bytes than that."""
+        return replace(self, block_bytes=min(self.block_bytes, block_bytes))
 
     @property
     def ending(self) -> str:
@@ -136,6 +138,7 @@ def read_blocks(
     hashes: list[InputHash] | None = None,
     on_wait: Callable[[], None] | None = None,
     rows: Rows = ALL_WHOLE,
+    threads: int = 1,
 ) -> Iterator[Block]:
     r"""Read a corpus as blocks of documents, in bounded memory, one file open at a time.
 
@@ -160,13 +163,14 @@ def read_blocks(
         on_wait: Called before each read that may wait for somebody to write: of what is not a regular file. Whoever
             holds back what it made of earlier blocks gives it out then.
         rows: What becomes of broken rows, and what is kept beside the texts.
+        threads: How many there may be: with more than one, another hashes what this one reads.
 
     Raises:
         InputError: if an input cannot be read; the message says which, where and why.
         UsageError: if ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
     """
     files = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
-    return _read(source, files, stdin, on_note, on_bytes, on_input, hashes, on_wait, rows)
+    return _read(source, files, stdin, on_note, on_bytes, on_input, hashes, on_wait, rows, threads)
 
 
 @contextmanager
@@ -180,6 +184,7 @@ def reading(
     on_input: Callable[[str, int], None] | None = None,
     hashes: list[InputHash] | None = None,
     on_wait: Callable[[], None] | None = None,
+    threads: int = 1,
 ) -> Iterator[Iterator[Block]]:
     """Open the inputs of a job as one task: its listener hears how many bytes were read, and every note.
 
@@ -192,6 +197,7 @@ def reading(
         on_input: As for ``read_blocks``.
         hashes: As for ``read_blocks``.
         on_wait: As for ``read_blocks``.
+        threads: As for ``read_blocks``.
 
     Raises:
         InputError: if an input cannot be read, while its blocks are iterated over.
@@ -199,7 +205,7 @@ def reading(
     with listener.task(what, inputs.total_bytes) as advance:
         yield read_blocks(
             source, stdin=stdin or sys.stdin.buffer, inputs=inputs, on_bytes=advance, on_note=listener.note,
-            on_input=on_input, hashes=hashes, on_wait=on_wait,
+            on_input=on_input, hashes=hashes, on_wait=on_wait, threads=threads,
         )  # fmt: skip
 
 
@@ -240,6 +246,7 @@ def _read(
     hashes: list[InputHash] | None,
     on_wait: Callable[[], None] | None,
     rows: Rows,
+    threads: int,
 ) -> Iterator[Block]:
     packer = Packer(source.block_bytes)
     if source.text is not None:
@@ -247,13 +254,15 @@ def _read(
             on_input("--text", 0)
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
-            hashes.append(("--text", _sha256(data).hexdigest(), len(data)))
+            meter = Meter(digest(), None)
+            meter(data)
+            hashes.append(("--text", meter.hexdigest(), meter.size))
         yield from _pack(source, Input("--text"), iter((data,)), packer, [], rows)
     noted: set[str] = set()
     for item in inputs.items:
         if on_input is not None:
             on_input(item.name, packer.closed)
-        meter = _Meter(None if hashes is None else _sha256(), on_bytes)
+        meter = Meter(None if hashes is None else digest(threads), on_bytes)
         if item.kind is not None and item.kind.is_table and not item.kind.is_stream:
             yield from _pack_table(item, packer, source.field, on_bytes, rows)
             if hashes is not None and is_url(item.path):
@@ -357,28 +366,6 @@ def _idleness(item: Input, stdin: BinaryIO) -> Callable[[], bool] | None:
     except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
         return None
     return lambda: not select.select([descriptor], [], [], 0)[0]
-
-
-def _sha256(data: bytes = b"") -> hashlib._Hash:
-    import hashlib  # 3 ms that only who wants it pays
-
-    return hashlib.sha256(data)
-
-
-class _Meter:
-    """Weigh and hash the chunks of one input as they are on disk."""
-
-    def __init__(self, digest: hashlib._Hash | None, on_bytes: Callable[[int], None] | None) -> None:
-        self.digest = digest
-        self.on_bytes = on_bytes
-        self.size = 0
-
-    def __call__(self, chunk: bytes) -> None:
-        self.size += len(chunk)
-        if self.digest is not None:
-            self.digest.update(chunk)
-        if self.on_bytes is not None:
-            self.on_bytes(len(chunk))
 
 
 def _watched(chunks: Iterator[bytes], item: Input, on_note: Callable[[str], None]) -> Iterator[bytes]:

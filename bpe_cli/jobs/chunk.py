@@ -174,7 +174,7 @@ def divide(
     from bpe_cli.jobs.files import find_documents
     from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_oddities
     from bpe_cli.support.blocks import whole_documents
-    from bpe_cli.support.ordered_threads import Ordered, usable_threads
+    from bpe_cli.support.ordered_threads import BLOCK_BYTES, Ordered, usable_threads
 
     streams, target = streams or Streams(), Target.of(output)
     as_chunks = isinstance(options, ChunkOptions)
@@ -212,7 +212,8 @@ def divide(
         target.open() as out,
         Ordered(divided, write, usable_threads(options.threads)) as ordered,
         reading(
-            source, files, "dividing", listener, stdin=streams.read, on_input=origins.begin, on_wait=ordered.drain
+            source.at_most(BLOCK_BYTES), files, "dividing", listener, stdin=streams.read, on_input=origins.begin,
+            on_wait=ordered.drain,
         ) as blocks,
     ):  # fmt: skip
         for several in whole_documents(blocks):

@@ -239,6 +239,7 @@ class EncodeOptions:
     def sink_options(self, edges: Edges, inputs: Inputs | None = None, origins: Named | None = None) -> SinkOptions:
         """Return the options of a sink: of inputs, each document of which has an origin."""
         from bpe_cli.sinks import SinkOptions
+        from bpe_cli.support.ordered_threads import usable_threads
 
         several = inputs is not None and len(inputs.items) > 1
         listed = origins if self.counts == "json" or (self.counts == "named" and several) else None
@@ -246,6 +247,7 @@ class EncodeOptions:
         return SinkOptions(
             self.tokens, self.spans, self.specials, edges, origins=listed, json=self.counts == "json",
             most_tokens=self.max_tokens, width=len(str(sum(size or 0 for size in sizes))),
+            threads=usable_threads(self.threads),
         )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def encode(
     from bpe_cli.jobs.files import find_documents
     from bpe_cli.jobs.origins import Budget, Origins
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
-    from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory, usable_threads
+    from bpe_cli.support.ordered_threads import BLOCK_BYTES, Ordered, keep_freed_memory, usable_threads
     from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, streams, target = options or EncodeOptions(), streams or Streams(), Target.of(output)
@@ -106,12 +106,13 @@ def encode(
         inputs=hashes if hashes is not None else (),
     ) as sink:  # fmt: skip
         keep_freed_memory()
+        threads = usable_threads(options.threads)
         way = BlockEncoding(model, matcher, options.sampling, edges, sink, budget)
         with (
-            Ordered(way.encode, way.write, usable_threads(options.threads)) as ordered,
+            Ordered(way.encode, way.write, threads) as ordered,
             reading(
-                source, files, "encoding", listener, stdin=streams.read, on_input=origins.begin, hashes=hashes,
-                on_wait=ordered.drain,
+                source.at_most(BLOCK_BYTES), files, "encoding", listener, stdin=streams.read, on_input=origins.begin,
+                hashes=hashes, on_wait=ordered.drain, threads=threads,
             ) as blocks,
         ):  # fmt: skip
             # What is drawn at random depends on where pieces begin.

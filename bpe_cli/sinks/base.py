@@ -80,6 +80,7 @@ class SinkOptions:
         json: Whether counts are one JSON object.
         most_tokens: How many tokens a document may have, for that object.
         width: How many digits a count has at most, about: so that a column of them is even.
+        threads: How many there may be: with more than one, another hashes what is written.
     """
 
     tokens: bool = False
@@ -94,6 +95,7 @@ class SinkOptions:
     json: bool = False
     most_tokens: int | None = None
     width: int = 1
+    threads: int = 1
 
 
 class TakesIds(Protocol):

@@ -43,10 +43,10 @@ class BinSink(Sink):
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
         self.dtype = self.dtype_for(tokenizer, options)
-        from hashlib import sha256
+        from bpe_cli.support.hashing import digest
 
         # Of a pipe nothing is described.
-        self._hash = None if output.path is None or output.hashes else sha256()
+        self._hash = None if output.path is None or output.hashes else digest(options.threads)
         self.byte_count = 0
         self.divided = 0
         self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)

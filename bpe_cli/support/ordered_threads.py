@@ -21,14 +21,19 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+BLOCK_BYTES = 5 << 18
+"""A thread encodes so much text at a time. What is read of most inputs at once fits in, 1 MiB; it and its ids stay in
+the processor's caches, in memory that is used again and again, where the system would clear fresh pages for more."""
+
 _KEPT_BYTES = 16 << 20
 """Some blocks of text with their ids."""
 
 _MOST_THREADS = 1 << 16
 """More change nothing: there is never work for so many at a time."""
 
-_WAITING = 2
-"""How many items there are beside those that are worked on: one to go on with, one to be finished."""
+_WAITING = 8
+"""How many items there are beside those that are worked on: some to go on with while the caller's thread, which makes
+them, waits for a processor, and some to be finished."""
 
 
 class _Task(Generic[Item, Result]):

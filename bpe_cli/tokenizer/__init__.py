@@ -30,8 +30,8 @@ from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.core_arguments import no_special_tokens
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
-from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable
-from bpe_cli.tokenizer.engine.compiled import Engine, only_splits
+from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable, only_splits
+from bpe_cli.tokenizer.engine.compiled import Engine
 from bpe_cli.tokenizer.special_tokens import Withheld, joined_special_tokens, live, looked_for, show_token, withheld
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods, Token
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage

@@ -50,7 +50,9 @@ class EncodedBatch:
     @classmethod
     def of(cls, ids: memoryview, ends: memoryview | array[int]) -> EncodedBatch:
         """Make a batch of ids and of where each text's ids end."""
-        return cls(ids.toreadonly(), memoryview(array("Q", [0]) + array("Q", ends)).toreadonly())
+        offsets = array("Q", [0])
+        offsets.frombytes(memoryview(ends).cast("B"))
+        return cls(ids.toreadonly(), memoryview(offsets).toreadonly())
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -10,13 +10,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.tokenizer.engine import sampling_of
+from bpe_cli.tokenizer.engine import Text, sampling_of
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer.parts import Break, Chunk
     from bpe_cli.tokenizer.usage import Edges, Strategy
 
-Text = str | bytes | bytearray | memoryview
-"""A text, or the bytes of one in UTF-8; any other bytes are encoded as well."""
-
 Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
 
 Side = Literal["left", "right"]
+
+_MOST_MATCHERS = 32
+"""More choices of special tokens than one program makes again and again."""
+
+Ids = TypeVar("Ids", list[int], memoryview)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +115,18 @@ class TextMethods:
             InputError: if a byte of the text has no token.
             TypeError: if an argument has the wrong type.
         """
-        data, matcher, threads = bytes_of(text), self._matcher(specials), whole_number("threads", threads, 1)
+        matcher, threads = self._matcher(specials), whole_number("threads", threads, 1)
         if sampling is None:
-            ids = self._tokenizer.engine.encode_text(data, matcher, threads)
+            ids = self._tokenizer.engine.encode_text(text, matcher, threads)
         else:
-            ids, _ = self._tokenizer.engine.encode(Block.of([data]), matcher, threads, sampling_of(sampling))
+            block = Block.of([bytes_of(text)])
+            ids = self._tokenizer.engine.encode(block, matcher, threads, sampling_of(sampling))[0].tolist()
         if not add_special_tokens and bos is None and eot is None and max_tokens is None:
-            return ids.tolist()
+            return ids
         edges = self._edges(add_special_tokens, bos, eot)
         if max_tokens is not None:
             ids = _cut(ids, _room(max_tokens, edges), side)
-        return [*edges.before, *ids.tolist(), *edges.after]
+        return [*edges.before, *ids, *edges.after]
 
     def encode_batch(
         self,
@@ -162,8 +165,12 @@ class TextMethods:
         """
         from bpe_cli.tokenizer.encoded import EncodedBatch
 
-        block, matcher = self._block(texts), self._matcher(specials)
-        ids, ends = self._tokenizer.engine.encode(block, matcher, _threads(threads), sampling_of(sampling))
+        documents, matcher, engine = list_of("texts", texts, "texts"), self._matcher(specials), self._tokenizer.engine
+        if sampling is None:
+            ids, ends = engine.encode_texts(documents, matcher, _threads(threads))
+        else:
+            block = Block.of([bytes_of(text, f"texts[{place}]") for place, text in enumerate(documents)])
+            ids, ends = engine.encode(block, matcher, _threads(threads), sampling_of(sampling))
         edges = self._edges(add_special_tokens, bos, eot)
         if max_tokens is not None:
             room = _room(max_tokens, edges)
@@ -176,7 +183,7 @@ class TextMethods:
         if len(edges):
             from bpe_cli.tokenizer.post_processor import surround
 
-            ids, ends = surround(block, ids, ends, edges.before, edges.after)
+            ids, ends = surround(Block.of([b""] * len(ends)), ids, ends, edges.before, edges.after)
         return EncodedBatch.of(ids, ends)
 
     def encode_pair(
@@ -335,9 +342,8 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument has the wrong type.
         """
-        data, matcher = bytes_of(text), self._matcher(specials)
-        edges = self._edges(add_special_tokens, None, None)
-        return int(self._tokenizer.count_block(Block.of([data]), matcher)[0]) + len(edges)
+        (count,) = self._tokenizer.engine.count_texts([text], self._matcher(specials))
+        return int(count) + len(self._edges(add_special_tokens, None, None))
 
     def count_batch(
         self,
@@ -357,9 +363,10 @@ class TextMethods:
             BpeError: as ``encode_batch`` does.
             TypeError: if an argument has the wrong type.
         """
-        block, matcher = self._block(texts), self._matcher(specials)
+        documents, matcher = list_of("texts", texts, "texts"), self._matcher(specials)
         around = len(self._edges(add_special_tokens, None, None))
-        return [count + around for count in self._tokenizer.count_block(block, matcher, _threads(threads))]
+        counts = self._tokenizer.engine.count_texts(documents, matcher, _threads(threads))
+        return [count + around for count in counts] if around else counts.tolist()
 
     # -- where tokens lie ----------------------------------------------------------------------
 
@@ -709,16 +716,24 @@ class TextMethods:
 
     # -- what several methods do ---------------------------------------------------------------
 
+    @cached_property
+    def _matchers(self) -> dict[Specials, _core.SpecialMatcher | None]:
+        return {}
+
     def _matcher(self, specials: Specials) -> _core.SpecialMatcher | None:
-        return self._tokenizer.matcher(specials_of(specials))
+        """Compile what is looked for in text, once for each choice: for a short text it would take most of the time."""
+        try:
+            return self._matchers[specials]
+        except (KeyError, TypeError, ValueError):  # not asked for before, or in something that is no key
+            chosen = specials_of(specials)
+        matcher = self._tokenizer.matcher(chosen)
+        if len(self._matchers) >= _MOST_MATCHERS:
+            self._matchers.clear()
+        self._matchers[chosen] = matcher
+        return matcher
 
     def _placed(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
         return self._tokenizer.engine.place(data, matcher)
-
-    def _block(self, texts: Iterable[Text]) -> Block:
-        return Block.of(
-            [bytes_of(text, f"texts[{place}]") for place, text in enumerate(list_of("texts", texts, "texts"))]
-        )
 
     def _edges(self, add_special_tokens: bool, bos: str | int | None, eot: str | int | None) -> Edges:
         from bpe_cli.tokenizer.special_tokens import edges_of
@@ -743,7 +758,7 @@ def _room(max_tokens: int, edges: Edges) -> int:
     return room
 
 
-def _cut(ids: memoryview, room: int, side: Side) -> memoryview:
+def _cut(ids: Ids, room: int, side: Side) -> Ids:
     one_of("side", side, ("left", "right"))
     if len(ids) <= room:
         return ids

@@ -1,7 +1,9 @@
 //! From documents to ids: one [`Encoder`], and two ways through it.
 
+mod apart;
 mod driver;
 pub(crate) mod encoded;
+pub(crate) mod gather;
 mod plain;
 mod staged;
 mod workers;

@@ -48,6 +48,20 @@ pub(crate) use {ensure, invalid};
 /// The core's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
+impl Error {
+    /// The same, its offset in a part of the text moved to that in the whole.
+    #[must_use]
+    pub(crate) fn moved(self, by: isize) -> Self {
+        match self {
+            Self::MissingByte { byte, offset } => Self::MissingByte {
+                byte,
+                offset: offset.saturating_add_signed(by),
+            },
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

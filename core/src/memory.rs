@@ -7,4 +7,5 @@ pub mod piece_cache;
 pub(crate) mod prefetch;
 mod ring;
 pub mod room;
+pub(crate) mod shares;
 pub(crate) mod slots;

@@ -15,6 +15,7 @@ mod numbers;
 mod progress;
 mod split;
 mod stages;
+mod texts;
 mod train;
 mod written;
 

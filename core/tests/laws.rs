@@ -3,9 +3,8 @@
 //! Texts are long enough that threads share a single one of them (256 KiB and more), and made of few parts,
 //! so that caches have something to remember.
 //!
-//! What threads share is a counter of tasks and a list of results behind a lock (`src/documents.rs`). A model of them under
-//! loom or shuttle would be of other code than what runs: loom has no scoped threads, and none of shuttle's can be refused,
-//! as the system may refuse one (`src/threads.rs`).
+//! What threads share is behind locks: the tasks that are left (`src/threads.rs`), and the places of their ids
+//! (`src/encode/gather.rs`). `make test-schedules` tries these under shuttle, but not that the system refuses a thread.
 
 use bpe_core::count::Counts;
 use bpe_core::encode::{Encoder, Staged};

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 
-BLOCK_BYTES = 5 << 18
-"""A process encodes so much text at a time. What is read of most inputs at once fits in, 1 MiB; it and its ids stay in
-the processor's caches, in memory that is used again and again, where the system would clear fresh pages for more."""
-
-
 @dataclass(frozen=True, slots=True)
 class EncodedPart:
     """What is known of the inputs of a part when they are encoded.
@@ -81,11 +76,11 @@ def _blocks(
 ) -> Iterator[Block]:  # fmt: skip
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
+    from bpe_cli.support.ordered_threads import BLOCK_BYTES
 
-    source = replace(job.source, block_bytes=min(job.source.block_bytes, BLOCK_BYTES))
     return read_blocks(
-        source, stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance, on_input=origins.begin, hashes=hashes,
-        rows=rows or ALL_WHOLE,
+        job.source.at_most(BLOCK_BYTES), stdin=NO_STDIN, inputs=Inputs(part.inputs), on_bytes=advance,
+        on_input=origins.begin, hashes=hashes, rows=rows or ALL_WHOLE,
     )  # fmt: skip
 
 

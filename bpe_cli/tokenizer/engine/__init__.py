@@ -8,6 +8,7 @@ module. Nobody outside this folder asks which way a text goes.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe_cli.errors import UsageError
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer, SpecialToken
     from bpe_cli.stages.vocabulary import Vocabulary
+
+Text = str | bytes | bytearray | memoryview
+"""A text, or the bytes of one in UTF-8; any other bytes are encoded as well."""
 
 SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 """Special tokens for decoding: ids ascending, all bytes, where each ends."""
@@ -126,3 +130,23 @@ class EngineParts:
     special_tokens: tuple[SpecialToken, ...]
     special_table: SpecialTable
     codebook: _core.Codebook | None = None
+
+
+def only_splits(
+    model: Model,
+    normalizer: Sequence[Normalizer],
+    pre_tokenizer: Sequence[PreTokenizer],
+    decoder: Sequence[Decoder],
+) -> bool:
+    """Return whether a tokenizer is byte-level BPE whose text is only split."""
+    from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, Split
+
+    spaces = [isinstance(stage, PrefixSpace) for stage in pre_tokenizer]
+    return (
+        isinstance(model, (RankBpe, MergeBpe))
+        and not normalizer
+        and not decoder
+        and not any(spaces[1:])
+        and all(isinstance(stage, (PrefixSpace, Split)) for stage in pre_tokenizer)
+        and all(stage == Split(stage.pattern) for stage in pre_tokenizer if isinstance(stage, Split))
+    )

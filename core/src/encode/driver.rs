@@ -1,12 +1,14 @@
 //! Blocks of documents through a tokenizer, on several threads: one driver, whatever encodes a document.
 
 use crate::documents::{self, Documents, Task};
-use crate::encode::encoded::{self, Encoded, Part};
+use crate::encode::encoded::{Encoded, Part, room_for};
+use crate::encode::gather::gather;
 use crate::encode::staged::Variation;
 use crate::encode::workers::{Worker, Workers};
 use crate::error::Result;
 use crate::memory::budget::Budget;
 use crate::special::SpecialMatcher;
+use crate::threads;
 
 /// A block to be encoded, and how.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,27 @@ impl<'a> Job<'a> {
             matcher,
             keep: true,
             variation: None,
+        }
+    }
+}
+
+/// What a thread has before it.
+#[derive(Debug)]
+pub(super) struct Desk<W> {
+    pub worker: W,
+    pub part: Part,
+    /// Documents that are laid together, and where each ends.
+    pub text: Vec<u8>,
+    pub ends: Vec<u64>,
+}
+
+impl<W> Desk<W> {
+    fn new(worker: W, part: Part) -> Self {
+        Self {
+            worker,
+            part,
+            text: Vec::new(),
+            ends: Vec::new(),
         }
     }
 }
@@ -87,7 +110,7 @@ impl<E: Encode> Encoder<E> {
         threads: usize,
     ) -> Result<Encoded> {
         let job = Job::new(documents, matcher);
-        encoded::join(self.parts(&job, threads)?, threads)
+        self.run_all(&job, threads)
     }
 
     /// Counts each document's tokens.
@@ -104,7 +127,7 @@ impl<E: Encode> Encoder<E> {
             keep: false,
             ..Job::new(documents, matcher)
         };
-        Ok(encoded::counts(&self.parts(&job, threads)?))
+        Ok(self.run_all(&job, threads)?.counts())
     }
 
     /// Gives the last offset at which a text can be cut, whatever follows, and each part be encoded by
@@ -139,24 +162,59 @@ impl<E: Encode> Encoder<E> {
     }
 
     /// Encodes a block task by task.
-    pub(super) fn parts(&self, job: &Job<'_>, threads: usize) -> Result<Vec<Part>> {
-        job.documents.check()?;
-        let tasks = if threads <= 1 && !E::CUTS_FOR_ONE {
-            vec![Task::whole(&job.documents)]
-        } else {
-            self.tasks(job)
+    pub(super) fn run_all(&self, job: &Job<'_>, threads: usize) -> Result<Encoded> {
+        let Job {
+            documents, keep, ..
+        } = *job;
+        documents.check()?;
+        let tasks = self.tasks(job, threads);
+        let bytes = if keep { documents.text.len() } else { 0 };
+        let work = |desk: &mut Desk<E::Worker>, task: &Task| {
+            self.way
+                .encode_task(job, task, &mut desk.worker, &mut desk.part)
         };
-        documents::run(
-            &tasks,
-            threads,
-            || self.worker(),
-            |worker, task| self.run(job, task, worker),
-            |worker| self.return_worker(worker),
-        )
+        self.gathered(&tasks, bytes, documents.ends.len(), keep, threads, work)
+    }
+
+    /// Gathers what becomes of each item: of several documents with so many bytes.
+    pub(super) fn gathered<T: Sync>(
+        &self,
+        items: &[T],
+        bytes: usize,
+        documents: usize,
+        keep: bool,
+        threads: usize,
+        work: impl Fn(&mut Desk<E::Worker>, &T) -> Result<()> + Sync,
+    ) -> Result<Encoded> {
+        if threads <= 1 || items.len() <= 1 {
+            let part = match keep {
+                true => Part::with_room_for(bytes),
+                false => Part::counting(),
+            };
+            let mut desk = Desk::new(self.worker(), part);
+            let done = items.iter().try_for_each(|item| work(&mut desk, item));
+            self.return_worker(desk.worker);
+            return done.map(|()| desk.part.into());
+        }
+        let (encoded, _) = gather(room_for(bytes), documents, |gather| {
+            let begin = |_| Desk::new(self.worker(), Part::default());
+            let work = |desk: &mut Desk<E::Worker>, (number, item)| {
+                desk.part.only_counts = !keep;
+                work(desk, item)?;
+                desk.part = gather.put(number, std::mem::take(&mut desk.part));
+                Ok(())
+            };
+            let end = |desk: Desk<E::Worker>| self.return_worker(desk.worker);
+            threads::map_with(items.iter().enumerate(), threads, begin, work, end)
+        })?;
+        Ok(encoded)
     }
 
     /// Cuts a block into what threads take.
-    pub(crate) fn tasks(&self, job: &Job<'_>) -> Vec<Task> {
+    pub(crate) fn tasks(&self, job: &Job<'_>, threads: usize) -> Vec<Task> {
+        if threads <= 1 && !E::CUTS_FOR_ONE {
+            return vec![Task::whole(&job.documents)];
+        }
         documents::tasks(&job.documents, |text| self.safe_cut(text), job.matcher)
     }
 

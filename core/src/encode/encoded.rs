@@ -1,9 +1,11 @@
-//! What the tasks of a block gave, put together again.
+//! What the documents of a block become, and what one task gives of it.
+
+use std::mem::MaybeUninit;
 
 use crate::error::Result;
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
-use crate::models::found::{no_memory, reserve};
-use crate::threads;
+use crate::memory::slots::{MAX_IDS, Value};
+use crate::models::found::reserve;
 
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -16,6 +18,39 @@ pub struct Encoded {
 
 /// More ids than are added to those of a long text: what stands before it, say.
 const ADDED: usize = 64;
+
+impl From<Part> for Encoded {
+    fn from(part: Part) -> Self {
+        Self {
+            ids: part.ids,
+            ends: part.ends,
+        }
+    }
+}
+
+impl Encoded {
+    /// How many ids each document has.
+    #[must_use]
+    pub fn counts(mut self) -> Vec<u64> {
+        let mut last = 0;
+        for end in &mut self.ends {
+            *end -= std::mem::replace(&mut last, *end);
+        }
+        self.ends
+    }
+}
+
+/// The room for the ids of so many bytes of text.
+///
+/// A long text gets an id for each byte: room that nobody uses costs nothing there, and large pages can't be moved when
+/// ids need more room than they have.
+pub(crate) fn room_for(bytes: usize) -> usize {
+    if bytes < LARGE_PAGE {
+        bytes / 3
+    } else {
+        bytes + ADDED
+    }
+}
 
 /// More ids than are held while they are only counted.
 const MANY: usize = 1 << 12;
@@ -54,17 +89,17 @@ impl Part {
     #[must_use]
     pub fn with_room_for(bytes: usize) -> Self {
         let mut part = Self::default();
-        // A long text gets an id for each byte: room that nobody uses costs nothing there, and large pages
-        // can't be moved when ids need more room than they have. If there is no such room, it may be found
-        // bit by bit.
-        let ids = if bytes < LARGE_PAGE {
-            bytes / 3
-        } else {
-            bytes + ADDED
-        };
-        let _ = part.ids.try_reserve(ids);
+        // If there is no such room, it may be found bit by bit.
+        let _ = part.ids.try_reserve(room_for(bytes));
         ask_for_large(part.ids.spare_capacity_mut());
         part
+    }
+
+    /// Begins again with nothing, in the same memory.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.ends.clear();
+        self.counted = 0;
     }
 
     /// Makes sure that there is room for so many more ids.
@@ -103,6 +138,36 @@ impl Part {
         self.counted += ids;
     }
 
+    /// Appends the ids of slots, up to one that has none or to the end of the room; returns how many slots. Of each,
+    /// [`MAX_IDS`] are written, however many there are.
+    #[inline]
+    pub fn extend_by_slots(&mut self, slots: impl Iterator<Item = (Value, usize)>) -> usize {
+        let room = self.ids.spare_capacity_mut();
+        let (mut found, mut written) = (0, 0);
+        for (value, count) in slots {
+            let Some(room) = room[written..].first_chunk_mut() else {
+                break;
+            };
+            *room = value.ids().map(MaybeUninit::new);
+            written += count.min(MAX_IDS);
+            found += 1;
+        }
+        let length = self.ids.len() + written;
+        assert!(length <= self.ids.capacity());
+        // SAFETY: there is such room, and the loop has written all of it: of each slot `MAX_IDS` ids where those of
+        // the one before it ended, of which no more than that are counted.
+        unsafe { self.ids.set_len(length) };
+        found
+    }
+
+    /// Adds the ids of slots without holding them; returns how many slots.
+    #[inline]
+    pub fn count_slots(&mut self, slots: impl Iterator<Item = (Value, usize)>) -> usize {
+        let (found, ids) = slots.fold((0, 0), |(found, ids), (_, count)| (found + 1, ids + count));
+        self.add(ids as u64);
+        found
+    }
+
     /// Gives up the ids, if only their number is asked and they have become many.
     #[inline]
     pub fn forget_some(&mut self) {
@@ -111,85 +176,4 @@ impl Part {
             self.ids.clear();
         }
     }
-}
-
-/// So many ids are worth a thread that copies them.
-const WORTH_A_THREAD: usize = 1 << 18;
-
-/// Joins parts whose ids were kept, on up to `threads` threads.
-///
-/// # Errors
-/// [`crate::error::Error::Memory`] when there is no memory for all ids together.
-pub fn join(mut parts: Vec<Part>, threads: usize) -> Result<Encoded> {
-    if let [part] = &mut parts[..] {
-        return Ok(Encoded {
-            ids: std::mem::take(&mut part.ids),
-            ends: std::mem::take(&mut part.ends),
-        });
-    }
-    let total: usize = parts.iter().map(|part| part.ids.len()).sum();
-    let mut ends = Vec::new();
-    reserve(&mut ends, parts.iter().map(|part| part.ends.len()).sum())?;
-    let mut before = 0;
-    for part in &parts {
-        ends.extend(part.ends.iter().map(|end| before + end));
-        before += part.ids.len() as u64;
-    }
-    // Zeroed memory is not touched here: most of what copying costs is that pages are made, and each
-    // thread makes those that it fills.
-    let mut ids =
-        bytemuck::allocation::try_zeroed_vec(total).map_err(|()| no_memory(total as u64))?;
-    ask_for_large(&mut ids);
-    let threads = threads.clamp(1, (total / WORTH_A_THREAD).max(1));
-    if threads == 1 {
-        fill(&mut ids, parts);
-        return Ok(Encoded { ids, ends });
-    }
-    let mut shares = Vec::with_capacity(threads);
-    let mut room = &mut ids[..];
-    let mut left = total;
-    let mut parts = parts.into_iter();
-    for others in (0..threads).rev() {
-        let share = left / (others + 1);
-        let mut taken = 0;
-        let mut own = Vec::new();
-        while (others == 0 || taken < share)
-            && let Some(part) = parts.next()
-        {
-            taken += part.ids.len();
-            own.push(part);
-        }
-        let (own_room, rest) = room.split_at_mut(taken);
-        (room, left) = (rest, left - taken);
-        shares.push((own_room, own));
-    }
-    threads::map(shares.into_iter(), threads, |(own_room, own)| {
-        fill(own_room, own);
-    });
-    Ok(Encoded { ids, ends })
-}
-
-/// Copies the ids of parts, and frees each.
-fn fill(mut room: &mut [u32], parts: Vec<Part>) {
-    for part in parts {
-        let (own, rest) = room.split_at_mut(part.ids.len());
-        own.copy_from_slice(&part.ids);
-        room = rest;
-    }
-}
-
-/// The number of ids of each document.
-#[must_use]
-pub fn counts(parts: &[Part]) -> Vec<u64> {
-    let mut counts = Vec::new();
-    let mut open = 0; // tokens of a document whose end is in a later part
-    for part in parts {
-        let mut last = 0;
-        for &end in &part.ends {
-            counts.push(open + end - last);
-            (open, last) = (0, end);
-        }
-        open += part.total() - last;
-    }
-    counts
 }

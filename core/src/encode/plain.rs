@@ -7,8 +7,9 @@ use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::Part;
 use crate::encode::workers;
 use crate::encode::{Encode, Encoder, Job};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::budget::Share;
+use crate::memory::prefetch::prefetch;
 use crate::models::bpe::Bpe;
 use crate::special::{Segment, SpecialMatcher};
 use crate::split::Scanner;
@@ -24,6 +25,11 @@ pub struct Plain {
     model: Bpe,
     prefix_space: bool,
 }
+
+/// How far ahead of the scanner the text is asked for.
+const AHEAD: usize = 1 << 13;
+/// The bytes that come when one is asked for.
+const LINE: usize = 64;
 
 /// What one thread works with.
 #[derive(Debug, Default)]
@@ -195,7 +201,7 @@ impl Run<'_> {
         };
         run.stretch(0..spaced.len())
             .and_then(|()| run.flush())
-            .map_err(|error| shift(error, start as isize - 1))
+            .map_err(|error| error.moved(start as isize - 1))
     }
 
     /// Cuts a stretch of the text into pieces for the batch.
@@ -205,9 +211,16 @@ impl Run<'_> {
             self.worker.batch.begin(range.start);
         }
         let mut ends = self.plain.scanner.ends(&self.text[range.clone()]);
+        let mut asked = range.start;
         loop {
             if self.worker.batch.is_full() {
                 self.flush()?;
+            }
+            // A processor that reads ahead by itself stops where a page ends.
+            let ahead = range.end.min(self.worker.batch.reached() + AHEAD);
+            while asked < ahead {
+                prefetch(self.text, asked);
+                asked += LINE;
             }
             let found = ends.fill(self.worker.batch.room());
             if found == 0 {
@@ -249,17 +262,6 @@ impl Run<'_> {
             self.plain
                 .look_up::<true>(self.text, batch, look_up, self.part)
         }
-    }
-}
-
-/// Moves an error's offset from a piece to the block.
-fn shift(error: Error, by: isize) -> Error {
-    match error {
-        Error::MissingByte { byte, offset } => Error::MissingByte {
-            byte,
-            offset: offset.saturating_add_signed(by),
-        },
-        other => other,
     }
 }
 

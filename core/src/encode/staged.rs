@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::boundaries::stages::Shape;
 use crate::documents::{Documents, Task};
-use crate::encode::encoded::{self, Encoded, Part};
+use crate::encode::encoded::{Encoded, Part};
 use crate::encode::workers;
 use crate::encode::{Encode, Encoder, Job};
 use crate::error::Result;
@@ -167,7 +167,7 @@ impl Encoder<Staged> {
             variation: Some(variation),
             ..Job::new(documents, matcher)
         };
-        encoded::join(self.parts(&job, threads)?, threads)
+        self.run_all(&job, threads)
     }
 
     /// Encodes one document and says what part of it each token stands for.

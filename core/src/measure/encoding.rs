@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::tally::{self, Block, Tally, Tokens};
 use crate::documents::{DocumentPart, Task};
-use crate::encode::encoded::{self, Encoded};
+use crate::encode::encoded::{self, Encoded, room_for};
+use crate::encode::gather::gather;
 use crate::encode::{Encode, Encoder, Job, Plain, Span, Staged};
 use crate::error::Result;
 use crate::special::SpecialMatcher;
@@ -96,43 +97,50 @@ impl<E: Tallied> Encoder<E> {
         } = block;
         documents.check()?;
         let job = Job::new(&documents, matcher);
-        let tasks = self.tasks(&job);
+        // A tally is made of small parts, on one thread too.
+        let tasks = self.tasks(&job, threads.max(2));
         let tables = Arc::clone(tally.tables());
-        let (found, counters) = threads::map_with(
-            tasks.iter(),
-            threads,
-            |_| (self.worker(), tally.counter()),
-            |(worker, counter), task| {
-                let mut counted = Vec::new();
-                let part = E::documents(self, &job, task, worker, |document, tokens| {
-                    let is_last = document.number + 1 == documents.ends.len();
-                    let goes_on = !document.closed || unfinished && is_last;
-                    counted.push(tally::count(
-                        &tables,
-                        counter,
-                        documents.text,
-                        document.range,
-                        tokens,
-                        (document.continued, goes_on),
-                    ));
-                })?;
-                Ok((counted, E::GIVES_IDS.then_some(part)))
-            },
-            |(worker, counter)| {
-                self.return_worker(worker);
-                counter
-            },
-        )?;
-        let mut parts = Vec::new();
-        for (counted, part) in found {
-            counted.iter().for_each(|part| tally.take_part(part));
-            parts.extend(part);
+        let gives_ids = E::GIVES_IDS;
+        let (room, ended) = match gives_ids {
+            true => (room_for(documents.text.len()), documents.ends.len()),
+            false => (0, 0),
+        };
+        let (encoded, (found, counters)) = gather(room, ended, |gather| {
+            threads::map_with(
+                tasks.iter().enumerate(),
+                threads,
+                |_| (self.worker(), tally.counter()),
+                |(worker, counter), (number, task)| {
+                    let mut counted = Vec::new();
+                    let part = E::documents(self, &job, task, worker, |document, tokens| {
+                        let is_last = document.number + 1 == documents.ends.len();
+                        let goes_on = !document.closed || unfinished && is_last;
+                        counted.push(tally::count(
+                            &tables,
+                            counter,
+                            documents.text,
+                            document.range,
+                            tokens,
+                            (document.continued, goes_on),
+                        ));
+                    })?;
+                    if gives_ids {
+                        gather.put(number, part);
+                    }
+                    Ok(counted)
+                },
+                |(worker, counter)| {
+                    self.return_worker(worker);
+                    counter
+                },
+            )
+        })?;
+        for part in found.iter().flatten() {
+            tally.take_part(part);
         }
         for mut counter in counters {
             tally.take_counter(&mut counter);
         }
-        E::GIVES_IDS
-            .then(|| encoded::join(parts, threads))
-            .transpose()
+        Ok(gives_ids.then_some(encoded))
     }
 }

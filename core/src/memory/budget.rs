@@ -13,13 +13,13 @@ pub struct Budget {
 /// The bytes of the smallest cache.
 pub const LEAST: usize = 192;
 
-/// A table of 32 MB and a ring of 48 MB.
-const SOLE: usize = 82 << 20;
-/// A table of 16 MB and a ring of 16 MB: more serves one thread, but fills the nearer caches of several.
-const ONE_OF_SEVERAL: usize = 34 << 20;
+/// What a worker wants: a table of 32 MB and a ring of 48 MB.
+const WANTED: usize = 82 << 20;
+/// What one of a worker's several caches wants: a table of 16 MB and a ring of 16 MB.
+const WANTED_OF_SEVERAL: usize = 34 << 20;
 
 impl Default for Budget {
-    /// What one to sixteen workers want, and below 1 GB for any number: 64 have 14 MB each.
+    /// What one to eight workers want, and below 1 GB for any number: 16 have 56 MB each, 64 have 14.
     fn default() -> Self {
         Self { bytes: 896 << 20 }
     }
@@ -30,9 +30,8 @@ impl Budget {
     #[must_use]
     pub fn share(self, workers: usize) -> Share {
         let most = self.bytes / workers.max(1).next_power_of_two();
-        let wanted = if workers <= 1 { SOLE } else { ONE_OF_SEVERAL };
         Share {
-            wanted: wanted.min(most),
+            wanted: WANTED.min(most),
             most,
         }
     }
@@ -54,12 +53,12 @@ impl Default for Share {
 }
 
 impl Share {
-    /// The share of one of several caches, which wants no more than one of a worker among several.
+    /// The share of one of several caches.
     #[must_use]
     pub fn part(self, caches: usize) -> Self {
         let most = self.most / caches;
         Self {
-            wanted: most.min(ONE_OF_SEVERAL),
+            wanted: most.min(WANTED_OF_SEVERAL),
             most,
         }
     }
@@ -85,10 +84,10 @@ mod tests {
     #[test]
     fn few_workers_get_all_they_want() {
         let budget = Budget::default();
-        assert_eq!(budget.share(1).wanted, SOLE);
-        for workers in 2..=16 {
-            assert_eq!(budget.share(workers).wanted, ONE_OF_SEVERAL);
+        for workers in 1..=8 {
+            assert_eq!(budget.share(workers).wanted, WANTED);
         }
+        assert_eq!(budget.share(16).wanted, 56 << 20);
         assert_eq!(budget.share(64).wanted, 14 << 20);
     }
 }

@@ -13,6 +13,7 @@ use super::arrays::{BufferArg, U32Array, U64Array};
 use super::decoder::decode_bytes;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
+use super::texts::{Text, Texts};
 use super::written::WrittenTables;
 use crate::documents::Documents;
 use crate::embedded;
@@ -159,6 +160,36 @@ impl Encoder {
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
 
+    fn encode_text(
+        &self,
+        py: Python<'_>,
+        text: Text<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> PyResult<Vec<u32>> {
+        let bytes = text.bytes()?;
+        let ends = [bytes.len() as u64];
+        let documents = documents(bytes, &ends, false);
+        let matcher = matcher.map(|matcher| &matcher.0);
+        let encoded =
+            py.detach(|| either!(self, way => way.encode(&documents, matcher, threads)))?;
+        Ok(encoded.ids)
+    }
+
+    fn encode_texts(
+        &self,
+        py: Python<'_>,
+        texts: Texts<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> PyResult<(U32Array, U64Array)> {
+        let texts = texts.bytes()?;
+        let matcher = matcher.map(|matcher| &matcher.0);
+        let encoded =
+            py.detach(|| either!(self, way => way.encode_apart(&texts, matcher, threads)))?;
+        Ok((encoded.ids.into(), encoded.ends.into()))
+    }
+
     fn sample(
         &self,
         py: Python<'_>,
@@ -201,6 +232,20 @@ impl Encoder {
         let documents = documents(&data, &ends, continued);
         let matcher = matcher.map(|matcher| &matcher.0);
         let counts = py.detach(|| either!(self, way => way.count(&documents, matcher, threads)))?;
+        Ok(counts.into())
+    }
+
+    fn count_texts(
+        &self,
+        py: Python<'_>,
+        texts: Texts<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> PyResult<U64Array> {
+        let texts = texts.bytes()?;
+        let matcher = matcher.map(|matcher| &matcher.0);
+        let counts =
+            py.detach(|| either!(self, way => way.count_apart(&texts, matcher, threads)))?;
         Ok(counts.into())
     }
 

@@ -7,11 +7,15 @@ from typing import Any
 from benchmarks import results
 from benchmarks.results import Cell
 
+DOCUMENTS = [b"Hello, world! 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
+"""A few documents, for the tests of what measures."""
+
 
 def cell(operation: str, phase: str, library: str, wall: list[float], **more: Any) -> Cell:
     """Return a measured cell: 10 MB of English in one thread, and the right ids, unless it says otherwise."""
     figures = {"text": "english", "tokenizer": "cl100k_base", "threads": 1, "status": "same", "bytes": 10_000_000}
     figures |= {"documents": 1000, "tokens": 2_000_000, "cpu": [*wall], "note": "equal to the ids of tiktoken"}
+    figures |= {"runs": len(wall)}
     return Cell(operation=operation, phase=phase, library=library, wall=wall, **(figures | more))
 
 
@@ -30,6 +34,8 @@ def some_cells() -> list[Cell]:
         cell("train", "", "bpe", [0.5], threads=2, tokenizer="32k", tokens=32_000),
         cell("train", "", "rustbpe", [], threads=2, tokenizer="32k", status="not installed", note="", tokens=0),
         cell("train", "", "tokenizers", [5.0], threads=2, tokenizer="32k", tokens=32_000),
+        cell("train", "", "bpe", [1.0], threads=2, tokenizer="256k", tokens=256_000),
+        cell("train", "", "gigatoken", [], threads=2, tokenizer="256k", status="too slow", limit=90, runs=1, bytes=0),
         cell("learn", "", "bpe", [2.0], threads=2, tokenizer="unigram 32k", tokens=32_000),
         cell("learn", "", "sentencepiece", [9.0], threads=2, tokenizer="unigram 32k", tokens=32_000),
         *(
@@ -50,8 +56,9 @@ def some_cells() -> list[Cell]:
 def some_round(**more: Any) -> dict[str, Any]:
     """Return the contents of a results.json."""
     head = {
-        "date": "2026-01-02", "mode": "default", "repetitions": 5, "load": {"start": 0.02, "end": 1.0},
-        "free_cores": [1.99, 1.98], "seconds": {"encode": 60.0, "total": 90.0}, "core": "0123456789ab",
+        "date": "2026-01-02", "mode": "full", "repetitions": 5, "load": {"start": 0.02, "end": 1.0},
+        "free_cores": [1.99, 1.98], "seconds": {"encode": 60.0, "total": 90.0},
+        "core": "0123456789ab", "commit": "fedcba987654",
         "machine": {"cpu": "A CPU", "cores": 2, "instruction_sets": ["avx2"], "system": "Linux",
                     "architecture": "x86_64"},
         "versions": {"python": "3.12.1", "bpe": "0.1.0", "gigatoken": "0.10.0", "tiktoken": "0.14.0",

@@ -10,7 +10,19 @@ import pytest
 from benchmarks import results
 from tests.unit.benchmarks.rounds import cell, some_cells, some_round
 
-MODULES = ("forms", "machine", "page", "plan", "plots", "processes", "render", "results", "texts", "worker")
+MODULES = (
+    "forms",
+    "libraries.calls",
+    "machine",
+    "page",
+    "plan",
+    "plots",
+    "processes",
+    "render",
+    "results",
+    "texts",
+    "worker",
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -27,6 +39,8 @@ def test_speed_is_bytes_tokens_or_runs_a_second():
     assert cell("encode", "cold", "bpe", [0.1, 0.2, 0.5]).speed == pytest.approx(50e6)
     assert cell("decode", "warm", "bpe", [0.5]).speed == pytest.approx(4e6)
     assert cell("start", "", "bpe", [0.25]).speed == pytest.approx(4)
+    assert cell("short", "", "bpe", [0.5], documents=1000).speed == pytest.approx(2000)
+    assert cell("stream", "", "bpe", [0.5], tokens=1000).speed == pytest.approx(2000)
     assert cell("encode", "cold", "bpe", []).speed is None
 
 
@@ -41,8 +55,11 @@ def test_two_threads_where_one_was_allowed_are_counted_as_two():
     assert waiting.seconds == pytest.approx(0.1), "who waits is not faster for it"
 
 
-def comparison_of(cells, operation, ours="bpe"):
-    (found,) = (item for item in results.compare(cells) if (item["operation"], item["ours"]) == (operation, ours))
+def comparison_of(cells, operation, ours="bpe", tokenizer=None):
+    (found,) = (
+        item for item in results.compare(cells)
+        if (item["operation"], item["ours"]) == (operation, ours) and tokenizer in (None, item["tokenizer"])
+    )  # fmt: skip
     return found
 
 
@@ -81,9 +98,53 @@ def test_a_library_that_takes_fewer_documents_is_compared_by_bytes_a_second():
     assert comparison_of(cells, "encode")["ratio"] == 10
 
 
-def test_counting_is_compared_with_encoding():
+def test_counting_is_not_compared_with_encoding():
     found = comparison_of(some_cells(), "count")
-    assert (found["best_rival"], found["ratio"]) == ("gigatoken (file)", 1.25)
+    assert (found["best_rival"], found["ratio"], found["verdict"]) == (None, None, "alone")
+    found = comparison_of([*some_cells(), cell("count", "cold", "rs_bpe", [0.4])], "count")
+    assert (found["best_rival"], found["ratio"], found["verdict"]) == ("rs_bpe", 10, "won")
+
+
+def test_separate_texts_are_not_compared_with_a_file():
+    cells = [*some_cells(), cell("encode", "cold", "bpe", [0.2], way="buffers")]
+    assert comparison_of(cells, "encode", "bpe (buffers)")["best_rival"] == "gigatoken (buffers)"
+    assert comparison_of(cells, "encode")["best_rival"] == "gigatoken (file)"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdict"),
+    [
+        ([1.0, 1.0], [3.0, 3.0], "won"),
+        ([1.0, 1.0], [1.5, 1.5], "won"),
+        ([1.0, 1.0], [1.5], "one run"),
+        ([1.0], [1.5, 1.5], "one run"),
+        ([1.0], [2.5], "won"),
+        ([1.0, 1.0], [0.9], "lost"),
+        ([1.0], [1.01], "level"),
+    ],
+)
+def test_one_run_counts_only_when_it_is_far_behind(ours, theirs, verdict):
+    found = comparison_of([cell("encode", "cold", "bpe", ours), cell("encode", "cold", "tiktoken", theirs)], "encode")
+    assert (found["verdict"], found["runs"]) == (verdict, [len(ours), len(theirs)])
+
+
+@pytest.mark.parametrize("status", ["different", "failed"])
+def test_our_wrong_result_is_a_loss(status):
+    cells = [cell("encode", "cold", "bpe", [0.1], status=status), cell("encode", "cold", "tiktoken", [0.4])]
+    assert comparison_of(cells, "encode")["verdict"] == "lost"
+
+
+def test_what_nobody_checked_is_not_ranked():
+    cells = [cell("train", "", "bpe", [0.1], status="unchecked"), cell("train", "", "rustbpe", [0.4])]
+    assert comparison_of(cells, "train")["verdict"] == "alone"
+
+
+def test_who_was_stopped_counts_with_the_limit_where_nobody_was_done():
+    found = comparison_of(some_cells(), "train", tokenizer="256k")
+    assert (found["best_rival"], found["ratio"], found["at_least"], found["verdict"]) == ("gigatoken", 90, True, "won")
+    done = cell("train", "", "rustbpe", [3.0], threads=2, tokenizer="256k")
+    found = comparison_of([*some_cells(), done], "train", tokenizer="256k")
+    assert (found["best_rival"], found["ratio"], found["at_least"]) == ("rustbpe", 3, False)
 
 
 def test_each_way_of_ours_is_compared():

@@ -1,170 +1,29 @@
-"""The benchmark's machinery: texts, workers and plan. No test says how long anything takes."""
+"""The benchmark's plan: what a round measures, and its verdicts. No test says how long anything takes."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from array import array
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks import entries, machine, plan, processes, texts, vocabularies, worker
-from benchmarks.jobs import Job
-from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
+from benchmarks import entries, instructions, machine, plan, render, run, texts
+from benchmarks.libraries import OURS
 from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
 from bpe_cli import load
-from bpe_cli.stages.patterns import PATTERNS
-from tests.counted import at_least, compared
-from tests.needs import skip
-from tests.unit.benchmarks.rounds import cell
+from tests.unit.benchmarks.rounds import DOCUMENTS, cell
 
-DOCUMENTS = [b"Hello, world! 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
-QUICK = plan.Options("quick", 2, tuple(OPERATIONS), ("python",), ("cl100k_base", "o200k_base"), 1_000_000, None)
-
-
-@pytest.fixture
-def text(tmp_path):
-    return texts.store("some", DOCUMENTS, "made up", tmp_path)
-
-
-# -- texts -----------------------------------------------------------------------------------------
-
-
-def test_cut_loses_nothing():
-    data = b"ab\ncd\n\nefgh\nx"
-    for least in range(15):
-        documents = texts.cut(data, least)
-        assert b"".join(documents) == data
-        assert all(document.endswith(b"\n") for document in documents[:-1])
-    assert texts.cut(b"") == []
-
-
-def test_stored_text_comes_back(text):
-    assert texts.read(text.path) == DOCUMENTS
-    assert texts.read(text.path, 3) == DOCUMENTS[::3]
-    assert (text.size, text.documents) == (sum(map(len, DOCUMENTS)), len(DOCUMENTS))
-    assert "path" not in text.describe()
-
-
-@pytest.mark.parametrize("data", [b"", b"a\0b", b"\xff", b"the <s> tag"])
-def test_what_not_all_libraries_can_take_is_left_out(data):
-    assert not texts.usable(data)
-
-
-def test_the_text_that_every_machine_has(tmp_path, repository):
-    (prepared,) = texts.prepare(["python", "no such text"], tmp_path, repository, 2_000_000)
-    assert 1_000_000 < prepared.size < 4_000_000
-    assert "every" in prepared.source
-    assert str(repository) not in json.dumps(prepared.describe())
-
-
-# -- workers ---------------------------------------------------------------------------------------
-
-
-def test_worker_encodes(text, tmp_path):
-    ids = tmp_path / "ids"
-    answer = processes.work(
-        Job("encode", OURS, load="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
-    )
-    tokenizer = load("cl100k_base")
-    expected = array("I", [token for document in DOCUMENTS[::2] for token in tokenizer.encode(document)])
-    assert array("I", ids.read_bytes()) == expected
-    assert (answer["tokens"], answer["digest"]) == (len(expected), worker.digest_of([expected.tobytes()]))
-    assert (answer["bytes"], answer["documents"]) == (sum(map(len, DOCUMENTS[::2])), 8)
-    assert len(answer["passes"]) == 2
-    assert answer["imported"] == []
-    decoded = processes.work(
-        Job("decode", OURS, load="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
-    )
-    assert (decoded["digest"], decoded["tokens"]) == (True, len(expected))
-
-
-def test_worker_says_when_the_text_does_not_come_back(text, tmp_path):
-    (tmp_path / "ids").write_bytes(array("I", [1, 2, 3]).tobytes())
-    job = Job("decode", OURS, load="cl100k_base", text=str(text.path), ids=str(tmp_path / "ids"))
-    assert processes.work(job)["digest"] is False
-
-
-def test_worker_that_fails_gives_one_line_without_paths(text):
-    with pytest.raises(WorkerFailed, match=r"^FileNotFoundError: .*'absent\.txt'$"):
-        processes.work(Job("encode", OURS, load="cl100k_base", text=str(text.path.with_name("absent.txt"))))
-
-
-def test_a_command_that_is_not_there():
-    with pytest.raises(WorkerFailed):
-        processes.start(["no-such-command-anywhere"], "x", 1)
-
-
-def test_last_line_of_stderr_is_the_reason():
-    with pytest.raises(WorkerFailed, match=r"^Error: said so$"):
-        processes.run(
-            [sys.executable, "-c", "import sys; print('noise', file=sys.stderr); sys.exit('Error: said so')"], 1
-        )
-
-
-def test_stopwatch_tells_what_a_process_took(tmp_path):
-    taken = processes.timed([sys.executable, "-c", "x = bytearray(50_000_000); print('noise')"], 1)
-    assert 50e6 < taken["peak"] < 200e6
-    assert 0 < taken["cpu"] <= taken["wall"] * 1.5
-    with pytest.raises(WorkerFailed, match=r"^Error: said so$"):
-        processes.timed([sys.executable, "-c", "import sys; sys.exit('Error: said so')"], 1)
-    with pytest.raises(WorkerFailed, match="took longer than 1 s"):
-        processes.timed([sys.executable, "-c", "import time; time.sleep(30)"], 1, limit=1)
-    with pytest.raises(WorkerFailed):
-        processes.timed([str(tmp_path / "absent")], 1)
-
-
-def test_a_file_has_the_digest_of_the_ids_in_it(tmp_path):
-    path = tmp_path / "ids"
-    path.write_bytes(array("I", [1, 2, 3]).tobytes())
-    assert processes.digest_of_file(path) == worker.digest_of([path.read_bytes()])
+QUICK = plan.Options("part", 2, tuple(OPERATIONS), ("python",), ("cl100k_base", "o200k_base"), 1_000_000)
 
 
 def made_plan(text, folder: Path, repository: Path, **changes: object) -> plan.Plan:
-    """Return a plan on a made-up text."""
-    return plan.Plan(replace(QUICK, **changes), [text], folder, repository)
-
-
-@at_least(1)
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in LIBRARIES if name not in (OURS, "rs_bpe")])
-def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
-    library = LIBRARIES[name]
-    if machine.version_of(library.distribution) is None:
-        skip(f"needs {library.distribution}, which make bench installs")
-    wanted = {"byte-level": "cl100k_base", "wordpiece": "bert", "unigram": "xlnet", "sentencepiece": "llama2"}
-    for kind in library.kinds:
-        vocabulary = vocabularies.prepare(wanted[kind], tmp_path, repository)
-        if vocabulary is None or (kind == "unigram" and name != "sentencepiece"):
-            continue  # it lies beside the repository on some machines, and not all can read it
-        files = vocabulary.job(operation="encode", library=OURS, text=str(text.path))
-        ids = tmp_path / "ids"
-        ours = processes.work(replace(files, ids=str(ids)))
-        for operation in set(library.operations) & {"encode", "decode"}:
-            for way in library.ways if operation == "encode" and kind == "byte-level" else library.ways[-1:]:
-                job = replace(files, operation=operation, library=name, way=way, ids="")
-                expected = ours["digest"]
-                if operation == "decode":
-                    if kind != "byte-level":
-                        continue
-                    job, expected = replace(job, ids=str(ids)), True
-                answer = processes.work(job)
-                assert answer["digest"] == expected, (operation, kind, way)
-                compared()
-    if "train" in library.operations:
-        rules = TRAINING_RULES[name]
-        # Not more than the text gives: gigatoken goes on with pairs that do not occur.
-        job = Job("train", name, text=str(text.path), vocab_size=265, pattern=PATTERNS["gpt2"].regex, rules=rules)
-        assert processes.work(job)["digest"] == processes.work(replace(job, library=OURS))["digest"]
-        compared()
-
-
-# -- the plan --------------------------------------------------------------------------------------
+    """Return a plan on a made-up text, and on separate ones."""
+    separate = [texts.store(name, DOCUMENTS, "made up", folder) for name in texts.COLLECTIONS]
+    return plan.Plan(replace(QUICK, **changes), [text, *separate], folder, repository)
 
 
 def answers(entry: entries.Entry, digest: object = "d") -> dict[str, object]:
@@ -230,8 +89,49 @@ def test_plan_measures_everything_that_is_promised(text, tmp_path, repository):
         assert ("whole", "", library) in measured
     assert {("count", "cold", "bpe"), ("start", "", "rs_bpe"), ("load", "cold", "tokenizers")} <= measured
     assert {("growth", phase, "bpe") for phase in ("encode", "train", "hostile")} <= measured
-    assert {name for name, _, _ in measured} == set(OPERATIONS)
+    assert {name for name, _, _ in measured} == {*OPERATIONS} - (set() if made.hider else {*instructions.LEVELS})
+    assert {("tokens", "", "tokenizers"), ("short", "", "rs_bpe"), ("short", "", "tiktoken")} <= measured
+    assert {("decode_batch", "", "splintr"), ("stream", "", "tokenizers"), ("count", "cold", "rs_bpe")} <= measured
     assert len({(cell.measurement, cell.name) for cell in cells}) == len(cells)
+    assert {cell.text for cell in cells if cell.name == "bpe (buffers)"} == {"some", *texts.COLLECTIONS}
+    assert {cell.name for cell in cells if cell.name.startswith("bpe") and cell.text in texts.COLLECTIONS} == {
+        "bpe", "bpe (buffers)"
+    }  # fmt: skip
+
+
+def test_every_row_of_the_readme_is_measured(tmp_path, repository, shared, monkeypatch):
+    monkeypatch.setattr(machine, "cores", lambda: 2)
+    prepared = texts.prepare([*texts.BENCH_TEXTS, *texts.COLLECTIONS], tmp_path, repository, 1_000_000)
+    whole = [replace(text, size=10**8) for text in prepared]  # as if they were
+    options = replace(QUICK, texts=tuple(text.name for text in whole), tokenizers=("cl100k_base",))
+    cells = [
+        cell for entry in plan.Plan(options, whole, tmp_path, repository).entries() for cell in entry.cells.values()
+    ]
+    assert {*render.README_ROWS} <= {(*cell.measurement, cell.name) for cell in cells}
+    trained = {(cell.text, cell.tokenizer) for cell in cells if cell.operation == "train"}
+    assert {("english", size) for size in ("32k", "100k", "256k")} <= trained
+
+
+def test_messages_are_lines_of_the_texts_by_turns(tmp_path):
+    documents = [
+        b"\n".join(b"%s number %d, long enough" % (letter, number) for number in range(50)) for letter in (b"a", b"b")
+    ]
+    several = [texts.store(str(number), [document], "made up", tmp_path) for number, document in enumerate(documents)]
+    found = texts.messages(several, 10)
+    assert len(found) == 10
+    assert [line[:1] for line in found] == [b"a", b"b"] * 5
+    assert all(len(line) in texts.MESSAGE_BYTES for line in found)
+
+
+def test_who_ran_once_and_is_near_runs_again():
+    def once(library, seconds):
+        return entries.Entry({"": cell("train", "", library, [seconds])}, 1, dict)
+
+    ours = entries.Entry({"": cell("train", "", "bpe", [1.0, 1.0, 1.0])}, 3, dict)
+    near, far = once("gigatoken", 1.5), once("tokenizers", 9.0)
+    assert run.near([ours, near, far]) == [near]
+    assert run.near([ours, far]) == []
+    assert run.near([ours, once("rustbpe", 0.5), far])[0].first.library == "rustbpe"
 
 
 def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repository, shared):

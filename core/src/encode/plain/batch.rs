@@ -6,9 +6,7 @@
 //! first look, so that the loop over them has one branch that matters; its ids are written four at a
 //! time, however many there are.
 
-use std::mem::MaybeUninit;
-
-use super::{Plain, shift};
+use super::Plain;
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::budget::Share;
@@ -180,7 +178,7 @@ impl Plain {
         let piece = &text[from..end];
         if !KEEP && piece.len() >= GIANT {
             let counted = self.model.count_piece(piece, &mut look_up.scratch);
-            part.add(counted.map_err(|error| shift(error, from as isize))?);
+            part.add(counted.map_err(|error| error.moved(from as isize))?);
             return Ok(());
         }
         let LookUp {
@@ -198,7 +196,7 @@ impl Plain {
         if cache.find(key, piece, out).is_none() {
             self.model
                 .encode_piece(piece, scratch, out)
-                .map_err(|error| shift(error, from as isize))?;
+                .map_err(|error| error.moved(from as isize))?;
             cache.insert(key, piece, &out[before..], None);
         }
         if !KEEP {
@@ -245,33 +243,14 @@ impl LookUp {
     #[inline]
     fn take_known<const KEEP: bool>(&mut self, next: usize, end: usize, part: &mut Part) -> usize {
         let mut table = self.cache.buckets();
-        let room = part.ids.spare_capacity_mut();
         let looked_for = self.keys[next..end].iter().zip(&self.buckets[next..end]);
-        let mut written = 0;
-        let mut found = 0;
-        for (&key, &bucket) in looked_for {
-            let Some(value) = table.get(bucket as usize, key) else {
-                break;
-            };
-            let Some(count) = value.count() else { break };
-            if KEEP {
-                let Some(room) = room[written..].first_chunk_mut() else {
-                    break;
-                };
-                *room = value.ids().map(MaybeUninit::new);
-            }
-            written += count;
-            found += 1;
+        let slots = looked_for.map_while(|(&key, &bucket)| {
+            let value = table.get(bucket as usize, key)?;
+            Some((value, value.count()?))
+        });
+        match KEEP {
+            true => part.extend_by_slots(slots),
+            false => part.count_slots(slots),
         }
-        if KEEP {
-            let length = part.ids.len() + written;
-            assert!(length <= part.ids.capacity());
-            // SAFETY: there is such room, and the loop has written all of it: of each piece four ids where
-            // those of the one before it ended, of which `count`, four at most, are counted.
-            unsafe { part.ids.set_len(length) };
-        } else {
-            part.add(written as u64);
-        }
-        found
     }
 }

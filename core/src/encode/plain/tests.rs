@@ -4,6 +4,7 @@ use super::*;
 use crate::embedded;
 use crate::encode::encoded::Encoded;
 use crate::encode::workers::tests::budgets_are_heeded;
+use crate::error::Error;
 use crate::random::{Draw, Place};
 
 const GPT2: &str =

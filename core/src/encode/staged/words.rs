@@ -7,6 +7,7 @@
 //! of a number, and looks words up in batches, so that the memory has their slots at hand by then.
 
 mod characters;
+mod look_up;
 mod masks;
 mod misses;
 pub(super) mod plan;
@@ -24,12 +25,12 @@ use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::budget::Share;
 use crate::memory::key;
-use crate::memory::piece_cache::{MAX_IDS, PieceCache};
+use crate::memory::piece_cache::PieceCache;
 use crate::models::model::Carrying;
 use crate::normalize::Context;
 
 /// How many words are looked up together.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 /// The last byte of a key that is no word's, but a place among characters.
 const CHARACTER: u128 = 0x80;
 /// A sum of scores above which a word's best segmentation must lead by about one to be sure.
@@ -85,6 +86,8 @@ struct Run<'a> {
     sum: f32,
     scores: Option<&'a [f32]>,
     largest: f32,
+    /// Whether the last token may become one with the next, so that ids are held even where they are only counted.
+    fuses: bool,
     keys: [u128; BATCH],
     ranges: [(u32, u32); BATCH],
     buckets: [u32; BATCH],
@@ -114,6 +117,7 @@ impl Staged {
             sum: 0.0,
             scores: carrying.map(Carrying::scores),
             largest: carrying.map_or(0.0, Carrying::largest),
+            fuses: self.model.fuses().is_some(),
             keys: [0; BATCH],
             ranges: [(0, 0); BATCH],
             buckets: [0; BATCH],
@@ -199,13 +203,8 @@ impl Run<'_> {
 
     #[inline]
     fn part_of_text(&mut self, mut start: usize, end: usize) -> Result<()> {
-        if let Some(context) = self.begins.take() {
-            let word = &self.text[start..end];
-            self.look_up()?;
-            self.worker.scratch.sum = self.sum;
-            let done = self.staged.spell(word, context, self.worker, self.part);
-            self.sum = self.worker.scratch.sum;
-            return done;
+        if self.begins.is_some() {
+            return self.first_word(start, end);
         }
         if self.plan.blanks_go && self.plan.classes[usize::from(self.text[start])] == BLANK {
             start += 1;
@@ -219,6 +218,20 @@ impl Run<'_> {
             return self.wait(key, start, end);
         }
         self.characters(start, end)
+    }
+
+    /// Takes the word at the beginning of the text.
+    #[cold]
+    fn first_word(&mut self, start: usize, end: usize) -> Result<()> {
+        let Some(context) = self.begins.take() else {
+            return Ok(());
+        };
+        let word = &self.text[start..end];
+        self.look_up()?;
+        self.worker.scratch.sum = self.sum;
+        let done = self.staged.spell(word, context, self.worker, self.part);
+        self.sum = self.worker.scratch.sum;
+        done
     }
 
     /// Takes characters out of a stretch that are words by themselves.
@@ -296,86 +309,5 @@ impl Run<'_> {
             None => None,
         };
         Ok(self.memory.characters.learn(code_point, ids))
-    }
-
-    #[inline]
-    fn wait(&mut self, key: u128, start: usize, end: usize) -> Result<()> {
-        self.keys[self.waiting] = key;
-        self.ranges[self.waiting] = (start as u32, end as u32);
-        self.waiting += 1;
-        if self.waiting == BATCH {
-            self.look_up()?;
-        }
-        Ok(())
-    }
-
-    /// Looks the waiting words up.
-    fn look_up(&mut self) -> Result<()> {
-        self.memory.cache.grow();
-        let table = self.memory.cache.buckets();
-        let keys = &self.keys[..self.waiting];
-        let mut far = false;
-        for (&key, bucket) in keys.iter().zip(&mut self.buckets) {
-            if key >> 120 == CHARACTER {
-                continue;
-            }
-            let index = table.bucket_of(key);
-            table.prefetch(index);
-            *bucket = index as u32;
-            far |= key::is_long(key);
-        }
-        if far {
-            self.memory.cache.prefetch_more(keys, &self.buckets);
-        }
-        let mut ids = [0; BATCH * MAX_IDS];
-        let mut next = 0;
-        loop {
-            let (known, written) = self.known(next, &mut ids);
-            self.part.reserve(written)?;
-            self.part.ids.extend_from_slice(&ids[..written]);
-            next += known;
-            if next == self.waiting {
-                break;
-            }
-            let (start, end) = self.ranges[next];
-            self.miss(start as usize, end as usize, self.keys[next])?;
-            next += 1;
-        }
-        self.waiting = 0;
-        self.part.forget_some();
-        Ok(())
-    }
-
-    /// Takes waiting words from number `next` on as long as slots hold their ids; returns how many words and ids.
-    #[inline]
-    fn known(&mut self, next: usize, ids: &mut [u32; BATCH * MAX_IDS]) -> (usize, usize) {
-        let Memory {
-            cache, characters, ..
-        } = &mut *self.memory;
-        let mut table = cache.buckets();
-        let waiting = self.keys[next..self.waiting].iter();
-        let (mut found, mut written) = (0, 0);
-        for (&key, &bucket) in waiting.zip(&self.buckets[next..]) {
-            let is_character = key >> 120 == CHARACTER;
-            let value = match is_character {
-                true => Some(characters.value(key as u32)),
-                false => table.get(bucket as usize, key),
-            };
-            let Some(value) = value else { break };
-            let Some(count) = value.count() else { break };
-            let own = value.ids();
-            if let Some(scores) = self.scores {
-                if self.sum.abs() >= value.bound() {
-                    break;
-                }
-                for &id in &own[..count] {
-                    self.sum += scores[id as usize];
-                }
-            }
-            ids[written..written + MAX_IDS].copy_from_slice(&own);
-            written += count;
-            found += 1;
-        }
-        (found, written)
     }
 }

@@ -6,8 +6,11 @@ use crate::memory::key::pack;
 use crate::memory::slots::COUNT_SHIFT;
 use proptest::prelude::*;
 
-/// Buckets of a worker that is one of several.
-const SEVERAL: usize = 1 << 18;
+/// Buckets of a worker that gets what it wants.
+const WANTED: usize = 1 << 19;
+/// Buckets of one of [`MANY`] workers.
+const FEWER: usize = 1 << 18;
+const MANY: usize = 32;
 
 #[test]
 fn recalls_exactly_what_it_was_told() {
@@ -56,7 +59,7 @@ fn grows_and_never_says_what_it_was_not_told() {
         }
     }
     assert!(found > 100_000, "{found} were found again");
-    assert_eq!(cache.buckets, SEVERAL);
+    assert_eq!(cache.buckets, WANTED);
     assert_eq!(cache.units[cache.padding..].as_ptr().addr() % LINE, 0);
 }
 
@@ -66,8 +69,8 @@ fn growing_loses_nothing() {
         let digits = number.to_string();
         pack(digits.as_bytes(), 0, digits.len()).unwrap()
     };
-    for (first, times) in [(FIRST_BUCKETS, 4), (1 << 16, 4), (SEVERAL, 2)] {
-        for workers in [1, 2] {
+    for (first, times) in [(FIRST_BUCKETS, 4), (1 << 16, 4), (FEWER, 2)] {
+        for workers in [1, MANY] {
             let mut cache = PieceCache::new(Budget::default().share(workers));
             cache.allocate(first);
             let room = cache.units.len();
@@ -87,7 +90,7 @@ fn growing_loses_nothing() {
             assert!(known(&mut cache) == before, "{first} x {times}");
             let there = before.iter().filter(|ids| !ids.is_empty()).count();
             assert!(there > first, "{there} of {first}");
-            let in_place = first == 1 << 16 || first == SEVERAL && workers == 1;
+            let in_place = first == 1 << 16 || first == FEWER && workers == 1;
             assert_eq!(cache.units.len() == room, in_place, "{first} {workers}");
         }
     }
@@ -139,7 +142,7 @@ fn gives_back_only_what_is_over() {
     let budget = Budget::default();
     let mut cache = PieceCache::new(budget.share(1));
     let (key, mut out) = (pack(b"a", 0, 1).unwrap(), Vec::new());
-    cache.allocate(2 * SEVERAL);
+    cache.allocate(WANTED);
     cache.remember(key, &[1]);
     for workers in [2, 16, 1, 7] {
         cache.set_share(budget.share(workers));

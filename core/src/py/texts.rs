@@ -1,0 +1,64 @@
+//! Texts as Python holds them.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// A str of fewer characters is copied, which takes less time than to ask whether it has to be.
+const SHORT: usize = 512;
+
+/// A text, whose memory nothing can write to: `bytes`, or a str in which each character is a byte.
+pub enum Text<'py> {
+    Bytes(Bound<'py, PyBytes>),
+    Ascii(Bound<'py, PyString>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Text<'py> {
+    type Error = PyErr;
+
+    /// Takes `bytes` as they are, and of a str its UTF-8. Nothing else: what that holds may change.
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast_exact::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.to_owned()));
+        }
+        let text = object
+            .cast_exact::<PyString>()
+            .map_err(|_| PyTypeError::new_err("this takes bytes and str"))?;
+        // A str keeps UTF-8 that it was once asked for, unless it lies there as UTF-8 anyway.
+        let is_ascii = intern!(object.py(), "isascii");
+        if text.len()? >= SHORT && text.call_method0(is_ascii)?.is_truthy()? {
+            return Ok(Self::Ascii(text.to_owned()));
+        }
+        text.encode_utf8().map(Self::Bytes)
+    }
+}
+
+impl Text<'_> {
+    /// Its bytes.
+    pub fn bytes(&self) -> PyResult<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes.as_bytes()),
+            Self::Ascii(text) => text.to_str().map(str::as_bytes),
+        }
+    }
+}
+
+/// Several texts.
+pub struct Texts<'py>(Vec<Text<'py>>);
+
+impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let texts = object.try_iter()?.map(|text| text?.extract());
+        texts.collect::<PyResult<_>>().map(Self)
+    }
+}
+
+impl Texts<'_> {
+    /// The bytes of each.
+    pub fn bytes(&self) -> PyResult<Vec<&[u8]>> {
+        self.0.iter().map(Text::bytes).collect()
+    }
+}

@@ -1,0 +1,222 @@
+"""The benchmark's texts and workers, and that all libraries do the same work. No test says how long anything takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from array import array
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import entries, instructions, machine, plan, processes, texts, vocabularies, worker
+from benchmarks.jobs import Job
+from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
+from benchmarks.processes import TooSlow, WorkerFailed
+from bpe_cli import load
+from bpe_cli.stages.patterns import PATTERNS
+from tests.counted import at_least, compared
+from tests.needs import NO_TRAP, skip
+from tests.unit.benchmarks.rounds import DOCUMENTS, cell
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+def test_cut_loses_nothing():
+    data = b"ab\ncd\n\nefgh\nx"
+    for least in range(15):
+        documents = texts.cut(data, least)
+        assert b"".join(documents) == data
+        assert all(document.endswith(b"\n") for document in documents[:-1])
+    assert texts.cut(b"") == []
+
+
+def test_stored_text_comes_back(text):
+    assert texts.read(text.path) == DOCUMENTS
+    assert texts.read(text.path, 3) == DOCUMENTS[::3]
+    assert (text.size, text.documents) == (sum(map(len, DOCUMENTS)), len(DOCUMENTS))
+    assert "path" not in text.describe()
+
+
+@pytest.mark.parametrize("data", [b"", b"a\0b", b"\xff", b"the <s> tag"])
+def test_what_not_all_libraries_can_take_is_left_out(data):
+    assert not texts.usable(data)
+
+
+def test_the_text_that_every_machine_has(tmp_path, repository):
+    (prepared,) = texts.prepare(["python", "no such text"], tmp_path, repository, 2_000_000)
+    assert 1_000_000 < prepared.size < 4_000_000
+    assert "every" in prepared.source
+    assert str(repository) not in json.dumps(prepared.describe())
+
+
+# -- workers ---------------------------------------------------------------------------------------
+
+
+def test_worker_encodes(text, tmp_path):
+    ids = tmp_path / "ids"
+    answer = processes.work(
+        Job("encode", OURS, load="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
+    )
+    tokenizer = load("cl100k_base")
+    expected = array("I", [token for document in DOCUMENTS[::2] for token in tokenizer.encode(document)])
+    assert array("I", ids.read_bytes()) == expected
+    assert (answer["tokens"], answer["digest"]) == (len(expected), worker.digest_of([expected.tobytes()]))
+    assert (answer["bytes"], answer["documents"]) == (sum(map(len, DOCUMENTS[::2])), 8)
+    assert len(answer["passes"]) == 2
+    assert answer["imported"] == []
+    decoded = processes.work(
+        Job("decode", OURS, load="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
+    )
+    assert (decoded["digest"], decoded["tokens"]) == (True, len(expected))
+
+
+def test_worker_gives_the_right_results_of_small_calls(text, made_ids):
+    files = Job("", OURS, load="cl100k_base", text=str(text.path))
+    tokenizer = load("cl100k_base")
+    tokens = [token for document in DOCUMENTS for token in tokenizer.tokens(document)]
+    places = ([token.token_id for token in tokens], [(token.char_start, token.char_end) for token in tokens])
+    expected = worker.digest_of([repr(each).encode() for each in places])
+    for way in ("", "columns"):
+        answer = processes.work(replace(files, operation="tokens", way=way))
+        assert (answer["digest"], answer["tokens"]) == (expected, len(tokens))
+    short = processes.work(replace(files, operation="short"))
+    assert short["digest"] == worker.digest_of([array("I", places[0]).tobytes()])
+    assert short["documents"] == len(DOCUMENTS)
+    for operation, ids in (("decode_batch", "lists"), ("stream", "ids")):
+        answer = processes.work(replace(files, operation=operation, ids=str(made_ids[ids])))
+        assert (answer["digest"], answer["tokens"]) == (True, len(tokens))
+
+
+def test_one_text_and_separate_ones_are_encoded_as_such(text):
+    files = Job("encode", OURS, load="cl100k_base", text=str(text.path))
+    tokenizer = load("cl100k_base")
+    for way, ids in (("", tokenizer.encode(b"".join(DOCUMENTS))), ("buffers", tokenizer.encode_batch(DOCUMENTS).ids)):
+        assert processes.work(replace(files, way=way))["digest"] == worker.digest_of([array("I", ids).tobytes()])
+
+
+def test_a_pass_that_takes_longer_than_its_limit_is_stopped(tmp_path):
+    long = texts.store("long", [b"word " * 20_000], "made up", tmp_path)
+    job = Job("short", OURS, load="cl100k_base", text=str(long.path), limit=1)  # a million times: hours
+    with pytest.raises(TooSlow, match="stopped after 1 s"):
+        processes.work(job)
+    entry = entries.Entry({"": cell("short", "", "bpe", [])}, 3, lambda: processes.work(job))
+    entry.run()
+    assert (entry.first.status, entry.first.limit, entry.first.runs) == ("too slow", 1, 1)
+
+
+@pytest.mark.parametrize(("level", "seen"), [("avx2", 1), ("no-avx", 0)])
+def test_hidden_instructions_are_not_seen_and_change_no_result(level, seen, text, tmp_path):
+    hider = instructions.build(tmp_path)
+    if hider is None:
+        skip(NO_TRAP)
+    script = (
+        "import ctypes, sys; from benchmarks import instructions; instructions.hide(*sys.argv[1:]); "
+        "print(ctypes.CDLL(sys.argv[1]).seen())"
+    )
+    root = Path(plan.__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", script, hider, level], capture_output=True, check=True, cwd=root)
+    assert int(done.stdout) & ~seen == 0
+    job = Job("encode", OURS, load="cl100k_base", text=str(text.path))
+    lesser = replace(job, level=level, hider=str(hider))
+    assert processes.work(lesser)["digest"] == processes.work(job)["digest"]
+
+
+def test_worker_says_when_the_text_does_not_come_back(text, tmp_path):
+    (tmp_path / "ids").write_bytes(array("I", [1, 2, 3]).tobytes())
+    job = Job("decode", OURS, load="cl100k_base", text=str(text.path), ids=str(tmp_path / "ids"))
+    assert processes.work(job)["digest"] is False
+
+
+def test_worker_that_fails_gives_one_line_without_paths(text):
+    with pytest.raises(WorkerFailed, match=r"^FileNotFoundError: .*'absent\.txt'$"):
+        processes.work(Job("encode", OURS, load="cl100k_base", text=str(text.path.with_name("absent.txt"))))
+
+
+def test_a_command_that_is_not_there():
+    with pytest.raises(WorkerFailed):
+        processes.start(["no-such-command-anywhere"], "x", 1)
+
+
+def test_last_line_of_stderr_is_the_reason():
+    with pytest.raises(WorkerFailed, match=r"^Error: said so$"):
+        processes.run(
+            [sys.executable, "-c", "import sys; print('noise', file=sys.stderr); sys.exit('Error: said so')"], 1
+        )
+
+
+def test_stopwatch_tells_what_a_process_took(tmp_path):
+    taken = processes.timed([sys.executable, "-c", "x = bytearray(50_000_000); print('noise')"], 1)
+    assert 50e6 < taken["peak"] < 200e6
+    assert 0 < taken["cpu"] <= taken["wall"] * 1.5
+    with pytest.raises(WorkerFailed, match=r"^Error: said so$"):
+        processes.timed([sys.executable, "-c", "import sys; sys.exit('Error: said so')"], 1)
+    with pytest.raises(WorkerFailed, match="stopped after 1 s"):
+        processes.timed([sys.executable, "-c", "import time; time.sleep(30)"], 1, limit=1)
+    with pytest.raises(WorkerFailed):
+        processes.timed([str(tmp_path / "absent")], 1)
+
+
+def test_a_file_has_the_digest_of_the_ids_in_it(tmp_path):
+    path = tmp_path / "ids"
+    path.write_bytes(array("I", [1, 2, 3]).tobytes())
+    assert processes.digest_of_file(path) == worker.digest_of([path.read_bytes()])
+
+
+@pytest.fixture
+def made_ids(tmp_path):
+    """Return files of the ids of the text: all of them, and a list a document."""
+    batch = load("cl100k_base").encode_batch(DOCUMENTS)
+    files = {"ids": tmp_path / "text.ids", "lists": tmp_path / "text.lists"}
+    files["ids"].write_bytes(bytes(batch.ids))
+    files["lists"].write_text(json.dumps(batch.to_lists()), encoding="ascii")
+    return files
+
+
+@at_least(1)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in LIBRARIES if name != OURS])
+def test_other_libraries_do_the_same_work(name, text, made_ids, tmp_path, repository):
+    library = LIBRARIES[name]
+    if machine.version_of(library.distribution) is None:
+        skip(f"needs {library.distribution}, which make bench installs")
+    wanted = {"byte-level": "cl100k_base", "wordpiece": "bert", "unigram": "xlnet", "sentencepiece": "llama2"}
+    for kind in library.kinds:
+        vocabulary = vocabularies.prepare(wanted[kind], tmp_path, repository)
+        if vocabulary is None or (kind == "unigram" and name != "sentencepiece"):
+            continue  # it lies beside the repository on some machines, and not all can read it
+        files = vocabulary.job(operation="encode", library=OURS, way="buffers", text=str(text.path))
+        ids = tmp_path / "ids"
+        ours = processes.work(replace(files, ids=str(ids)))
+        for operation in set(library.operations) & {"encode", "decode"}:
+            for way in library.ways if operation == "encode" and kind == "byte-level" else library.ways[-1:]:
+                job = replace(files, operation=operation, library=name, way=way, ids="")
+                expected = ours["digest"]
+                if operation == "decode":
+                    if kind != "byte-level":
+                        continue
+                    job, expected = replace(job, ids=str(ids)), True
+                answer = processes.work(job)
+                assert answer["digest"] == expected, (operation, kind, way)
+                compared()
+    files = vocabularies.prepare("cl100k_base", tmp_path, repository).job(
+        operation="", library=OURS, text=str(text.path)
+    )
+    for operation in ("tokens", "short"):
+        if operation in library.operations:
+            job = replace(files, operation=operation)
+            assert processes.work(replace(job, library=name))["digest"] == processes.work(job)["digest"], operation
+            compared()
+    for operation, ids in (("decode_batch", "lists"), ("stream", "ids")):
+        if operation in library.operations:
+            answer = processes.work(replace(files, operation=operation, library=name, ids=str(made_ids[ids])))
+            assert answer["digest"] is True, operation
+            compared()
+    if "train" in library.operations:
+        rules = TRAINING_RULES[name]
+        # Not more than the text gives: gigatoken goes on with pairs that do not occur.
+        job = Job("train", name, text=str(text.path), vocab_size=265, pattern=PATTERNS["gpt2"].regex, rules=rules)
+        assert processes.work(job)["digest"] == processes.work(replace(job, library=OURS))["digest"]
+        compared()
