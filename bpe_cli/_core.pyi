@@ -159,6 +159,10 @@ class Encoder:
         ``whole_pieces`` a piece that is a token becomes that token before any merging."""
 
     @staticmethod
+    def written(splitter: Splitter, tables: WrittenTables, *, prefix_space: bool, whole_pieces: bool) -> Encoder:
+        """Compile the model of what a document was read into, as ``plain`` does."""
+
+    @staticmethod
     def embedded(sha256: str, splitter: Splitter, prefix_space: bool) -> Encoder:
         """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file. Raises KeyError if
         there is none with that sha256."""
@@ -696,13 +700,26 @@ class WrittenMerges:
     def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:
         """Return the tokens that have one of these texts or ids."""
 
-    def tables(self, prefix: str, left_out: list[int], visible: bool) -> tuple[bytes, U32Array, U32Array] | None:
-        """Make tables: blob and ends of the tokens by id, and (left, right, product) of each merge.
+    def tables(self, prefix: str, left_out: list[int], visible: bool) -> WrittenTables | None:
+        """Make tables: the tokens by id, and the merges.
 
         The right part of a merge loses ``prefix`` in the product. Ids to be left out stay where a merge makes or uses
         them. If ``visible``, a character stands for a byte as in GPT-2's alphabet, and such a token is never left out.
         None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
+
+class WrittenTables:
+    """Tokens and merges as tables; from them an encoder is made without another look at each."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return blob and ends of the tokens by id."""
+
+    def merges(self) -> U32Array:
+        """Return (left, right, product) of each merge."""
+
+def is_plain_json(document: Buffer) -> bool:
+    """Return whether a document is JSON in at most 64 brackets, with no number of more than 100 characters or with an
+    exponent of three digits. Integers may be of any value."""
 
 def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool, base: int = 0) -> bytes:
     """Pack ids (u32) as little-endian numbers of 2 bytes (``narrow``) or 4.

@@ -11,7 +11,6 @@ Counts can be added up when they were cut in the same way: that is checked, not 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from pathlib import Path
 
 from bpe_cli import _core
@@ -19,7 +18,6 @@ from bpe_cli.errors import FormatError, InputError, TrainingError
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages.counting import Cutting
 from bpe_cli.support.messages import cannot_read, quote
-from bpe_cli.support.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24
@@ -49,6 +47,8 @@ def header(cutting: Cutting, unique: int, total: int, sha256: str) -> bytes:
         total: Number of pieces, repetitions counted.
         sha256: The hash of what comes behind the line.
     """
+    from bpe_cli.support.safe_orjson import orjson
+
     fields_of = {
         "format": "bpe-counts",
         "version": 1,
@@ -147,11 +147,11 @@ def load_each(paths: Iterable[Path], max_bytes: int) -> Iterator[tuple[Path, Cut
     for path in paths:
         own, counts = load(path, max_bytes)
         first = first or (path, own)
-        for field in fields(Cutting):
-            ours, theirs = getattr(first[1], field.name), getattr(own, field.name)
+        for field in Cutting.__match_args__:
+            ours, theirs = getattr(first[1], field), getattr(own, field)
             if ours != theirs:
                 raise FormatError(
-                    f"{first[0]} and {path} were not cut in the same way: {field.name} is "
+                    f"{first[0]} and {path} were not cut in the same way: {field} is "
                     f"{_show(ours)} in the first and {_show(theirs)} in the second",
                     hint="counts can be added up only if all that decides about pieces is equal",
                 )
@@ -159,4 +159,6 @@ def load_each(paths: Iterable[Path], max_bytes: int) -> Iterator[tuple[Path, Cut
 
 
 def _show(value: object) -> str:
+    from bpe_cli.support.safe_orjson import orjson
+
     return quote(value) if isinstance(value, str) else orjson.dumps(value).decode()

@@ -77,7 +77,7 @@ mod _core {
         train_max_match, train_scored_pairs, train_top_down, train_unigram,
     };
     #[pymodule_export]
-    use super::written::WrittenMerges;
+    use super::written::{WrittenMerges, WrittenTables, is_plain_json};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
