@@ -37,7 +37,6 @@ impl Held {
         }
     }
 
-    /// The table, if there is one.
     fn table(&mut self) -> Result<&mut count::Counts> {
         match self {
             Self::Table(counts) => Ok(counts),
@@ -215,7 +214,6 @@ impl Counts {
         (PyBytes::new(py, &bytes), ends.into())
     }
 
-    /// About how much memory they take.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
         py.detach(|| match &*self.lock() {

@@ -6,6 +6,7 @@ import errno
 import os
 import tempfile
 from array import array
+from typing import Self
 
 import pytest
 
@@ -140,7 +141,7 @@ def test_a_full_disk_is_said(monkeypatch):
         def write(self, data: bytes) -> int:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        def __enter__(self) -> Full:
+        def __enter__(self) -> Self:
             return self
 
         def __exit__(self, *_: object) -> None: ...
@@ -150,9 +151,7 @@ def test_a_full_disk_is_said(monkeypatch):
     with pytest.raises(OutputError) as caught, Spilling(counts, 1000) as spilled:
         TRAINER.count(spilled.watch(blocks()), OPTIONS, counts)
     folder = tempfile.gettempdir()
-    assert caught.value.message == (
-        f"cannot write the counts to a temporary file in {folder}: no space left on device"
-    )
+    assert caught.value.message == (f"cannot write the counts to a temporary file in {folder}: no space left on device")
     assert "`TMPDIR`" in caught.value.hint
     assert counts.unique  # nothing was forgotten
 
