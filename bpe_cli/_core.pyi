@@ -72,8 +72,8 @@ class Splitter:
 
     def __init__(self, spec: str) -> None:
         """Compile a scanner from the JSON of ``patterns.Scanner``, or ``"null"``: never split; or from a list of what
-        ``linear_patterns.core_cuts`` gives, each of which cuts the pieces of the one before it. Raises ValueError if an
-        expression needs backtracking, or too much memory."""
+        ``splitters.compile_splitter`` makes, each of which cuts the pieces of the one before it. Raises ValueError if
+        an expression needs backtracking, too much memory, or something that the core does not know."""
 
     def split(self, data: Buffer) -> U64Array:
         """Return the end offset of every piece of one text, ascending, the last being its length."""
@@ -341,6 +341,23 @@ class Counts:
     def load(data: Buffer, max_bytes: int) -> Counts:
         """Read what ``dump`` wrote. Raises ValueError if data is cut, or a length lies, or a piece stands twice."""
 
+    @staticmethod
+    def packed(data: Buffer) -> Counts:
+        """Read what ``dump`` wrote, of different pieces, without a table: counts to learn from, to which none can be
+        added (ValueError). Memory: the data. Raises ValueError if data is cut."""
+
+    def spill(self, first: int, write: Callable[[int, bytes], object]) -> None:
+        """Hand all counts over as records, and forget them. ``write`` is called with the number of a partition and
+        some of its records; what it raises ends the call, and the counts stay.
+
+        Args:
+            first: The number of the first record: how many pieces were handed over before.
+        """
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes of memory they take."""
+
     def items(self, start: int, limit: int) -> list[tuple[bytes, int]]:
         """Return (piece, count) for some pieces, in order."""
 
@@ -356,6 +373,36 @@ class Counts:
     @property
     def total_bytes(self) -> int:
         """Bytes of all pieces, repetitions counted."""
+
+PARTITIONS: int
+"""How many partitions spilled counts are divided into."""
+
+@final
+class NumberedCounts:
+    """The records of one partition of spilled counts, added up."""
+
+    def __init__(self, max_bytes: int) -> None:
+        """Start empty; ``max_bytes`` bounds the memory of pieces and table together."""
+
+    def add(self, records: Buffer) -> None:
+        """Add records, in the order in which they were written. Raises MemoryError if the bound is passed."""
+
+    def write(self, write: Callable[[bytes], object]) -> None:
+        """Hand over one record of each piece, some at a time."""
+
+def merge_numbered(
+    partitions: int, read: Callable[[int], bytes | None], write: Callable[[bytes], object]
+) -> tuple[int, int]:
+    """Put partitions that are added up together, in the order of the records' numbers.
+
+    Args:
+        partitions: How many.
+        read: Gives the next records of a partition, as ``NumberedCounts.write`` gave them; None when there are no more.
+        write: Takes what ``Counts.dump`` of all would give, some at a time.
+
+    Returns:
+        Number of different pieces; number of pieces, repetitions counted.
+    """
 
 @final
 class Tally:
@@ -715,6 +762,18 @@ def write_rows(
 def write_counts(counts: Buffer, carried: int, unfinished: bool) -> tuple[bytes, int, int]:
     """Write counts (u64) in decimal, a line each. The first has ``carried`` added; with ``unfinished`` the last is not
     written. Gives the lines, the sum of the counts, and what the first of the next counts has to carry."""
+
+def usable_documents(block: _Block, first: int, end: int, longest: int, reserved: bytes) -> tuple[bytes, U64Array]:
+    """Copy those of some documents of a block that are not empty, have at most ``longest`` bytes, and have no reserved
+    text in them. Gives their bytes, and where each ends.
+
+    Args:
+        block: The block.
+        first: The number of the first document.
+        end: The number of the one behind the last.
+        longest: The most bytes.
+        reserved: The text, which is not empty.
+    """
 
 def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
     r"""Take the ends of lines, ``\n`` or ``\r\n``, out of a text. Gives the text without them, and where each line

@@ -67,11 +67,11 @@ def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTok
 
 
 def _core_pre_tokenizer(stage: PreTokenizer) -> dict[str, Any]:
-    from bpe_cli.stages.linear_patterns import core_cuts
+    from bpe_cli.stages.splitters import known_cuts
 
     known = None
     if isinstance(stage, Split) and stage.behavior == "Isolated" and not stage.invert and not stage.literal:
-        known = core_cuts(stage.pattern)
+        known = known_cuts(stage.pattern)
     return known or component(stage)
 
 

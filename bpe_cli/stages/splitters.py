@@ -1,6 +1,6 @@
-"""Choose what splits text: the core for patterns that it knows, the ``regex`` module for any other.
+"""Choose what splits text: the core for nearly all patterns, the ``regex`` module for what the core refuses.
 
-``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold the scanners to it.
+``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold scanners and automata to it.
 
 There are two dialects, and a pattern's home decides which one it is in. A tokenizer without stages, such as a rank file
 or what ``bbpe`` trains, has patterns as tiktoken has them, in the dialect of the ``regex`` module: this module runs
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
@@ -145,14 +145,36 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
     scanner = scanner_for(patterns[0]) if len(patterns) == 1 else None
     if scanner is not None:
         return _core.Splitter(scanner.to_json())
-    from bpe_cli.stages.linear_patterns import core_cuts
-
-    cuts = [core_cuts(pattern) for pattern in patterns]
-    if not all(cuts):
-        return RegexSplitter(patterns)
     import json
 
-    return _core.Splitter(json.dumps(cuts))
+    cuts = [known_cuts(pattern) or {"type": "Pattern", "pattern": pattern} for pattern in patterns]
+    try:
+        return _core.Splitter(json.dumps(cuts))
+    except ValueError:  # a pattern that takes more than an automaton, or is none
+        return RegexSplitter(patterns)
+
+
+# Groups of three digits from the right; text before a number goes with its first group, as there.
+GROUPED = r"\P{N}*+(?:(?<!\p{N})\p{N}{1,2}(?=(?:\p{N}{3})*+(?!\p{N}))|\p{N}{3})|\P{N}++"
+
+THOUSANDS = r"(?=(?:[0-9]{3})+(?![0-9]))"
+"""Matches nothing, and so cuts: before each group of three digits from the right."""
+
+
+def known_cuts(expression: str) -> dict[str, Any] | None:
+    r"""Return the core's form of an expression that it has a loop of its own for; None for any other.
+
+    >>> known_cuts(THOUSANDS)
+    {'type': 'DigitGroups', 'ascii': True}
+    """
+    scanner = scanner_for(expression)
+    if scanner is not None:
+        import json
+
+        return {"type": "Scanner", "scanner": json.loads(scanner.to_json())}
+    if expression in (GROUPED, THOUSANDS):
+        return {"type": "DigitGroups", "ascii": expression == THOUSANDS}
+    return None
 
 
 class Cuts(Protocol):

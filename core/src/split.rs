@@ -14,9 +14,9 @@ mod cut;
 mod cutters;
 mod joining;
 mod lanes;
-mod linear;
 #[cfg(any(test, fuzzing))]
 mod oracle;
+mod pattern;
 mod pieces;
 mod rewriting;
 mod scanner;
@@ -33,6 +33,7 @@ pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
 use lanes::{Machine, Progress};
+use pattern::{DeadEnds, Pattern};
 use scanner::{Cased, Prefixed, Rules, Spaced, Words};
 
 /// A pattern of GPT's families as data; the fields and values are those of `patterns.Scanner` in Python.
@@ -108,6 +109,7 @@ pub struct Scanner(Way);
 enum Way {
     Whole,
     Rule(WordRule, Rules),
+    Pattern(Arc<Pattern>),
     Chain(Arc<Chain>),
 }
 
@@ -129,10 +131,11 @@ impl Scanner {
     /// # Errors
     /// When one cannot be compiled, with a sentence that says why.
     pub fn chain(specs: &[CutSpec]) -> Result<Self> {
-        if specs.is_empty() {
-            return Ok(Self(Way::Whole));
-        }
-        Ok(Self(Way::Chain(Arc::new(Chain::new(specs)?))))
+        Ok(Self(match specs {
+            [] => Way::Whole,
+            [CutSpec::Pattern { pattern }] => Way::Pattern(Arc::new(Pattern::new(pattern)?)),
+            several => Way::Chain(Arc::new(Chain::new(several)?)),
+        }))
     }
 
     /// Compile a scanner from JSON: an object like `ScannerSpec`, a list of objects like `CutSpec`, or
@@ -153,22 +156,22 @@ impl Scanner {
     /// Give what finds the ends of a text's pieces, some at a time.
     #[must_use]
     #[inline]
-    pub fn ends<'t>(&self, text: &'t [u8]) -> Ends<'t> {
+    pub fn ends<'t>(&'t self, text: &'t [u8]) -> Ends<'t> {
         self.ends_by((text.len() > FEW_BYTES).then(Machine::best), text)
     }
 
     /// Give what finds the ends of a text's pieces with some of the machine's instructions, or a
     /// character at a time.
     #[inline]
-    fn ends_by<'t>(&self, machine: Option<Machine>, text: &'t [u8]) -> Ends<'t> {
-        let (rule, walk) = match &self.0 {
-            Way::Whole => (None, None),
-            &Way::Rule(words, rules) => (Some((words, rules)), None),
-            Way::Chain(chain) => (None, Some(Box::new(Walk::new(chain, text)))),
+    fn ends_by<'t>(&'t self, machine: Option<Machine>, text: &'t [u8]) -> Ends<'t> {
+        let way = match &self.0 {
+            Way::Whole => Going::Whole,
+            &Way::Rule(words, rules) => Going::Rule(words, rules),
+            Way::Pattern(pattern) => Going::Pattern(pattern, DeadEnds::default()),
+            Way::Chain(chain) => Going::Chain(Box::new(Walk::new(chain, text))),
         };
         Ends {
-            rule,
-            walk,
+            way,
             text,
             machine,
             progress: Progress::default(),
@@ -194,7 +197,7 @@ impl Scanner {
     }
 
     /// Give the pieces as an iterator of `(start, end)`, for callers that stop early.
-    pub fn pieces<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+    pub fn pieces<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         let mut ends = self.ends_by(None, text);
         let (mut start, mut room) = (0, [0]);
         std::iter::from_fn(move || {
@@ -217,9 +220,11 @@ impl Scanner {
     /// by `split(t[c..] + y)`. Complexity: the distance from the end of the text to the cut.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
-        match self.0 {
-            Way::Rule(words, rules) => cut::safe_cut(words, rules, text),
-            Way::Whole | Way::Chain(_) => 0,
+        match &self.0 {
+            &Way::Rule(words, rules) => cut::safe_cut(words, rules, text),
+            Way::Pattern(pattern) => pattern.safe_cut(text),
+            Way::Chain(chain) => chain.safe_cut(text),
+            Way::Whole => 0,
         }
     }
 
@@ -234,14 +239,29 @@ impl Scanner {
             Way::Rule(WordRule::Spaced | WordRule::Prefixed | WordRule::Cased, rules) => {
                 cut::cut_in_run(rules.newlines, text)
             }
-            Way::Whole | Way::Chain(_) => 0,
+            Way::Whole | Way::Pattern(_) | Way::Chain(_) => 0,
+        }
+    }
+
+    /// Whether a text can be cut before a space that stands between two ASCII letters, and a piece ends there.
+    #[must_use]
+    pub(crate) fn ends_at_spaces(&self) -> bool {
+        match &self.0 {
+            Way::Rule(..) => true, // no word or run of symbols goes on from a letter to a space
+            Way::Pattern(pattern) => pattern.ends_at_spaces(),
+            Way::Whole | Way::Chain(_) => false,
         }
     }
 
     /// Whether [`Scanner::safe_cut`] finds any cuts at all.
     #[must_use]
     pub fn knows_cuts(&self) -> bool {
-        matches!(self.0, Way::Rule(..))
+        match &self.0 {
+            Way::Rule(..) => true,
+            Way::Pattern(pattern) => pattern.knows_cuts(),
+            Way::Chain(chain) => chain.knows_cuts(),
+            Way::Whole => false,
+        }
     }
 }
 
@@ -283,13 +303,21 @@ const FEW_BYTES: usize = 48;
 /// pieces ahead.
 #[derive(Clone, Debug)]
 pub struct Ends<'t> {
-    rule: Option<(WordRule, Rules)>,
-    /// What walks through several ways to cut, in the place of one rule.
-    walk: Option<Box<Walk<'t>>>,
+    way: Going<'t>,
     text: &'t [u8],
     /// What windows are looked at with; None for one character at a time.
     machine: Option<Machine>,
     progress: Progress,
+}
+
+/// What finds the ends.
+#[derive(Clone, Debug)]
+enum Going<'t> {
+    Whole,
+    Rule(WordRule, Rules),
+    Pattern(&'t Pattern, DeadEnds),
+    /// What walks through several ways to cut.
+    Chain(Box<Walk<'t>>),
 }
 
 impl Ends<'_> {
@@ -298,8 +326,8 @@ impl Ends<'_> {
     #[inline]
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
         let (text, progress) = (self.text, &mut self.progress);
-        match (&self.rule, self.machine) {
-            (&Some((words, ref rules)), Some(machine)) => {
+        match (&mut self.way, self.machine) {
+            (&mut Going::Rule(words, ref rules), Some(machine)) => {
                 let job = lanes::Job {
                     words,
                     rules,
@@ -309,19 +337,20 @@ impl Ends<'_> {
                 };
                 lanes::fill(machine, job)
             }
-            (Some((WordRule::Spaced, rules)), None) => {
+            (Going::Rule(WordRule::Spaced, rules), None) => {
                 progress.fill_by(text, room, |at| Spaced::piece(*rules, text, at))
             }
-            (Some((WordRule::Prefixed, rules)), None) => {
+            (Going::Rule(WordRule::Prefixed, rules), None) => {
                 progress.fill_by(text, room, |at| Prefixed::piece(*rules, text, at))
             }
-            (Some((WordRule::Cased, rules)), None) => {
+            (Going::Rule(WordRule::Cased, rules), None) => {
                 progress.fill_by(text, room, |at| Cased::piece(*rules, text, at))
             }
-            (None, _) => match &mut self.walk {
-                Some(walk) => walk.fill(room),
-                None => progress.fill_by(text, room, |_| text.len()),
-            },
+            (Going::Pattern(pattern, dead_ends), _) => {
+                progress.fill_some(room, |at, room| pattern.fill(text, at, room, dead_ends))
+            }
+            (Going::Chain(walk), _) => walk.fill(room),
+            (Going::Whole, _) => progress.fill_by(text, room, |_| text.len()),
         }
     }
 }

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.gguf.splits import NEWLINES, SPLITS
 from bpe_cli.formats.gguf.tokens import MARK, Vocab
 from bpe_cli.stages import (
     ByteFallback,
@@ -29,7 +30,6 @@ from bpe_cli.stages import (
     Split,
     WhitespaceSplit,
 )
-from bpe_cli.stages.linear_patterns import NEWLINES, SPLITS
 from bpe_cli.stages.patterns import PATTERNS, scanner_for
 from bpe_cli.stages.spelling import BYTE_TEXTS, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary

@@ -2,16 +2,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::bits::NUMBER;
-use super::linear::Linear;
+use super::pattern::{DeadEnds, Pattern};
 use super::scanner::{Cased, Prefixed, Rules, Spaced, Words};
-use super::{ScannerSpec, WordRule, class};
-use crate::error::Result;
-use crate::text::subject::Subject;
+use super::{ScannerSpec, WordRule, class, cut};
+use crate::error::{Result, ensure};
 
 /// One way to cut, as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -22,8 +20,8 @@ pub enum CutSpec {
         /// The pattern.
         scanner: ScannerSpec,
     },
-    /// An expression that needs no backtracking, in the syntax of Rust's engine.
-    Linear {
+    /// An expression in the dialect of Python's `regex` module, of those that an automaton runs.
+    Pattern {
         /// The expression.
         pattern: String,
     },
@@ -35,18 +33,40 @@ pub enum CutSpec {
     },
 }
 
-#[derive(Clone, Debug)]
+/// The most cells that the tables of all expressions have.
+const MOST_CELLS: usize = 1 << 20;
+
+#[derive(Debug)]
 enum Cut {
     Rule(WordRule, Rules),
-    Linear(Linear),
+    Pattern(Pattern),
     DigitGroups { ascii: bool },
 }
 
 /// Compiled ways to cut.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Chain(Vec<Cut>);
 
 impl Chain {
+    /// Gives the last offset inside a text at which it can be cut, whatever stands before or after it, or 0: pieces of
+    /// the first way end there, so that no later one sees across.
+    pub fn safe_cut(&self, text: &[u8]) -> usize {
+        match self.0.first() {
+            Some(&Cut::Rule(words, rules)) => cut::safe_cut(words, rules, text),
+            Some(Cut::Pattern(pattern)) => pattern.safe_cut(text),
+            Some(Cut::DigitGroups { .. }) | None => 0,
+        }
+    }
+
+    /// Whether there are such offsets in any text.
+    pub fn knows_cuts(&self) -> bool {
+        match self.0.first() {
+            Some(Cut::Rule(..)) => true,
+            Some(Cut::Pattern(pattern)) => pattern.knows_cuts(),
+            Some(Cut::DigitGroups { .. }) | None => false,
+        }
+    }
+
     /// Compiles them.
     ///
     /// # Errors
@@ -55,19 +75,34 @@ impl Chain {
         let compile = |spec: &CutSpec| {
             Ok(match spec {
                 CutSpec::Scanner { scanner } => Cut::Rule(scanner.words, Rules::new(scanner)?),
-                CutSpec::Linear { pattern } => Cut::Linear(Linear::new(pattern)?),
+                CutSpec::Pattern { pattern } => Cut::Pattern(Pattern::new(pattern)?),
                 &CutSpec::DigitGroups { ascii } => Cut::DigitGroups { ascii },
             })
         };
-        specs.iter().map(compile).collect::<Result<_>>().map(Self)
+        let (mut cuts, mut cells) = (Vec::with_capacity(specs.len()), 0);
+        for spec in specs {
+            let cut = compile(spec)?;
+            if let Cut::Pattern(pattern) = &cut {
+                cells += pattern.cells();
+            }
+            ensure!(
+                cells <= MOST_CELLS,
+                "the expressions together need too large automata"
+            );
+            cuts.push(cut);
+        }
+        Ok(Self(cuts))
     }
 }
 
-/// Walks through the pieces of a text. What is worked out ahead is one match of each way.
+/// How many ends of an expression are found at a time.
+const AHEAD: usize = 32;
+
+/// Walks through the pieces of a text. What is worked out ahead is a few pieces of each way.
 #[derive(Clone, Debug)]
 pub(super) struct Walk<'t> {
-    chain: Arc<Chain>,
-    subject: Subject<'t>,
+    chain: &'t Chain,
+    text: &'t [u8],
     places: Vec<Place>,
 }
 
@@ -79,19 +114,20 @@ struct Place {
     at: usize,
     /// Ends that are found and not taken, in the piece.
     ends: VecDeque<usize>,
+    /// What is known of the piece.
+    dead_ends: DeadEnds,
 }
 
 impl<'t> Walk<'t> {
     /// Begins a text.
-    pub fn new(chain: &Arc<Chain>, text: &'t [u8]) -> Self {
-        let subject = Subject::new(text);
+    pub fn new(chain: &'t Chain, text: &'t [u8]) -> Self {
         let mut places = vec![Place::default(); chain.0.len()];
         if let Some(first) = places.first_mut() {
-            first.piece = 0..subject.text().len();
+            first.piece = 0..text.len();
         }
         Self {
-            chain: Arc::clone(chain),
-            subject,
+            chain,
+            text,
             places,
         }
     }
@@ -102,7 +138,7 @@ impl<'t> Walk<'t> {
         while found < room.len()
             && let Some(piece) = self.next(self.places.len() - 1)
         {
-            room[found] = self.subject.to_bytes(piece.end);
+            room[found] = piece.end;
             found += 1;
         }
         found
@@ -118,9 +154,15 @@ impl<'t> Walk<'t> {
             };
         }
         let place = &mut self.places[number];
-        let text = &self.subject.text()[place.piece.clone()];
+        let text = &self.text[place.piece.clone()];
         if place.ends.is_empty() {
-            self.chain.0[number].tell(text, place.at, &mut place.ends);
+            let Place {
+                at,
+                ends,
+                dead_ends,
+                ..
+            } = place;
+            self.chain.0[number].tell(text, *at, ends, dead_ends);
         }
         let start = place.at;
         place.at = place.ends.pop_front().unwrap_or(text.len());
@@ -131,16 +173,19 @@ impl<'t> Walk<'t> {
 
 impl Cut {
     /// Adds the ends of at least one piece that begins at an offset of a text.
-    fn tell(&self, text: &str, at: usize, ends: &mut VecDeque<usize>) {
-        let bytes = text.as_bytes();
+    fn tell(&self, text: &[u8], at: usize, ends: &mut VecDeque<usize>, dead_ends: &mut DeadEnds) {
         match self {
-            Self::Linear(linear) => linear.tell(text, at, ends),
-            Self::Rule(WordRule::Spaced, rules) => ends.push_back(Spaced::piece(*rules, bytes, at)),
-            Self::Rule(WordRule::Prefixed, rules) => {
-                ends.push_back(Prefixed::piece(*rules, bytes, at));
+            Self::Pattern(pattern) => {
+                let mut room = [0; AHEAD];
+                let found = pattern.fill(text, at, &mut room, dead_ends);
+                ends.extend(&room[..found]);
             }
-            Self::Rule(WordRule::Cased, rules) => ends.push_back(Cased::piece(*rules, bytes, at)),
-            &Self::DigitGroups { ascii } => group_digits(bytes, at, ascii, ends),
+            Self::Rule(WordRule::Spaced, rules) => ends.push_back(Spaced::piece(*rules, text, at)),
+            Self::Rule(WordRule::Prefixed, rules) => {
+                ends.push_back(Prefixed::piece(*rules, text, at));
+            }
+            Self::Rule(WordRule::Cased, rules) => ends.push_back(Cased::piece(*rules, text, at)),
+            &Self::DigitGroups { ascii } => group_digits(text, at, ascii, ends),
         }
     }
 }
@@ -204,14 +249,12 @@ mod tests {
             })
             .collect();
         assert_eq!(ends, scanner.split(text), "some at a time, or one by one");
-        assert_eq!(scanner.safe_cut(text), 0);
         pieces
     }
 
     #[test]
     fn each_cuts_the_pieces_of_the_one_before() {
-        let json =
-            r#"[{"type": "Linear", "pattern": "\\p{N}"}, {"type": "Linear", "pattern": "[a1]+"}]"#;
+        let json = r#"[{"type": "Pattern", "pattern": "\\p{N}"}, {"type": "Pattern", "pattern": "[a1]+"}]"#;
         assert_eq!(
             cut(json, b"aab11\xC3\xA9\xFF"),
             [&b"aa"[..], b"b", b"1", b"1", b"\xC3\xA9\xFF"]
@@ -233,6 +276,6 @@ mod tests {
     fn what_cannot_be_is_said() {
         let refused = |json| Scanner::from_json(json).unwrap_err().to_string();
         assert!(refused("[1]").contains("not a scanner"));
-        assert!(refused(r#"[{"type": "Linear", "pattern": "(a)\\1"}]"#).contains("backtracking"));
+        assert!(refused(r#"[{"type": "Pattern", "pattern": "(a)\\1"}]"#).contains("escape \\1"));
     }
 }

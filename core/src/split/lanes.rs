@@ -89,6 +89,19 @@ impl Progress {
         }
         found
     }
+
+    /// Writes the ends that `pieces` finds, which writes those from an offset on and gives their number, and gives
+    /// their number.
+    #[inline]
+    pub fn fill_some(
+        &mut self,
+        room: &mut [usize],
+        pieces: impl FnOnce(usize, &mut [usize]) -> usize,
+    ) -> usize {
+        let found = pieces(self.at, room);
+        self.at = room[..found].last().copied().unwrap_or(self.at);
+        found
+    }
 }
 
 /// What is to be scanned, how, and where the ends of pieces go.

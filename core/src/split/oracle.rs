@@ -133,12 +133,12 @@ fn category_of_any(c: char) -> &'static str {
     panic!("{c:?} is not listed")
 }
 
-/// The fuzzer finds all other characters too: a regex engine knows them.
+/// The fuzzer finds all other characters too: the tables of the expressions' engine know them.
 #[cfg(fuzzing)]
 fn category_of_any(c: char) -> &'static str {
-    use regex_automata::meta::Regex;
+    use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
-    const CATEGORIES: [(&str, &str); 7] = [
+    const CATEGORIES: [(&str, &str); 8] = [
         ("Lu", r"\p{Lu}"),
         ("Lt", r"\p{Lt}"),
         ("Ll", r"\p{Ll}"),
@@ -146,18 +146,29 @@ fn category_of_any(c: char) -> &'static str {
         ("Lo", r"\p{Lo}"),
         ("M", r"\p{M}"),
         ("N", r"\p{N}"),
+        ("white space", r"\s"),
     ];
-    static ENGINE: std::sync::LazyLock<Regex> = std::sync::LazyLock::new(|| {
-        let patterns = CATEGORIES.map(|(_, pattern)| pattern);
-        Regex::new_many(&[&patterns[..], &[r"\s"]].concat()).expect("they are classes")
-    });
-    let found = ENGINE.find(c.encode_utf8(&mut [0; 4]).as_bytes());
-    match found.map(|found| found.pattern().as_usize()) {
-        Some(number) => CATEGORIES
-            .get(number)
-            .map_or("white space", |&(name, _)| name),
-        None => "other",
-    }
+    static CLASSES: std::sync::LazyLock<Vec<(&str, ClassUnicode)>> =
+        std::sync::LazyLock::new(|| {
+            let class = |pattern| match regex_syntax::parse(pattern)
+                .expect("it is a class")
+                .into_kind()
+            {
+                HirKind::Class(Class::Unicode(class)) => class,
+                other => panic!("{other:?} is no class"),
+            };
+            CATEGORIES
+                .map(|(name, pattern)| (name, class(pattern)))
+                .into()
+        });
+    let holds = |class: &ClassUnicode| {
+        class
+            .ranges()
+            .iter()
+            .any(|range| range.start() <= c && c <= range.end())
+    };
+    let found = CLASSES.iter().find(|(_, class)| holds(class));
+    found.map_or("other", |&(name, _)| name)
 }
 
 fn letter(s: Symbol) -> bool {

@@ -33,10 +33,6 @@ pub enum Spec {
     Scanner {
         scanner: ScannerSpec,
     },
-    /// An expression that needs no backtracking, see `CutSpec`.
-    Linear {
-        pattern: String,
-    },
     /// Numbers in groups, see `CutSpec`.
     DigitGroups {
         ascii: bool,
@@ -103,12 +99,9 @@ impl PreTokenizer {
     /// # Errors
     /// Says what of the specification cannot be.
     pub fn new(spec: Spec) -> Result<Self> {
-        let cutting = cutting(&spec);
+        let mut cutting = cutting(&spec);
         let kind = match spec {
             Spec::Scanner { scanner } => Kind::Scanner(Scanner::new(Some(&scanner))?),
-            Spec::Linear { pattern } => {
-                Kind::Scanner(Scanner::chain(&[CutSpec::Linear { pattern }])?)
-            }
             Spec::DigitGroups { ascii } => {
                 Kind::Scanner(Scanner::chain(&[CutSpec::DigitGroups { ascii }])?)
             }
@@ -120,9 +113,8 @@ impl PreTokenizer {
                 Pattern::String(literal) if !literal.is_empty() => {
                     Kind::Literal(Box::new(finder(&literal)?), behavior, invert)
                 }
-                Pattern::String(expression) | Pattern::Regex(expression) => {
-                    let expression = Expression::new(&expression, Rules::SPLIT)?;
-                    Kind::Expression(Box::new(expression), behavior, invert)
+                Pattern::String(pattern) | Pattern::Regex(pattern) => {
+                    expression(pattern, behavior, invert)?
                 }
             },
             Spec::CharDelimiterSplit { delimiter } => {
@@ -152,6 +144,11 @@ impl PreTokenizer {
             }
             Spec::FixedLength { length } => Kind::FixedLength(length),
         };
+        if let Kind::Scanner(scanner) = &kind
+            && scanner.ends_at_spaces()
+        {
+            cutting.at_space = AtSpace::Ends;
+        }
         Ok(Self { kind, cutting })
     }
 
@@ -230,15 +227,17 @@ fn cutting(spec: &Spec) -> Cutting {
             pattern: Pattern::String(literal),
             behavior,
             invert,
-        } if !literal.is_empty() => plain(at_space_of(literal, *behavior, *invert), At::Anything),
+        } if !literal.is_empty() => {
+            let marks = literal == "\u{2581}" && *behavior == Behavior::MergedWithNext && !invert;
+            let at = if marks { At::Marks } else { At::Anything };
+            plain(at_space_of(literal, *behavior, *invert), at)
+        }
         Spec::CharDelimiterSplit { delimiter } => {
             let at_space = at_space_of(&delimiter.to_string(), Behavior::Removed, false);
             plain(at_space, At::Anything)
         }
         // Each character is a piece, wherever the text is cut.
         Spec::FixedLength { length: 1 } => plain(AtSpace::Ends, At::Characters),
-        // No word or run of symbols goes on from a letter to a space.
-        Spec::Scanner { .. } => plain(AtSpace::Ends, At::Anything),
         Spec::BertPreTokenizer {} => plain(AtSpace::Ends, At::WordsAndPunctuation),
         Spec::Whitespace {} => plain(AtSpace::Ends, At::Words),
         Spec::WhitespaceSplit {} => plain(AtSpace::Ends, At::WhiteSpace),
@@ -268,8 +267,9 @@ fn cutting(spec: &Spec) -> Cutting {
             rewrites_spaces: true,
             ..plain(AtSpace::Unknown, At::Anything)
         },
+        // What is known of scanners and expressions, they say themselves.
         Spec::Split { .. }
-        | Spec::Linear { .. }
+        | Spec::Scanner { .. }
         | Spec::DigitGroups { .. }
         | Spec::UnicodeScripts {}
         | Spec::FixedLength { .. } => plain(AtSpace::Unknown, At::Anything),
@@ -290,6 +290,21 @@ fn at_space_of(literal: &str, behavior: Behavior, invert: bool) -> AtSpace {
     } else {
         AtSpace::Stays
     }
+}
+
+/// Compiles an expression: to an automaton if there is one for it and nothing is done with its matches but to isolate
+/// them.
+fn expression(pattern: String, behavior: Behavior, invert: bool) -> Result<Kind> {
+    if behavior == Behavior::Isolated
+        && !invert
+        && let Ok(scanner) = Scanner::chain(&[CutSpec::Pattern {
+            pattern: pattern.clone(),
+        }])
+    {
+        return Ok(Kind::Scanner(scanner));
+    }
+    let expression = Expression::new(&pattern, Rules::SPLIT)?;
+    Ok(Kind::Expression(Box::new(expression), behavior, invert))
 }
 
 fn finder(literal: &str) -> Result<AhoCorasick> {

@@ -78,7 +78,7 @@ const SCANNERS: [&str; 6] = [
     r#"{"words": "prefixed", "contractions": "folded", "digits": 1, "tail": "\r\n", "newlines": true}"#,
     r#"{"words": "cased", "contractions": "suffix", "digits": 3, "tail": "\r\n/", "newlines": true}"#,
     "null",
-    r#"[{"type": "Linear", "pattern": "\\s+|\\S+"}]"#,
+    r#"[{"type": "Pattern", "pattern": "\\s+|\\S+"}]"#,
 ];
 
 pub const NORMALIZERS: [&str; 20] = [
@@ -204,8 +204,13 @@ pub fn stages(normalizers: &[&str], pre_tokenizers: &[&str]) -> Component {
     let asked = stages.clone();
     let cuts = move |known: &[u8]| {
         let mut cuts = inside(asked.safe_cut(known));
-        if let Some(blanks) = asked.answers().blanks() {
-            cuts.extend((1..known.len()).filter(|&at| blanks.contains(&known[at])));
+        // What comes later may hold marks.
+        if let Some(blanks) = asked
+            .answers()
+            .blanks()
+            .filter(|blanks| !blanks.without_marks)
+        {
+            cuts.extend((1..known.len()).filter(|&at| blanks.bytes.contains(&known[at])));
         }
         cuts
     };

@@ -1,20 +1,13 @@
-r"""Split patterns that the core runs in linear time, besides the named ones.
+r"""The split patterns that GGUF files name (``formats.gguf.pre``), each cutting the pieces of the one before it.
 
-Models write expressions of their own that are made of the same parts as those of GPT's families: classes,
-counts, and at the end what leaves the last blank of a stretch to what follows. ``core_cuts`` says how the
-core is told each of them. What is not listed here is run by the ``regex`` module: right, and many times slower.
-
-Source: ``llm_tokenizer_bpe`` of llama.cpp (src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36), whose
-files name them (``formats.gguf.pre``); the tests hold the core to the ``regex`` module and to llama.cpp.
+Source: ``llm_tokenizer_bpe`` of llama.cpp (src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36); the tests
+hold the core to the ``regex`` module and to llama.cpp.
 """
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from typing import Any
-
-from bpe_cli.stages.patterns import PATTERNS, scanner_for
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.splitters import GROUPED, THOUSANDS
 
 GPT2 = PATTERNS["gpt2"].regex
 LLAMA3 = PATTERNS["llama3"].regex
@@ -54,11 +47,6 @@ _BAILING = (
     r"|\s*[\r\n]|\s+(?!\S)|\s+"
 )
 NEWLINES = r"[^\n]+|[\n]+"
-# Groups of three digits from the right; text before a number goes with its first group, as there.
-GROUPED = r"\P{N}*+(?:(?<!\p{N})\p{N}{1,2}(?=(?:\p{N}{3})*+(?!\p{N}))|\p{N}{3})|\P{N}++"
-
-THOUSANDS = r"(?=(?:[0-9]{3})+(?![0-9]))"
-"""Matches nothing, and so cuts: before each group of three digits from the right."""
 
 
 def _cased(letters: str, short: str, digits: str) -> str:
@@ -132,29 +120,3 @@ SPLITS: dict[str, tuple[str, ...]] = {
     "default": (r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"),
 }  # fmt: skip
 """The expressions by a name that is short for a family of models, each cutting the pieces of the one before it."""
-
-EXPRESSIONS = frozenset(expression for split in SPLITS.values() for expression in split)
-"""All of them."""
-
-_BUT = re.compile(r"\(\?:\(\?!(\[[^]]*\])\)(\\p\{L\}|\[[^]]*\])\)")
-"""A character that is of one class, and not of another."""
-
-
-@cache
-def core_cuts(expression: str) -> dict[str, Any] | None:
-    r"""Return the core's form of an expression, or None if only the ``regex`` module runs it.
-
-    >>> core_cuts(r"\p{N}")
-    {'type': 'Linear', 'pattern': '\\p{N}'}
-    """
-    scanner = scanner_for(expression)
-    if scanner is not None:
-        import json
-
-        return {"type": "Scanner", "scanner": json.loads(scanner.to_json())}
-    if expression in (GROUPED, THOUSANDS):
-        return {"type": "DigitGroups", "ascii": expression == THOUSANDS}
-    if expression in EXPRESSIONS:
-        # The core's engine has no look-ahead, but differences of classes; its \z is what \Z is here.
-        return {"type": "Linear", "pattern": _BUT.sub(r"[\2--\1]", expression).replace(r"\Z", r"\z")}
-    return None

@@ -1,4 +1,4 @@
-"""The core cuts by the expressions of other models' families as the ``regex`` module does, on any bytes."""
+"""The core cuts by the expressions that GGUF files name as the ``regex`` module does, on any bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from itertools import product
 import pytest
 
 from bpe_cli import _core
+from bpe_cli.formats.gguf.splits import SPLITS
 from bpe_cli.stages import Split
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.stages.linear_patterns import EXPRESSIONS, SPLITS, core_cuts
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from tests.differential.texts import WORDS, disputed, more
+
+EXPRESSIONS = {expression for split in SPLITS.values() for expression in split}
 
 CHARACTERS = (
     "a",
@@ -111,8 +113,6 @@ def test_same_pieces_of_bytes_that_are_no_text(name):
 @pytest.mark.parametrize("expression", sorted(EXPRESSIONS))
 def test_the_long_way_cuts_alike(expression):
     """A tokenizer that has other stages besides runs the same expression among them."""
-    spec = core_cuts(expression)
-    assert spec is not None
     stages, fast = _core.Stages(core_spec((), (Split(expression),))), compile_splitter((expression,))
     chance = random.Random(expression)
     for _ in range(100):
@@ -121,6 +121,5 @@ def test_the_long_way_cuts_alike(expression):
         assert memoryview(found).tolist() == ends(fast, data)
 
 
-def test_what_stands_in_no_list_is_left_to_the_module():
-    assert core_cuts(r"(a)\1") is None
+def test_what_takes_more_than_an_automaton_is_left_to_the_module():
     assert isinstance(compile_splitter((r"\p{N}", r"(a)\1")), RegexSplitter)

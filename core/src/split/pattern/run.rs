@@ -1,0 +1,162 @@
+//! Cuts a text by the table of an automaton.
+//!
+//! The loop in `fill` is the fast path: where the next character ends a match and begins another one, the table says
+//! both at once. Whatever is not decided by the next character is matched again from where the piece begins.
+//!
+//! An expression such as `a+b|a` looks far ahead of each piece, in vain. What was found to lead to no match is
+//! remembered at some places, so that the next search stops there: all of a text is read a bounded number of times.
+
+use std::collections::HashSet;
+
+use super::Pattern;
+use super::automaton::{CUTS, FAILS, MATCHES, STATE};
+
+/// So many bytes are read without a match before anything is remembered, and from then on one place in so many.
+const FAR: usize = 256;
+const APART: usize = 64;
+
+/// Places and states from which no match is found in a text.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct DeadEnds(HashSet<(usize, usize)>);
+
+/// A search for one match: what is read, and where the last match ends.
+struct Search {
+    state: usize,
+    place: usize,
+    last: usize,
+}
+
+impl Pattern {
+    /// Writes the ends of the next pieces from `at` on, where a piece begins, and gives their number: as many as
+    /// there is room for, or as the text has left. A match is a piece, and so is what lies between two.
+    pub fn fill(
+        &self,
+        text: &[u8],
+        at: usize,
+        room: &mut [usize],
+        dead_ends: &mut DeadEnds,
+    ) -> usize {
+        let cells = &self.automaton.cells[..];
+        let last_newline = self.last_newline_of(text);
+        let mut found = 0;
+        let mut begin = at;
+        while begin < text.len() && found < room.len() {
+            let mut search = self.search_from(text, begin);
+            let mut limit = text.len().min(begin + FAR);
+            let Search { state, place, last } = &mut search;
+            loop {
+                if *place >= limit {
+                    if *place == text.len() || *place - *last > FAR {
+                        break;
+                    }
+                    limit = text.len().min(*place + FAR);
+                }
+                let (mut number, length) = self.alphabet.read(text, *place);
+                if *place == last_newline.0 {
+                    number = last_newline.1;
+                }
+                let cell = cells[*state + usize::from(number)];
+                if cell & MATCHES != 0 {
+                    *last = *place;
+                }
+                if cell & FAILS != 0 {
+                    break;
+                }
+                room[found] = *place;
+                found += usize::from(cell & CUTS != 0);
+                if found == room.len() {
+                    return found;
+                }
+                *state = (cell & STATE) as usize;
+                *place += length;
+            }
+            if found > 0 {
+                begin = room[found - 1];
+            }
+            begin = match self.finish(text, search, dead_ends) {
+                last if last > begin => last,
+                _ => self.next_match(text, begin, dead_ends),
+            };
+            room[found] = begin;
+            found += 1;
+        }
+        found
+    }
+
+    /// Goes on with a search to its end, and gives where its last match ends.
+    fn finish(&self, text: &[u8], mut search: Search, dead_ends: &mut DeadEnds) -> usize {
+        let last_newline = self.last_newline_of(text);
+        let mut passed = Vec::new();
+        while search.place < text.len() {
+            let (mut number, length) = self.alphabet.read(text, search.place);
+            if search.place == last_newline.0 {
+                number = last_newline.1;
+            }
+            let cell = self.automaton.cells[search.state + usize::from(number)];
+            if cell & MATCHES != 0 {
+                search.last = search.place;
+                passed.clear();
+            }
+            if cell & (FAILS | CUTS) != 0 {
+                break;
+            }
+            let before = search.place;
+            search.state = (cell & STATE) as usize;
+            search.place += length;
+            if search.place - search.last > FAR && before / APART != search.place / APART {
+                if dead_ends.0.contains(&(search.place, search.state)) {
+                    break;
+                }
+                passed.push((search.place, search.state));
+            }
+        }
+        if search.place == text.len()
+            && self.automaton.cells[search.state + usize::from(self.automaton.end)] & MATCHES != 0
+        {
+            return text.len();
+        }
+        dead_ends.0.extend(passed);
+        search.last
+    }
+
+    /// Where the next match begins behind a place where none does, or the text's end.
+    fn next_match(&self, text: &[u8], from: usize, dead_ends: &mut DeadEnds) -> usize {
+        let mut at = from + self.alphabet.read(text, from).1;
+        while at < text.len() && self.finish(text, self.search_from(text, at), dead_ends) == at {
+            at += self.alphabet.read(text, at).1;
+        }
+        at
+    }
+
+    fn search_from(&self, text: &[u8], at: usize) -> Search {
+        Search {
+            state: self.start(text, at),
+            place: at,
+            last: at,
+        }
+    }
+
+    /// Where the line feed is that ends a text, and its number, if the expression asks for it; else no place.
+    fn last_newline_of(&self, text: &[u8]) -> (usize, u8) {
+        match self.automaton.last_newline {
+            Some(number) if text.ends_with(b"\n") => (text.len() - 1, number),
+            _ => (usize::MAX, 0),
+        }
+    }
+
+    /// The state where a match may begin.
+    fn start(&self, text: &[u8], at: usize) -> usize {
+        let table = &self.automaton;
+        if let Some(only) = table.only_start {
+            return only as usize;
+        }
+        let before = match at {
+            0 => usize::from(table.end),
+            _ => {
+                let read = self.alphabet.read_before(text, at);
+                usize::from(read.unwrap_or_else(|| self.alphabet.of_byte(text[at - 1])))
+            }
+        };
+        table.starts[&table.answers[before]] as usize
+    }
+}
