@@ -16,7 +16,7 @@ pub struct PieceTable<'a> {
 }
 
 /// More steps than a table at half load ever needs; a vocabulary that does was written to collide.
-const MAX_PROBES: usize = 4096;
+const MAX_PROBES: usize = 512;
 
 const ID: u32 = MAX_TOKENS as u32 - 1;
 /// The top bit stays free, so that no entry is [`NONE`].

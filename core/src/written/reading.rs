@@ -125,10 +125,13 @@ impl Pairs {
             more = reader.goes_on(b']')?;
         }
         pairs.push_all(&batch, listed)?;
-        (pairs.parts.len() <= MAX_TOKENS).then_some(pairs)
+        Some(pairs)
     }
 
     fn push_all(&mut self, batch: &[[Cow<'_, [u8]>; 2]], listed: &Listed) -> Option<()> {
+        if self.parts.len() + batch.len() > MAX_TOKENS {
+            return None;
+        }
         let mut ids = [NONE; 2 * TOGETHER];
         let (texts, flat) = (&listed.texts, batch.as_flattened());
         listed.ids.get_each(flat, texts, &mut ids[..flat.len()]);
