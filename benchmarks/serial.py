@@ -68,17 +68,25 @@ def measure_call(text: Path, name: str, job: str, passes: int) -> list[tuple[flo
     return found
 
 
-def measure_process(text: Path, name: str, to: str) -> tuple[float, float, float]:
-    """Return the same of a whole run of ``bpe encode``: this process, from its start."""
-    from bpe_cli.__main__ import main
+RUN = """
+import sys, tempfile, time
+from pathlib import Path
+from bpe_cli.__main__ import main
 
-    with tempfile.TemporaryDirectory() as folder:
-        output = str(Path(folder) / "ids")
-        sys.argv = ["bpe", "encode", str(text), "-t", name, "--to", to, "-o", output, "--threads", str(THREADS)]
-        wall = time.perf_counter()
-        if code := main():
-            raise SystemExit(code)
-        return time.process_time(), time.thread_time(), time.perf_counter() - wall
+with tempfile.TemporaryDirectory() as folder:
+    sys.argv += ["-q", "-o", str(Path(folder) / "ids")]
+    wall, code = time.perf_counter(), main()
+    print(time.process_time(), time.thread_time(), time.perf_counter() - wall, flush=True)
+    sys.exit(code)
+"""
+"""A whole run of ``bpe encode``, from the start of its process, that says what it needed."""
+
+
+def measure_process(text: Path, name: str, to: str) -> tuple[float, ...]:
+    """Return the same of a whole run of ``bpe encode``."""
+    arguments = ["encode", str(text), "-t", name, "--to", to, "--threads", str(THREADS)]
+    done = subprocess.run([sys.executable, "-c", RUN, *arguments], check=True, stdout=subprocess.PIPE)
+    return tuple(map(float, done.stdout.split()))
 
 
 JOBS = (
@@ -93,11 +101,14 @@ JOBS = (
 )
 
 
-def measured(text: Path, name: str, job: str, passes: int) -> Any:
-    """Do a job in a process of its own; return what it measured."""
+def measured(text: Path, name: str, job: str, passes: int) -> list[Any]:
+    """Do a job in a process of its own, or in several; return what each pass needed."""
+    kind, _, to = job.partition(": ")
+    if kind == "process":
+        return [measure_process(text, name, to) for _ in range(passes)]
     command = [sys.executable, __file__, "--job", job, "--text", str(text), "-t", name, "--passes", str(passes)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout.splitlines()[-1])
+    return list(json.loads(done.stdout.splitlines()[-1]))
 
 
 def speedup(serial: float, threads: int) -> float:
@@ -126,11 +137,7 @@ def main() -> None:
     parser.add_argument("--job", choices=JOBS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        kind, _, to = options.job.partition(": ")
-        if kind == "process":
-            print(json.dumps(measure_process(options.text, options.tokenizer, to)))
-        else:
-            print(json.dumps(measure_call(options.text, options.tokenizer, options.job, options.passes)))
+        print(json.dumps(measure_call(options.text, options.tokenizer, options.job, options.passes)))
         return
     with tempfile.TemporaryDirectory() as folder:
         text = options.text or Path(folder) / "english.txt"
@@ -139,14 +146,12 @@ def main() -> None:
         print("| job | CPU s | serial ms | serial | wall s |", " | ".join(map(str, CURVE)), "|")
         print("|---|" + "--:|" * (4 + len(CURVE)))
         for job in JOBS:
-            name = options.tokenizer
+            runs = measured(text, options.tokenizer, job, options.passes)
             if job.startswith("process"):
-                runs = [measured(text, name, job, 1) for _ in range(options.passes)]
                 print(row(job, runs))
             else:
-                first, *later = measured(text, name, job, options.passes)
-                print(row(f"{job}, first pass", [first]))
-                print(row(f"{job}, later passes", later))
+                print(row(f"{job}, first pass", runs[:1]))
+                print(row(f"{job}, later passes", runs[1:]))
 
 
 if __name__ == "__main__":

@@ -159,6 +159,10 @@ class Encoder:
         ``whole_pieces`` a piece that is a token becomes that token before any merging."""
 
     @staticmethod
+    def written(splitter: Splitter, tables: WrittenTables, *, prefix_space: bool, whole_pieces: bool) -> Encoder:
+        """Compile the model of what a document was read into, as ``plain`` does."""
+
+    @staticmethod
     def embedded(sha256: str, splitter: Splitter, prefix_space: bool) -> Encoder:
         """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file. Raises KeyError if
         there is none with that sha256."""
@@ -337,6 +341,23 @@ class Counts:
     def load(data: Buffer, max_bytes: int) -> Counts:
         """Read what ``dump`` wrote. Raises ValueError if data is cut, or a length lies, or a piece stands twice."""
 
+    @staticmethod
+    def packed(data: Buffer) -> Counts:
+        """Read what ``dump`` wrote, of different pieces, without a table: counts to learn from, to which none can be
+        added (ValueError). Memory: the data. Raises ValueError if data is cut."""
+
+    def spill(self, first: int, write: Callable[[int, bytes], object]) -> None:
+        """Hand all counts over as records, and forget them. ``write`` is called with the number of a partition and
+        some of its records; what it raises ends the call, and the counts stay.
+
+        Args:
+            first: The number of the first record: how many pieces were handed over before.
+        """
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes of memory they take."""
+
     def items(self, start: int, limit: int) -> list[tuple[bytes, int]]:
         """Return (piece, count) for some pieces, in order."""
 
@@ -352,6 +373,36 @@ class Counts:
     @property
     def total_bytes(self) -> int:
         """Bytes of all pieces, repetitions counted."""
+
+PARTITIONS: int
+"""How many partitions spilled counts are divided into."""
+
+@final
+class NumberedCounts:
+    """The records of one partition of spilled counts, added up."""
+
+    def __init__(self, max_bytes: int) -> None:
+        """Start empty; ``max_bytes`` bounds the memory of pieces and table together."""
+
+    def add(self, records: Buffer) -> None:
+        """Add records, in the order in which they were written. Raises MemoryError if the bound is passed."""
+
+    def write(self, write: Callable[[bytes], object]) -> None:
+        """Hand over one record of each piece, some at a time."""
+
+def merge_numbered(
+    partitions: int, read: Callable[[int], bytes | None], write: Callable[[bytes], object]
+) -> tuple[int, int]:
+    """Put partitions that are added up together, in the order of the records' numbers.
+
+    Args:
+        partitions: How many.
+        read: Gives the next records of a partition, as ``NumberedCounts.write`` gave them; None when there are no more.
+        write: Takes what ``Counts.dump`` of all would give, some at a time.
+
+    Returns:
+        Number of different pieces; number of pieces, repetitions counted.
+    """
 
 @final
 class Tally:
@@ -649,13 +700,26 @@ class WrittenMerges:
     def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:
         """Return the tokens that have one of these texts or ids."""
 
-    def tables(self, prefix: str, left_out: list[int], visible: bool) -> tuple[bytes, U32Array, U32Array] | None:
-        """Make tables: blob and ends of the tokens by id, and (left, right, product) of each merge.
+    def tables(self, prefix: str, left_out: list[int], visible: bool) -> WrittenTables | None:
+        """Make tables: the tokens by id, and the merges.
 
         The right part of a merge loses ``prefix`` in the product. Ids to be left out stay where a merge makes or uses
         them. If ``visible``, a character stands for a byte as in GPT-2's alphabet, and such a token is never left out.
         None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
+
+class WrittenTables:
+    """Tokens and merges as tables; from them an encoder is made without another look at each."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return blob and ends of the tokens by id."""
+
+    def merges(self) -> U32Array:
+        """Return (left, right, product) of each merge."""
+
+def is_plain_json(document: Buffer) -> bool:
+    """Return whether a document is JSON in at most 64 brackets, with no number of more than 100 characters or with an
+    exponent of three digits. Integers may be of any value."""
 
 def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool, base: int = 0) -> bytes:
     """Pack ids (u32) as little-endian numbers of 2 bytes (``narrow``) or 4.
@@ -698,6 +762,18 @@ def write_rows(
 def write_counts(counts: Buffer, carried: int, unfinished: bool) -> tuple[bytes, int, int]:
     """Write counts (u64) in decimal, a line each. The first has ``carried`` added; with ``unfinished`` the last is not
     written. Gives the lines, the sum of the counts, and what the first of the next counts has to carry."""
+
+def usable_documents(block: _Block, first: int, end: int, longest: int, reserved: bytes) -> tuple[bytes, U64Array]:
+    """Copy those of some documents of a block that are not empty, have at most ``longest`` bytes, and have no reserved
+    text in them. Gives their bytes, and where each ends.
+
+    Args:
+        block: The block.
+        first: The number of the first document.
+        end: The number of the one behind the last.
+        longest: The most bytes.
+        reserved: The text, which is not empty.
+    """
 
 def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
     r"""Take the ends of lines, ``\n`` or ``\r\n``, out of a text. Gives the text without them, and where each line

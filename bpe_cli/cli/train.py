@@ -322,7 +322,7 @@ class Counts:
         int | None,
         _count_option(
             "--max-memory", metavar="MIB", min=1, show_default="4096",
-            help="Memory for the counts; it is an error if the pieces do not fit.",
+            help="Memory for the counts; what does not fit goes to temporary files, in TMPDIR.",
         ),
     ] = None  # fmt: skip
 

@@ -10,8 +10,7 @@ Counts can be added up when they were cut in the same way: that is checked, not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bpe_cli import _core
@@ -19,7 +18,6 @@ from bpe_cli.errors import FormatError, InputError, TrainingError
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages.counting import Cutting
 from bpe_cli.support.messages import cannot_read, quote
-from bpe_cli.support.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24
@@ -37,7 +35,21 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
     import hashlib
 
     payload = counts.dump()
-    header = {
+    return header(cutting, counts.unique, counts.total, hashlib.sha256(payload).hexdigest()), payload
+
+
+def header(cutting: Cutting, unique: int, total: int, sha256: str) -> bytes:
+    """Return the line that stands before counts.
+
+    Args:
+        cutting: How the text was cut.
+        unique: Number of different pieces.
+        total: Number of pieces, repetitions counted.
+        sha256: The hash of what comes behind the line.
+    """
+    from bpe_cli.support.safe_orjson import orjson
+
+    fields_of = {
         "format": "bpe-counts",
         "version": 1,
         "pattern": cutting.pattern,
@@ -45,12 +57,12 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
         "special_tokens": list(cutting.special_tokens),
         "unicode_version": cutting.unicode_version,
         **({} if cutting.stages is None else {"stages": cutting.stages}),
-        "pieces": counts.unique,
-        "total": counts.total,
-        "sha256": hashlib.sha256(payload).hexdigest(),
+        "pieces": unique,
+        "total": total,
+        "sha256": sha256,
     }
     try:
-        return orjson.dumps(header, option=orjson.OPT_APPEND_NEWLINE), payload
+        return orjson.dumps(fields_of, option=orjson.OPT_APPEND_NEWLINE)
     except orjson.JSONEncodeError as error:
         raise FormatError(f"the counts' header cannot be written as JSON: {error}") from error
 
@@ -109,30 +121,44 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
         FormatError: if a file is broken, or their texts were not cut in the same way.
         TrainingError: if the counts together need more memory than that.
     """
-    first: Path | None = None
-    cutting: Cutting | None = None
     total: _core.Counts | None = None
-    for path in paths:
-        own, counts = load(path, max_bytes)
-        if total is None or cutting is None:
-            first, cutting, total = path, own, counts
+    for path, cutting, counts in load_each(paths, max_bytes):
+        if total is None:
+            common, total = cutting, counts
             continue
-        for field in fields(Cutting):
-            ours, theirs = getattr(cutting, field.name), getattr(own, field.name)
-            if ours != theirs:
-                raise FormatError(
-                    f"{first} and {path} were not cut in the same way: {field.name} is "
-                    f"{_show(ours)} in the first and {_show(theirs)} in the second",
-                    hint="counts can be added up only if all that decides about pieces is equal",
-                )
         try:
             total.merge(counts)
         except MemoryError as error:
             raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
-    if total is None or cutting is None:
+    if total is None:
         raise InputError("no counts file is given")
-    return cutting, total
+    return common, total
+
+
+def load_each(paths: Iterable[Path], max_bytes: int) -> Iterator[tuple[Path, Cutting, _core.Counts]]:
+    """Read several files of counts, one after the other, whose texts were cut in the same way.
+
+    Raises:
+        InputError: if a file cannot be read.
+        FormatError: if a file is broken, or its text was not cut as that of the first.
+        TrainingError: if the counts of a file need more memory than that.
+    """
+    first: tuple[Path, Cutting] | None = None
+    for path in paths:
+        own, counts = load(path, max_bytes)
+        first = first or (path, own)
+        for field in Cutting.__match_args__:
+            ours, theirs = getattr(first[1], field), getattr(own, field)
+            if ours != theirs:
+                raise FormatError(
+                    f"{first[0]} and {path} were not cut in the same way: {field} is "
+                    f"{_show(ours)} in the first and {_show(theirs)} in the second",
+                    hint="counts can be added up only if all that decides about pieces is equal",
+                )
+        yield path, own, counts
 
 
 def _show(value: object) -> str:
+    from bpe_cli.support.safe_orjson import orjson
+
     return quote(value) if isinstance(value, str) else orjson.dumps(value).decode()

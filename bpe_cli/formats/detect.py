@@ -10,7 +10,6 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import counts_file
 from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, FormatOfSeveral, usual_names
 from bpe_cli.support.messages import cannot_read
-from bpe_cli.support.safe_orjson import orjson
 
 
 def identify(path: str | Path) -> str:
@@ -167,6 +166,8 @@ def describe(head: bytes) -> str:
 
 
 def _describe_json(head: bytes) -> str:
+    from bpe_cli.support.safe_orjson import orjson
+
     try:
         whole = orjson.loads(head)
         keys = list(whole) if isinstance(whole, dict) else []

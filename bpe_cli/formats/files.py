@@ -6,7 +6,6 @@ import binascii
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, UsageError
@@ -34,7 +33,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.patterns import resolve_pattern
 from bpe_cli.support.core_arguments import losses_of, wrong_type
-from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import did_you_mean, listed, nearest
 from bpe_cli.support.regex_size import measure
 from bpe_cli.tokenizer import Tokenizer

@@ -8,13 +8,13 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import Split
 from bpe_cli.stages.splitters import compile_splitter
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read, quote
-from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact
 
@@ -172,6 +172,29 @@ class MergesById:
 # ``FormatError`` (it can, and is wrong), with the place in it.
 
 
+_SHORT = 1 << 16
+"""Bytes of JSON that the standard library has read before orjson, with all that it brings along, is imported."""
+
+
+def _parse_short(data: bytes) -> object:
+    """Parse a short document that all readers read alike; None for any other, and for null."""
+    if len(data) > _SHORT or not _core.is_plain_json(data):
+        return None
+    import json
+
+    try:
+        return json.loads(data.decode(), parse_int=_short_integer)
+    except ValueError:
+        return None
+
+
+def _short_integer(digits: str) -> int:
+    """Read an integer that fits a machine's; others are a float for orjson."""
+    if len(digits) > 18:
+        raise ValueError(digits)
+    return int(digits)
+
+
 class NotJsonError(FormatError):
     """Report a document that cannot be parsed."""
 
@@ -190,6 +213,11 @@ class Node:
 
         A key that appears twice counts with its last value, as in every common reader.
         """
+        short = _parse_short(data)
+        if short is not None:
+            return cls(short, source)
+        from bpe_cli.support.safe_orjson import orjson
+
         try:
             return cls(orjson.loads(data), source)
         except orjson.JSONDecodeError as error:

@@ -12,13 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, Target, find_documents
+from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, count_within
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
 from bpe_cli.trainers.base import Options, SplittingOptions
-from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
+from bpe_cli.trainers.counts import ALL_MEMORY, DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -38,13 +39,13 @@ def count_corpus(
     target: Target | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
-) -> _core.Counts:
+) -> Counted:
     """Count the pieces of a corpus as its trainer cuts it.
 
     Args:
         source: The corpus; its documents are lines where the trainer learns from those.
         options: What is to be trained.
-        max_memory: Bytes that the counts may take.
+        max_memory: Bytes that the counts may take; more of them go to temporary files.
         threads: Number of threads. Never changes the result.
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
@@ -54,16 +55,15 @@ def count_corpus(
     Raises:
         InputError: if an input cannot be read.
         UsageError: if an output is an input.
-        TrainingError: if the counts take more memory.
+        OutputError: if the temporary files cannot be written.
+        TrainingError: if the text cannot be cut.
     """
     trainer = trainer_for(options)
     if trainer.takes_lines(options) and source.documents == "whole":
         source = replace(source, documents="lines")
-    counts = new_counts(max_memory)
     patterns, streams = trainer.slow_patterns(options), streams or Streams()
     with reading_to_count(source, patterns, outputs, target, listener=listener, streams=streams) as blocks:
-        trainer.count(blocks, options, counts, threads)
-    return counts
+        return count_within(trainer, blocks, options, max_memory=max_memory, threads=threads, listener=listener)
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def reading_to_count(
         yield blocks
 
 
-def save_counts(counts: _core.Counts, options: Options, path: str) -> None:
+def save_counts(counts: Counted, options: Options, path: str) -> None:
     """Write counts, with how their text was cut.
 
     Raises:
@@ -100,21 +100,41 @@ def save_counts(counts: _core.Counts, options: Options, path: str) -> None:
     from bpe_cli.formats import counts_file
     from bpe_cli.sinks.atomic import open_output
 
+    cutting = trainer_for(options).cutting(options)
     with open_output(path) as out:
-        for part in counts_file.dump(counts, trainer_for(options).cutting(options)):
+        if isinstance(counts, CountsOnDisk):
+            out.write(counts_file.header(cutting, counts.unique, counts.total, counts.sha256))
+        for part in counts.chunks() if isinstance(counts, CountsOnDisk) else counts_file.dump(counts, cutting):
             out.write(part)
 
 
-def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tuple[_core.Counts, Options]:
+def load_counts(
+    paths: Iterable[str], options: Options, max_memory: int, *, listener: Listener = SILENCE
+) -> tuple[Counted, Options]:
     """Add up saved counts; the way their text was cut becomes part of the trained tokenizer.
+
+    Args:
+        paths: The files.
+        options: What is to be trained.
+        max_memory: Bytes that the counts of a file may take, and their sum; more of it goes to temporary files.
+        listener: Receives notes.
 
     Raises:
         UsageError: if an option says that it was cut otherwise.
         InputError, FormatError, TrainingError: as for ``counts_file.load_all``.
+        OutputError: if the temporary files cannot be written.
     """
     from bpe_cli.formats import counts_file
 
-    cutting, counts = counts_file.load_all(map(Path, paths), max_memory)
+    total, cutting = new_counts(ALL_MEMORY), None
+    with Spilling(total, max_memory, listener) as spilling:
+        for _, own, each in counts_file.load_each(map(Path, paths), max_memory):
+            cutting = own
+            total.merge(each)
+            spilling.check()
+        counts = spilling.finish()
+    if cutting is None:
+        raise InputError("no counts file is given")
     splits = isinstance(options, SplittingOptions) and options.split_special
     if splits and set(options.special_tokens) != set(cutting.special_tokens):
         made = " ".join(f"`special_tokens={token}`" for token in cutting.special_tokens)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.engines.base import Engine, Work
-from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.errors import FormatError, InputError, TrainingError, UsageError
 from bpe_cli.jobs.merge_counts import MERGED, merge_in_tree, remove_merged
 from bpe_cli.jobs.parts import Part
 from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder, do_parts, read_plan
@@ -23,9 +24,9 @@ from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
-    from bpe_cli import _core
     from bpe_cli.corpus import InputHash, Source
     from bpe_cli.jobs.files import Streams, Target
+    from bpe_cli.jobs.spilling import Counted
     from bpe_cli.trainers.base import Options
 
 COUNTS = Kind("counts", "counted", "pieces")
@@ -179,14 +180,19 @@ def count_part(job: CountJob, _: None, part: Part, advance: Callable[[int], None
 
 
 def add_up(
-    folder: str, options: Options, max_memory: int, *, engine: Engine | None = None, listener: Listener = SILENCE
-) -> tuple[_core.Counts, Options]:
+    folder: str,
+    options: Options,
+    max_memory: int,
+    *,
+    engine: Engine | None = None,
+    listener: Listener = SILENCE,
+) -> tuple[Counted, Options]:
     """Add up the counts of all parts: no more than the sum and one file are in memory.
 
     Args:
         folder: Where the counts are kept.
         options: What is to be trained.
-        max_memory: Bytes that the counts may take.
+        max_memory: Bytes that the counts of a file may take, and their sum; more of it goes to temporary files.
         engine: What merges files before that, several at a time, in a tree; None merges none. Never changes the result.
         listener: Receives progress and notes.
 
@@ -217,8 +223,10 @@ def add_up(
     try:
         if engine is not None and engine.processes != 1:
             hashes = [each.sha256 for each in found]
-            files = merge_in_tree(os.path.join(folder, MERGED), files, hashes, max_memory, engine, listener)
-        counted = load_counts(files, options, max_memory)
+            # Sums that do not fit are left to what follows.
+            with suppress(TrainingError):
+                files = merge_in_tree(os.path.join(folder, MERGED), files, hashes, max_memory, engine, listener)
+        counted = load_counts(files, options, max_memory, listener=listener)
     except FormatError as error:
         hint = "remove the file, and count again with `overwrite`"
         raise FormatError(error.message, hint=error.hint or hint) from error

@@ -9,6 +9,7 @@ import os
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import MISSING, Field, dataclass, fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -16,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
+from bpe_cli.jobs.spilling import Counted, CountsOnDisk, count_within, in_memory
 from bpe_cli.support.core_arguments import one_of, pair_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
 from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers
-from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 from bpe_cli.trainers.presets import preset_of, with_preset
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class TrainJob:
         pairs: The number of candidates to show for each step; None if not requested.
         page: The file that a page of the steps will be written to; None for none.
         pattern: The split pattern that was asked for: it must match something in the corpus; None if none was.
-        max_memory: Bytes of memory that the counts may take.
+        max_memory: Bytes of memory that the counts may take; more of them go to temporary files.
         threads: Number of threads. Never changes the result.
         engine: What counts the parts; None for processes of this machine, as many as ``threads``. Never changes the
             result.
@@ -186,14 +188,28 @@ def train_file(
         place = job.counts_folder.path
         counts, options = add_up(place, options, job.max_memory, engine=engine, listener=listener)
     elif job.from_counts:
-        counts, options = load_counts(job.from_counts, options, job.max_memory)
+        counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
         counts = count_corpus(
             job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, outputs=outputs,
             target=target, listener=listener, streams=streams,
         )  # fmt: skip
-    if job.pattern and job.file_format is not None and not job.from_counts:  # a shard may have nothing for it
-        check_matches(counts, job.pattern)
+    with counts if isinstance(counts, CountsOnDisk) else nullcontext():
+        return _with_counts(counts, options, job, target, listener, on_counted)
+
+
+def _with_counts(
+    counts: Counted,
+    options: Options,
+    job: TrainJob,
+    target: Target | None,
+    listener: Listener,
+    on_counted: Callable[[TrainedFile], None] | None,
+) -> TrainedFile:
+    """Do with counts what is asked for: save them, train on them."""
+    pattern = None if job.file_format is None or job.from_counts else job.pattern  # a shard may have nothing for it
+    if pattern and not isinstance(counts, CountsOnDisk):
+        check_matches(counts, pattern)
     counted = TrainedFile(counts.total, counts.unique)
     if job.counts_out is not None:
         save_counts(counts, options, job.counts_out)
@@ -201,6 +217,10 @@ def train_file(
             on_counted(counted)
     if job.file_format is None:
         return counted
+    if isinstance(counts, CountsOnDisk):
+        counts = counts.load(job.max_memory)
+        if pattern:
+            check_matches(counts, pattern)
     return _train(counts, options, job, target, listener)
 
 
@@ -392,15 +412,15 @@ def train(
             count_parts(source, made, place, max_memory=max_memory, engine=runner, listener=listener)
             if share is not None:
                 return None
-            counts, made = add_up(place.path, made, max_memory, engine=runner, listener=listener)
+            counted, made = add_up(place.path, made, max_memory, engine=runner, listener=listener)
         else:
-            counts = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
+            counted = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
     elif counts_dir is not None:
         raise UsageError("`counts_dir` is for files, and the corpus is texts", hint="write them to a file")
     else:
-        counts = new_counts(max_memory)
-        trainer.count(_blocks(items, trainer.takes_lines(made)), made, counts, threads)
-    tokenizer = trainer.train(counts, made, threads=threads).tokenizer
+        blocks = _blocks(items, trainer.takes_lines(made))
+        counted = count_within(trainer, blocks, made, max_memory=max_memory, threads=threads, listener=listener)
+    tokenizer = trainer.train(in_memory(counted, max_memory), made, threads=threads).tokenizer
     if target is not None:
         from bpe_cli.jobs.targets import check_target
 

@@ -138,8 +138,6 @@ class Draft:
 
     def _name_it(self, descriptor: int) -> None:
         """Link the nameless file under the name of a part; make a copy where the system will not link it."""
-        import shutil
-
         for part in self._part_names():
             with UNFINISHED:
                 try:
@@ -151,6 +149,8 @@ class Draft:
                     break
                 self._take_name(part)
             return
+        import shutil
+
         self.stream.seek(0)
         with open(self._open_part(), "wb", BUFFER_BYTES) as copy:
             shutil.copyfileobj(self.stream, copy, 1 << 20)

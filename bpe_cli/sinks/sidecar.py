@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "bpe-ids/1"
 
+_FEW = 500
+"""So many inputs are written by the standard library before orjson is imported, which takes as long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
@@ -59,7 +62,6 @@ def sidecar_path(path: str) -> str:
 
 def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
     """Make the sidecar of a sink's output."""
-    from bpe_cli.support.safe_orjson import orjson
     from bpe_cli.tokenizer import fingerprint
 
     content = {
@@ -75,6 +77,12 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         "tokenizer": {"name": sink.tokenizer.name, "sha256": fingerprint(sink.tokenizer)},
         "inputs": [{"name": name, "sha256": sha256, "bytes": size} for name, sha256, size in inputs],
     }
+    if len(inputs) <= _FEW:
+        import json
+
+        return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+    from bpe_cli.support.safe_orjson import orjson
+
     return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 

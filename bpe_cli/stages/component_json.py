@@ -7,7 +7,6 @@ from typing import Any
 
 from bpe_cli.stages.components import Decoder, Normalizer, PreTokenizer, Replace, ReplaceDecoder, Split
 from bpe_cli.stages.models import Model
-from bpe_cli.support.regex_size import check_size
 
 _SUFFIXES = ("Normalizer", "Decoder")
 _OWN_NAMES = {"BertNormalizer", "BPEDecoder"}
@@ -55,6 +54,8 @@ def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTok
         UsageError: if their expressions would take too much memory.
     """
     import json
+
+    from bpe_cli.support.regex_size import check_size
 
     check_size(expressions((*normalizers, *pre_tokenizers)))
     return json.dumps(

@@ -29,11 +29,12 @@ class Vocabulary:
     (b'ab', 1, 3)
     """
 
-    __slots__ = ("__dict__", "embedded")
+    __slots__ = ("__dict__", "embedded", "written")
 
     def __init__(self, blob: bytes, ends: array[int]) -> None:
         self._table = blob, ends
         self.embedded: str | None = None
+        self.written: _core.WrittenTables | None = None
 
     @classmethod
     def from_tokens(cls, tokens: Iterable[bytes]) -> Vocabulary:
@@ -67,7 +68,14 @@ class Vocabulary:
     def from_embedded(cls, sha256: str) -> Vocabulary:
         """Refer to a rank table that is embedded in the compiled module, by the sha256 of its file."""
         vocabulary = cls.__new__(cls)
-        vocabulary.embedded = sha256
+        vocabulary.embedded, vocabulary.written = sha256, None
+        return vocabulary
+
+    @classmethod
+    def from_written(cls, tables: _core.WrittenTables) -> Vocabulary:
+        """Refer to the tables that the core has made of a document."""
+        vocabulary = cls.__new__(cls)
+        vocabulary.embedded, vocabulary.written = None, tables
         return vocabulary
 
     def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[object, ...]]:
@@ -88,8 +96,8 @@ class Vocabulary:
 
     @cached_property
     def _table(self) -> tuple[bytes, array[int]]:
-        """Read the embedded table; any other table is stored here when it is made."""
-        blob, ends = _core.embedded_tokens(self.embedded or "")
+        """Take the table out of the core; any other table is stored here when it is made."""
+        blob, ends = _core.embedded_tokens(self.embedded or "") if self.written is None else self.written.tokens()
         return blob, array("I", bytes(ends))
 
     def token(self, token_id: int) -> bytes:
@@ -167,10 +175,27 @@ class Merges:
     [(0, 1, 2)]
     """
 
-    __slots__ = ("triples",)
+    __slots__ = ("__dict__", "written")
 
     def __init__(self, triples: array[int]) -> None:
         self.triples = triples
+        self.written: _core.WrittenTables | None = None
+
+    @classmethod
+    def from_written(cls, tables: _core.WrittenTables) -> Merges:
+        """Refer to the tables that the core has made of a document."""
+        merges = cls.__new__(cls)
+        merges.written = tables
+        return merges
+
+    def __reduce__(self) -> tuple[Callable[..., Merges], tuple[object, ...]]:
+        """Pickle as an array."""
+        return Merges, (self.triples,)
+
+    @cached_property
+    def triples(self) -> array[int]:
+        """Left id, right id and product of each merge (u32)."""
+        return array("I", b"" if self.written is None else bytes(self.written.merges()))
 
     @classmethod
     def from_pairs(cls, merges: Iterable[Sequence[int]]) -> Merges:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field
     from dataclasses import replace as replace
+
+    def fields_of(kind: type) -> list[tuple[str, str, bool]]: ...  # noqa: D103  # below
 else:
     _MISSING = object()
 
@@ -49,6 +51,11 @@ else:
     def replace(value, /, **changes):
         """Return a copy of a value, of either kind of dataclass, with some fields changed."""
         return type(value)(**{name: getattr(value, name) for name in value.__match_args__} | changes)
+
+    def fields_of(kind):
+        """Return the name and the annotation of each field of a class made here, and whether it has a default."""
+        fields = kind.__value_fields__.items()
+        return [(name, str(kind.__annotations__[name]), each.default is not _MISSING) for name, each in fields]
 
     def _value_class(kind, frozen, slots):
         described = {}

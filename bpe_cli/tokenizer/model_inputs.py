@@ -8,7 +8,6 @@ lists and are not the way of bulk encoding.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -357,6 +356,8 @@ def trims(post_processor: str | None) -> tuple[bool, ...]:
     """
     if post_processor is None:
         return ()
+    import json
+
     try:
         return _trims(json.loads(post_processor))
     except (KeyError, TypeError, ValueError, RecursionError) as error:

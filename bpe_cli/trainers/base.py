@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
 from math import isfinite
@@ -315,7 +316,30 @@ def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[
 
     No more of a document is held than a block and ``longest`` bytes.
     """
-    for documents in whole_documents(blocks, longest):
-        kept = [each for each in documents if each and len(each) <= longest and reserved not in each]
-        if kept:
-            yield Block.of(kept)
+    held = bytearray()  # what there is of a document that goes on
+    is_open = False
+    for block in blocks:
+        first, end = int(block.continued), block.ended
+        if block.continued:
+            held += block.data[: block.ends[0]]
+            if end:
+                yield from _usable(held, longest, reserved)
+                held.clear()
+                is_open = False
+        if end > first:
+            data, ends = _core.usable_documents(block, first, end, longest, reserved)
+            if len(ends):
+                yield Block(data, array("Q", memoryview(ends)))
+        if block.unfinished:
+            if len(block.ends) > first:
+                held += block.data[len(block.data) - block.open_bytes :]
+            del held[longest + 1 :]
+            is_open = True
+    if is_open:
+        yield from _usable(held, longest, reserved)
+
+
+def _usable(document: bytearray, longest: int, reserved: bytes) -> Iterator[Block]:
+    """Yield a block with the document, unless it is to be left out."""
+    if 0 < len(document) <= longest and reserved not in document:
+        yield Block.of([bytes(document)])

@@ -16,7 +16,7 @@ from bpe_cli.errors import FormatError, TrainingError, UsageError
 DEFAULT_MAX_MEMORY = 4 << 30
 """Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
 
-_ALL_MEMORY = (1 << 63) - 1
+ALL_MEMORY = (1 << 63) - 1
 """More bytes than any machine addresses."""
 
 STEPS_BYTES = 20_000
@@ -28,7 +28,7 @@ FILE_MARK = "|"
 
 def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
     """Return empty counts that take at most ``max_memory`` bytes."""
-    return _core.Counts(min(max_memory, _ALL_MEMORY))
+    return _core.Counts(min(max_memory, ALL_MEMORY))
 
 
 def items_of(counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
@@ -56,7 +56,7 @@ def counts_of(items: Iterable[tuple[bytes, int]]) -> _core.Counts:
     >>> pieces_of(counts_of([(b"a", 2), (b"b", 1), (b"a", 1)]))
     {b'a': 3, b'b': 1}
     """
-    counts = new_counts(_ALL_MEMORY)
+    counts = new_counts(ALL_MEMORY)
     for batch in _batched(items, 1 << 16):
         pieces = [piece for piece, _ in batch]
         ends = array("Q", accumulate(map(len, pieces)))

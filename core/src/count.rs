@@ -5,9 +5,11 @@
 
 mod by_stretch;
 mod cutters;
+mod packed;
 mod places;
 mod recent;
 mod saved;
+mod spilled;
 mod table;
 
 use std::hash::BuildHasher as _;
@@ -25,8 +27,10 @@ use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::stages::Stages;
 use crate::threads;
+pub use packed::Packed;
 use places::Places;
 use recent::RecentCounts;
+pub use spilled::{Merged, Numbered, PARTITIONS, WritePart, merge};
 
 /// Counts of pieces.
 #[derive(Debug)]
@@ -244,11 +248,12 @@ impl Counts {
     ) -> Result<()> {
         documents.check()?;
         let tasks = documents::tasks(documents, |text| stages.safe_cut(text), matcher);
-        if let Some(blanks) = stages.answers().blanks() {
+        let blanks = stages.answers().blanks();
+        if let Some(blanks) = blanks.filter(|blanks| blanks.allow(documents.text)) {
             let chunks = Chunks {
                 documents,
                 stages,
-                blanks,
+                blanks: blanks.bytes,
                 matcher,
             };
             return chunks.count(self, &tasks, threads);
@@ -345,19 +350,6 @@ impl Counts {
     /// [`Error::Memory`] when the bound is passed.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         self.add_places(other, 0..other.unique())
-    }
-
-    /// All different pieces, one after the other, each with a prefix; and where each ends.
-    #[must_use]
-    pub fn pieces(&self, prefix: &[u8]) -> (Vec<u8>, Vec<u64>) {
-        let mut bytes = Vec::with_capacity(self.arena.len() + prefix.len() * self.unique());
-        let ends = self.iter().map(|(piece, _)| {
-            bytes.extend_from_slice(prefix);
-            bytes.extend_from_slice(piece);
-            bytes.len() as u64
-        });
-        let ends = ends.collect();
-        (bytes, ends)
     }
 }
 

@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 pub use rules::charsmap;
 
-use crate::boundaries::stages::{AtSpace, Rewriting};
+use crate::boundaries::stages::{AtSpace, OfStretches, Rewriting};
 use crate::error::{Result, invalid};
 use crate::text::Text;
 
@@ -292,6 +292,31 @@ impl Normalizer {
             // Byte by byte; a space is one that becomes something else.
             Kind::ByteLevel => AtSpace::Changes,
             Kind::SpaceMarks(marks) => marks.at_space(),
+        }
+    }
+
+    /// What happens to the stretches that begin with a run of spaces.
+    #[must_use]
+    pub fn of_stretches(&self) -> OfStretches {
+        let apart = match &self.0 {
+            Kind::Identity => true,
+            Kind::Replace(replace) => replace.stays_inside_words(),
+            Kind::Charsmap(table) => table.stays_inside_words(),
+            Kind::SpaceMarks(marks) => return marks.of_stretches(),
+            Kind::Form(_)
+            | Kind::Nmt
+            | Kind::Lowercase
+            | Kind::StripAccents
+            | Kind::Strip { .. }
+            | Kind::Prepend(_)
+            | Kind::Bert(_)
+            | Kind::Graphemes(_)
+            | Kind::ByteLevel => false,
+        };
+        if apart {
+            OfStretches::Apart
+        } else {
+            OfStretches::Unknown
         }
     }
 }

@@ -48,7 +48,8 @@ mod _core {
     use super::arrays::{U8Array, U32Array, U64Array};
     #[pymodule_export]
     use super::counts::{
-        Counts, character_counts, count_ngrams, most_frequent, most_frequent_words,
+        Counts, NumberedCounts, character_counts, count_ngrams, merge_numbered, most_frequent,
+        most_frequent_words,
     };
     #[pymodule_export]
     use super::decoder::Decoder;
@@ -64,7 +65,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::numbers::{
-        pack_numbers, widen_numbers, without_line_ends, write_counts, write_rows,
+        pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts, write_rows,
     };
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
@@ -76,12 +77,13 @@ mod _core {
         train_max_match, train_scored_pairs, train_top_down, train_unigram,
     };
     #[pymodule_export]
-    use super::written::WrittenMerges;
+    use super::written::{WrittenMerges, WrittenTables, is_plain_json};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // The core prints nothing; a panic reaches Python as an exception that says the same.
         std::panic::set_hook(Box::new(|_| {}));
+        module.add("PARTITIONS", crate::count::PARTITIONS)?;
         module.add("UNICODE_VERSION", crate::split::UNICODE_VERSION)?;
         module.add("MAX_TOKENS", crate::tables::MAX_TOKENS)
     }

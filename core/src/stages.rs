@@ -54,8 +54,9 @@ impl Stages {
         let at_space = normalizers.iter().map(Normalizer::at_space);
         let rewriting: Vec<_> = at_space.zip(rewriting).collect();
         let cutting: Vec<_> = pre_tokenizers.iter().map(PreTokenizer::cutting).collect();
+        let stretches: Vec<_> = normalizers.iter().map(Normalizer::of_stretches).collect();
         Ok(Self {
-            answers: Answers::of(&rewriting, &cutting),
+            answers: Answers::of(&rewriting, &stretches, &cutting),
             normalizers,
             pre_tokenizers,
         })

@@ -4,22 +4,19 @@
 //! that what is left is small, and anything can read it. What is unusual in any way is refused with
 //! None: a slow reader, which this one is held to, says what is wrong, or finds that nothing is.
 
-use crate::tables::MAX_TOKENS;
 use crate::text::json::Reader;
+pub use alphabet::byte_of;
+use alphabet::push_bytes;
 use foldhash::fast::RandomState;
-use hashbrown::{HashSet, HashTable};
-use std::hash::BuildHasher;
+use hashbrown::HashSet;
+use reading::{Listed, Pairs};
 
-/// An id that no token has.
-const NONE: u32 = u32::MAX;
+use crate::tables::NONE;
 
 /// Tokens with their ids, and merges of two of them.
 pub struct Written {
-    texts: Texts,
-    /// For each id the number of its token in the order of the document, or [`NONE`].
-    by_id: Vec<u32>,
-    ids: Vec<u32>,
-    pairs: Vec<[u32; 2]>,
+    listed: Listed,
+    pairs: Pairs,
 }
 
 /// Tables made of what was written.
@@ -30,55 +27,7 @@ pub struct Tables {
     /// Where each ends, by id; an id without a token is an empty range.
     pub ends: Vec<u32>,
     /// Left id, right id and product of each merge.
-    pub triples: Vec<u32>,
-}
-
-/// Different texts, by number and by content.
-struct Texts {
-    blob: Vec<u8>,
-    ends: Vec<u32>,
-    numbers: HashTable<u32>,
-    hasher: RandomState,
-}
-
-impl Texts {
-    /// Makes texts findable; None if two are the same.
-    fn new(blob: Vec<u8>, ends: Vec<u32>) -> Option<Self> {
-        let mut texts = Self {
-            numbers: HashTable::with_capacity(ends.len()),
-            hasher: RandomState::default(),
-            blob,
-            ends,
-        };
-        for number in 0..texts.ends.len() as u32 {
-            let text = texts.get(number);
-            let hash = texts.hasher.hash_one(text);
-            if texts.find_hashed(hash, text).is_some() {
-                return None;
-            }
-            // The table has room for all, so that no hash is asked for again.
-            texts
-                .numbers
-                .insert_unique(hash, number, |_| unreachable!());
-        }
-        Some(texts)
-    }
-
-    fn get(&self, number: u32) -> &[u8] {
-        let start = number
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before as usize]);
-        &self.blob[start as usize..self.ends[number as usize] as usize]
-    }
-
-    fn find(&self, text: &[u8]) -> Option<u32> {
-        self.find_hashed(self.hasher.hash_one(text), text)
-    }
-
-    fn find_hashed(&self, hash: u64, text: &[u8]) -> Option<u32> {
-        let found = self.numbers.find(hash, |&number| self.get(number) == text);
-        found.copied()
-    }
+    pub triples: Vec<[u32; 3]>,
 }
 
 impl Written {
@@ -120,12 +69,12 @@ impl Written {
                     if found.is_some() {
                         return None;
                     }
-                    found = Some(read_tokens(reader)?);
+                    found = Some(Listed::read(reader)?);
                 } else {
                     if pairs.is_some() {
                         return None;
                     }
-                    pairs = Some(read_pairs(reader, &found.as_ref()?.0)?);
+                    pairs = Some(Pairs::read(reader, found.as_ref()?)?);
                 }
                 kept = reader.place();
                 Some(())
@@ -135,11 +84,8 @@ impl Written {
             return None;
         }
         rest.extend_from_slice(&document[kept..]);
-        let (texts, ids, by_id) = found?;
         let written = Self {
-            texts,
-            by_id,
-            ids,
+            listed: found?,
             pairs: pairs?,
         };
         Some((written, rest))
@@ -148,19 +94,13 @@ impl Written {
     /// Gives the id of a text.
     #[must_use]
     pub fn id_of(&self, text: &[u8]) -> Option<u32> {
-        self.texts
-            .find(text)
-            .map(|number| self.ids[number as usize])
+        self.listed.id_of(text)
     }
 
     /// Gives the text of an id.
     #[must_use]
     pub fn text_of(&self, id: u32) -> Option<&str> {
-        let &number = self
-            .by_id
-            .get(id as usize)
-            .filter(|&&number| number != NONE)?;
-        std::str::from_utf8(self.texts.get(number)).ok()
+        self.listed.text_of(id)
     }
 
     /// Makes tables of them.
@@ -174,7 +114,9 @@ impl Written {
     #[must_use]
     pub fn tables(&self, prefix: &[u8], left_out: &[u32], visible: bool) -> Option<Tables> {
         let triples = self.triples(prefix)?;
-        let mut taken = vec![true; self.by_id.len()];
+        let texts = self.listed.texts();
+        let mut taken = vec![true; texts.len()];
+        let mut hidden = false;
         for &id in left_out {
             let Some(text) = self.text_of(id) else {
                 continue;
@@ -183,24 +125,25 @@ impl Written {
             let is_byte =
                 characters.next().and_then(byte_of).is_some() && characters.next().is_none();
             taken[id as usize] = visible && is_byte;
+            hidden = true;
         }
-        for &id in &triples {
-            taken[id as usize] = true;
+        if hidden {
+            for &id in triples.as_flattened() {
+                taken[id as usize] = true;
+            }
         }
-        let mut blob = Vec::with_capacity(self.texts.blob.len());
-        let mut ends = Vec::with_capacity(self.by_id.len());
+        let mut blob = Vec::with_capacity(texts.blob().len());
+        let mut ends = Vec::with_capacity(texts.len());
         let mut size = 0;
-        for (&number, taken) in self.by_id.iter().zip(taken) {
-            if taken && number != NONE {
-                let text = self.texts.get(number);
+        for (id, taken) in (0..).zip(taken) {
+            let text = texts.get(id);
+            if taken && !text.is_empty() {
                 if visible {
                     push_bytes(&mut blob, text)?;
                 } else {
                     blob.extend_from_slice(text);
                 }
-                if !text.is_empty() {
-                    size = ends.len() + 1;
-                }
+                size = ends.len() + 1;
             }
             ends.push(blob.len() as u32);
         }
@@ -212,37 +155,32 @@ impl Written {
         })
     }
 
-    fn triples(&self, prefix: &[u8]) -> Option<Vec<u32>> {
-        let mut triples = Vec::with_capacity(3 * self.pairs.len());
-        let mut made = vec![false; self.texts.ends.len()];
+    fn triples(&self, prefix: &[u8]) -> Option<Vec<[u32; 3]>> {
+        let mut triples = Vec::with_capacity(self.pairs.parts.len());
+        let texts = self.listed.texts();
+        let mut made = vec![false; texts.len()];
         let mut twice = false;
-        let mut product = NONE;
-        let mut joined = Vec::new();
-        for &[left, right] in &self.pairs {
-            let (first, second) = (self.texts.get(left), self.texts.get(right));
-            let second = second.strip_prefix(prefix).unwrap_or(second);
-            let is = |number: u32| {
-                self.texts.ends.len() > number as usize
-                    && self.texts.get(number).strip_prefix(first) == Some(second)
-            };
-            // Merges mostly make one token after the other, and texts differ: no need to look it up.
-            product = if is(product.wrapping_add(1)) {
-                product.wrapping_add(1)
-            } else if is(product) {
-                product
-            } else {
-                joined.clear();
-                joined.extend_from_slice(first);
-                joined.extend_from_slice(second);
-                self.texts.find(&joined)?
-            };
+        let mut both = Vec::new();
+        for (&[left, right], &joined) in self.pairs.parts.iter().zip(&self.pairs.joined) {
+            let mut product = joined;
+            if !prefix.is_empty()
+                && let Some(second) = texts.get(right).strip_prefix(prefix)
+            {
+                both.clear();
+                both.extend_from_slice(texts.get(left));
+                both.extend_from_slice(second);
+                product = self.id_of(&both)?;
+            }
+            if product == NONE {
+                return None;
+            }
             twice |= std::mem::replace(&mut made[product as usize], true);
-            triples.extend([left, right, product].map(|number| self.ids[number as usize]));
+            triples.push([left, right, product]);
         }
         if twice {
-            let mut seen =
-                HashSet::with_capacity_and_hasher(self.pairs.len(), RandomState::default());
-            if !self.pairs.iter().all(|pair| seen.insert(pair)) {
+            let pairs = &self.pairs.parts;
+            let mut seen = HashSet::with_capacity_and_hasher(pairs.len(), RandomState::default());
+            if !pairs.iter().all(|pair| seen.insert(pair)) {
                 return None;
             }
         }
@@ -250,93 +188,7 @@ impl Written {
     }
 }
 
-/// Reads an object of text -> id: the texts, their ids, and the texts' numbers by id.
-fn read_tokens(reader: &mut Reader<'_>) -> Option<(Texts, Vec<u32>, Vec<u32>)> {
-    let (mut blob, mut ends) = (Vec::new(), Vec::new());
-    let mut ids = Vec::new();
-    let mut by_id: Vec<u32> = Vec::new();
-    reader.members(&mut |reader, key| {
-        std::str::from_utf8(key).ok()?;
-        let id = reader.number()?;
-        if id as usize >= MAX_TOKENS {
-            return None;
-        }
-        if by_id.len() <= id as usize {
-            by_id.resize(id as usize + 1, NONE);
-        }
-        if std::mem::replace(&mut by_id[id as usize], ids.len() as u32) != NONE {
-            return None;
-        }
-        blob.extend_from_slice(key);
-        ends.push(u32::try_from(blob.len()).ok()?);
-        ids.push(id);
-        Some(())
-    })?;
-    Some((Texts::new(blob, ends)?, ids, by_id))
-}
-
-/// Reads an array of merges as the numbers of their parts. Parts are not empty.
-fn read_pairs(reader: &mut Reader<'_>, texts: &Texts) -> Option<Vec<[u32; 2]>> {
-    let find = |text: &[u8]| texts.find(text).filter(|_| !text.is_empty());
-    let mut scratch = Vec::new();
-    let mut pairs = Vec::new();
-    let mut more = reader.opens(b'[', b']')?;
-    while more {
-        let pair = if reader.peek()? == b'[' {
-            reader.take(b'[')?;
-            let left = find(reader.string(&mut scratch)?)?;
-            reader.take(b',')?;
-            let right = find(reader.string(&mut scratch)?)?;
-            reader.take(b']')?;
-            [left, right]
-        } else {
-            let text = reader.string(&mut scratch)?;
-            let mut parts = text.split(|&byte| byte == b' ');
-            let pair = [find(parts.next()?)?, find(parts.next()?)?];
-            if parts.next().is_some() {
-                return None;
-            }
-            pair
-        };
-        pairs.push(pair);
-        more = reader.goes_on(b']')?;
-    }
-    (pairs.len() <= MAX_TOKENS).then_some(pairs)
-}
-
-/// Gives the byte that a character stands for in the alphabet in which each byte is visible: what
-/// Latin-1 prints as ink is itself, the other 68 bytes are U+0100 and so on, in ascending order.
-#[must_use]
-pub fn byte_of(character: char) -> Option<u8> {
-    match u32::from(character) {
-        code @ (0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF) => Some(code as u8),
-        code @ 0x100..=0x120 => Some((code - 0x100) as u8), // 0x00 to 0x20
-        code @ 0x121..=0x142 => Some((code - 0x121 + 0x7F) as u8), // 0x7F to 0xA0
-        0x143 => Some(0xAD),
-        _ => None,
-    }
-}
-
-/// Adds the bytes that a text in that alphabet stands for.
-fn push_bytes(blob: &mut Vec<u8>, text: &[u8]) -> Option<()> {
-    let mut rest = text;
-    loop {
-        match *rest {
-            [] => return Some(()),
-            [byte @ 0x21..=0x7E, ..] => {
-                blob.push(byte);
-                rest = &rest[1..];
-            }
-            // Two bytes of UTF-8 hold all other characters of the alphabet.
-            [first @ 0xC2..=0xC5, second, ..] => {
-                let code = u32::from(first & 0x1F) << 6 | u32::from(second & 0x3F);
-                blob.push(byte_of(char::from_u32(code)?)?);
-                rest = &rest[2..];
-            }
-            _ => return None,
-        }
-    }
-}
-
+mod alphabet;
+mod reading;
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,6 @@ from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.merging import as_merges, of_ranks
 
 
 def read_ids(node: Node) -> dict[str, int]:
@@ -188,6 +187,8 @@ def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]]
 
     Ranks that merges do not do alone need that.
     """
+    from bpe_cli.tokenizer.merging import as_merges
+
     model = tokenizer.model
     if isinstance(model, RankBpe):
         exact = as_merges(model)
@@ -217,6 +218,8 @@ def _written_merges(tokenizer: Tokenizer, merges: Merges | None, format_name: st
 
 def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
     """Turn ranks into the merges that do the same without looking up whole pieces."""
+    from bpe_cli.tokenizer.merging import of_ranks
+
     recovered = of_ranks(model.vocabulary)
     if recovered.whole:
         first = recovered.whole[0]

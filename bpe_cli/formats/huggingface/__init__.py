@@ -12,7 +12,6 @@ from typing import Any, TypeVar, get_args
 
 from bpe_cli.formats.read_file import Node
 from bpe_cli.support.messages import quote
-from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer.usage import ROLES, Direction, Fact, Origin, Padding, Strategy, Truncation, Usage, roles_in_order
 
 _Choice = TypeVar("_Choice")
@@ -201,4 +200,6 @@ def template(
     single = around("A", before, 0)
     pair = single + around("B", second, second_type)
     processor = {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": special}
+    from bpe_cli.support.safe_orjson import orjson
+
     return orjson.dumps(processor).decode()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_args
 
 from bpe_cli.errors import FormatError, UsageError
@@ -17,6 +16,7 @@ from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace
 from bpe_cli.stages.component_json import component, expressions, type_name
 from bpe_cli.stages.patterns import PATTERNS, scanner_for
 from bpe_cli.stages.splitters import compile_splitter
+from bpe_cli.support.fast_dataclass import fields_of
 from bpe_cli.support.messages import quote
 from bpe_cli.support.regex_size import check_size
 
@@ -134,21 +134,21 @@ def _read(node: Node, kinds: dict[str, Any], what: str, ignored: dict[str, Seque
     kind = kinds.get(name)
     if kind is None:
         raise FormatError(f"{node.where}: cannot run the {what} {quote(name)}", hint=f"known are {', '.join(kinds)}")
-    known = [each.name for each in fields(kind) if each.name != "literal"]
+    known = [name for name in kind.__match_args__ if name != "literal"]
     node.only("type", *known, *_RENAMED.get(name, ()), *(ignored or {}).get(name, ()), *_older(name))
     values: dict[str, Any] = {}
-    for each in fields(kind):
-        if each.name == "literal":
+    for field, annotation, has_default in fields_of(kind):
+        if field == "literal":
             values["literal"] = not node.get("pattern").get("String").is_null
-        elif each.name == "pattern":
+        elif field == "pattern":
             values["pattern"] = _read_pattern(node.get("pattern"))
-        elif each.name in node.members():
-            values[each.name] = _value(node.get(each.name), str(each.type))
-        elif name == "Metaspace" and each.name == "prepend_scheme" and "add_prefix_space" in node.members():
+        elif field in node.members():
+            values[field] = _value(node.get(field), annotation)
+        elif name == "Metaspace" and field == "prepend_scheme" and "add_prefix_space" in node.members():
             always = node.get("add_prefix_space").boolean()
             values["prepend_scheme"] = "always" if always else "never"
-        elif each.default is MISSING:
-            raise node.error(f"has no {quote(each.name)}")
+        elif not has_default:
+            raise node.error(f"has no {quote(field)}")
     return kind(**values)
 
 

@@ -7,7 +7,6 @@ part of no tokenizer's value, such as ``model_max_length``, are written again as
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +59,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 def _config(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return ``tokenizer_config.json``: what was carried from one, and what the tokenizer is."""
+    import json
+
     carried = tokenizer.origin.kept(NAME, companions.CONFIG) if tokenizer.origin else None
     config: dict[str, Any] = {
         "clean_up_tokenization_spaces": False,  # where nothing is said, decoding would take blanks away
@@ -95,6 +96,8 @@ def _text(listed: str | dict[str, Any]) -> str:
 
 
 def _json(content: dict[str, Any]) -> bytes:
+    import json
+
     try:
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
     except (RecursionError, UnicodeEncodeError) as error:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypedDict
@@ -40,7 +39,6 @@ from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
-from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin, Usage
 
@@ -202,6 +200,8 @@ def _read_post_processor(node: Node) -> str | None:
     """Keep the post-processor as JSON text."""
     if node.is_null:
         return None
+    from bpe_cli.support.safe_orjson import orjson
+
     node.get("type").text()
     try:
         orjson.dumps([[node.value]])  # as deep as it will stand in a file
@@ -273,8 +273,7 @@ class _Cut:
         tables = self._written.tables(prefix, left_out, visible)
         if tables is None:
             raise Unusual
-        blob, ends, triples = tables
-        return Vocabulary(blob, array("I", bytes(ends))), Merges(array("I", bytes(triples)))
+        return Vocabulary.from_written(tables), Merges.from_written(tables)
 
 
 def _read_merges(node: Node) -> Iterator[tuple[str, str]]:
@@ -300,6 +299,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return the document to write, in Hugging Face's format or our own."""
+    from bpe_cli.support.safe_orjson import orjson
+
     on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
     model = _write_byte_level(tokenizer) if on_bytes else models.write(tokenizer)
     if tokenizer.unicode_version is not None:
@@ -326,6 +327,8 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 def write(content: dict[str, Any]) -> bytes:
     """Write a document as Hugging Face's library lays it out."""
+    from bpe_cli.support.safe_orjson import orjson
+
     try:
         return orjson.dumps(content, option=orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:  # a lone surrogate in a pattern

@@ -9,8 +9,6 @@ have one. Nothing else is taken for special: an entry that no merge makes stays 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -26,7 +24,6 @@ from bpe_cli.stages import MergeBpe, Model, PrefixSpace, RankBpe, SpecialToken
 from bpe_cli.stages.spelling import CHAR_TO_BYTE, from_visible
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
-from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Origin
@@ -99,6 +96,8 @@ def belongs(path: Path) -> bool:
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read the pair, given its folder or either file; ``pattern`` replaces the known way to cut text."""
+    import hashlib
+
     pair = find_pair(path)
     if pair is None:
         raise InputError(
@@ -196,6 +195,10 @@ def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write the pair, and ``tokenizer_config.json`` unless it would be empty."""
+    import json
+
+    from bpe_cli.support.safe_orjson import orjson
+
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, HOLDER)

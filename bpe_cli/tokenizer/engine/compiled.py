@@ -107,12 +107,17 @@ class Engine:
         try:
             if vocabulary.embedded is not None and not isinstance(model, MergeBpe):
                 return _core.Encoder.embedded(vocabulary.embedded, splitter, self._prefix_space)
+            merges, space = model.merges, self._prefix_space
+            whole = merges is None or model.ignore_merges
+            tables = vocabulary.written
+            if tables is not None and merges is not None and merges.written is tables:
+                return _core.Encoder.written(splitter, tables, prefix_space=space, whole_pieces=whole)
             return _core.Encoder.plain(
                 splitter,
                 (vocabulary.blob, vocabulary.ends),
-                prefix_space=self._prefix_space,
-                merges=None if model.merges is None else model.merges.triples,
-                whole_pieces=model.merges is None or model.ignore_merges,
+                prefix_space=space,
+                merges=None if merges is None else merges.triples,
+                whole_pieces=whole,
             )
         except ValueError as error:
             raise FormatError(f"the tokenizer contradicts itself: {error}") from error

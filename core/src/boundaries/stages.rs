@@ -43,6 +43,17 @@ pub enum Rewriting {
     Anything,
 }
 
+/// What a normalizer does to the stretches of a text that begin with its runs of spaces, if U+2581 is not in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfStretches {
+    /// Rewrites each stretch by itself, and leaves the spaces that it begins with; it puts in no mark (U+2581).
+    Apart,
+    /// Writes each run of spaces as one mark, also where there is none at the beginning, and takes those at the end away.
+    Marks,
+    /// Nothing is claimed.
+    Unknown,
+}
+
 /// What a pre-tokenizer does, for those who cut before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cutting {
@@ -72,6 +83,8 @@ pub enum At {
         /// Whether each piece has the mark U+2581 before it, also the first.
         always: bool,
     },
+    /// Before each mark U+2581.
+    Marks,
     /// Nothing is claimed.
     Anything,
 }
@@ -84,8 +97,25 @@ impl At {
                 Some(b" \t\n\r")
             }
             Self::Spaces { .. } => Some(b" "),
-            Self::Anything => None,
+            Self::Marks | Self::Anything => None,
         }
+    }
+}
+
+/// The blanks before each of which a text can be cut, whatever stands around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blanks {
+    /// Those bytes.
+    pub bytes: &'static [u8],
+    /// Only where the text has no mark (U+2581): at its end one would be taken for a space.
+    pub without_marks: bool,
+}
+
+impl Blanks {
+    /// Whether a text can be cut there.
+    #[must_use]
+    pub fn allow(self, text: &[u8]) -> bool {
+        !self.without_marks || memchr::memmem::find(text, "\u{2581}".as_bytes()).is_none()
     }
 }
 
@@ -146,19 +176,23 @@ enum Cuts {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answers {
     cuts: Cuts,
-    blanks: Option<&'static [u8]>,
+    blanks: Option<Blanks>,
     shape: Shape,
 }
 
 impl Answers {
     /// Puts the answers of stages together, each list in the order of the stages.
     #[must_use]
-    pub fn of(normalizers: &[(AtSpace, Rewriting)], pre_tokenizers: &[Cutting]) -> Self {
+    pub fn of(
+        normalizers: &[(AtSpace, Rewriting)],
+        stretches: &[OfStretches],
+        pre_tokenizers: &[Cutting],
+    ) -> Self {
         let rewriting: Vec<Rewriting> = normalizers.iter().map(|&(_, does)| does).collect();
         let at: Vec<At> = pre_tokenizers.iter().map(|cutting| cutting.at).collect();
         Self {
             cuts: cuts(normalizers, pre_tokenizers),
-            blanks: blanks(&rewriting, &at),
+            blanks: blanks(&rewriting, &at).or_else(|| blanks_of_marks(stretches, &at)),
             shape: Shape::of(&rewriting, &at),
         }
     }
@@ -172,7 +206,7 @@ impl Answers {
     /// The blanks before each of which a text can be cut, whatever stands around, and the parts go through the stages as
     /// in [`Answers::safe_cut`]; None if not all of that is known of these stages.
     #[must_use]
-    pub fn blanks(&self) -> Option<&'static [u8]> {
+    pub fn blanks(&self) -> Option<Blanks> {
         self.blanks
     }
 
@@ -264,7 +298,7 @@ pub fn allow_cuts(stages: &[Cutting]) -> bool {
 
 /// The blanks before which every piece ends, after normalizers that look at no blank and across none: what
 /// they do to a character depends on combining marks behind it at most, and a blank stands alone.
-fn blanks(rewriting: &[Rewriting], at: &[At]) -> Option<&'static [u8]> {
+fn blanks(rewriting: &[Rewriting], at: &[At]) -> Option<Blanks> {
     let looks_at_none = |does: &Rewriting| match does {
         Rewriting::Characters | Rewriting::Sequences => true,
         Rewriting::Marks
@@ -275,9 +309,23 @@ fn blanks(rewriting: &[Rewriting], at: &[At]) -> Option<&'static [u8]> {
         | Rewriting::Anything => false,
     };
     match at {
-        [only] if rewriting.iter().all(looks_at_none) => only.blanks(),
+        [only] if rewriting.iter().all(looks_at_none) => only.blanks().map(|bytes| Blanks {
+            bytes,
+            without_marks: false,
+        }),
         [] | [_] | [_, _, ..] => None,
     }
+}
+
+/// The space, where each run of them becomes one mark, and a piece begins with it: nothing is a mark in a piece but its
+/// beginning, so that what a stretch becomes does not depend on what stands around it.
+fn blanks_of_marks(stretches: &[OfStretches], at: &[At]) -> Option<Blanks> {
+    let marks = |each: &&OfStretches| **each == OfStretches::Marks;
+    let known = stretches.iter().all(|&each| each != OfStretches::Unknown);
+    (known && stretches.iter().filter(marks).count() == 1 && at == [At::Marks]).then_some(Blanks {
+        bytes: b" ",
+        without_marks: true,
+    })
 }
 
 /// The last space between two ASCII letters; 0 when there is none.

@@ -10,7 +10,6 @@
 //!
 //! Invariant: a piece's ids decode to its bytes.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::merging::chain::Chain;
@@ -19,11 +18,9 @@ use super::merging::merge_varied;
 use super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::merging::table::MergeTable;
 use crate::boundaries::runs::Joins;
-use crate::error::{Error, Result, ensure, invalid};
+use crate::error::{Error, Result};
 use crate::random::Draw;
-use crate::tables::{
-    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
-};
+use crate::tables::{CharacterTable, NONE, PieceTable, Start, TokenTable};
 use ascii::AsciiMerges;
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
@@ -43,7 +40,8 @@ const ENOUGH: usize = MAX_SYMBOLS / 2;
 #[derive(Clone, Debug)]
 pub struct Bpe {
     tokens: TokenTable<'static>,
-    pieces: PieceTable<'static>,
+    /// The tokens by their bytes; None if no whole piece is looked up, and nobody has to be told which two are the same.
+    pieces: Option<PieceTable<'static>>,
     merges: MergeTable,
     byte_ids: [u32; 256],
     /// What characters begin as; empty if the merges are not monotone.
@@ -71,104 +69,6 @@ pub struct BpeScratch {
 }
 
 impl Bpe {
-    /// Builds a model that merges by the rank of the concatenation; a whole piece that is a token is
-    /// taken as it is.
-    ///
-    /// # Errors
-    /// A sentence that names what contradicts itself in the vocabulary.
-    pub fn from_ranks(tokens: TokenTable<'static>) -> Result<Self> {
-        let pieces = PieceTable::build(&tokens)?;
-        check_lengths(&tokens)?;
-        let recovered = recover_merges(&tokens, &pieces);
-        let entries: Vec<(u32, u32, u32)> = if recovered.unreachable.is_empty() {
-            recovered
-                .merges
-                .iter()
-                .map(|m| (m.left, m.right, m.product))
-                .collect()
-        } else {
-            all_splits(&tokens, &pieces)
-        };
-        let model = Self::new(tokens, pieces, &entries, Cow::Borrowed(&[]), true)?;
-        // What lower ranks leave as two parts becomes the token next.
-        model
-            .unreached
-            .get_or_init(|| model.table_of(&recovered.unreachable));
-        Ok(model)
-    }
-
-    /// Builds a model from merges (left, right, product) in order of priority.
-    ///
-    /// # Errors
-    /// A sentence that names the first merge whose parts or product do not fit together.
-    pub fn from_merges(
-        tokens: TokenTable<'static>,
-        merges: &[[u32; 3]],
-        whole_pieces: bool,
-    ) -> Result<Self> {
-        let pieces = PieceTable::build(&tokens)?;
-        let mut entries = Vec::with_capacity(merges.len());
-        for (rank, &[left, right, product]) in merges.iter().enumerate() {
-            let (l, r, p) = (tokens.get(left), tokens.get(right), tokens.get(product));
-            let fits = !l.is_empty() && !r.is_empty() && p.len() == l.len() + r.len();
-            ensure!(
-                fits && p.starts_with(l) && p.ends_with(r),
-                "merge {rank} joins ids {left} and {right} to {product}, whose bytes are not theirs joined"
-            );
-            entries.push((left, right, rank as u32));
-        }
-        let products = merges.iter().map(|merge| merge[2]).collect();
-        Self::new(tokens, pieces, &entries, Cow::Owned(products), whole_pieces)
-    }
-
-    fn new(
-        tokens: TokenTable<'static>,
-        pieces: PieceTable<'static>,
-        entries: &[(u32, u32, u32)],
-        products: Cow<'static, [u32]>,
-        whole_pieces: bool,
-    ) -> Result<Self> {
-        let byte_ids =
-            std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
-        let merges = MergeTable::new(entries, products, tokens.len())?;
-        let characters = merges.characters(&tokens, entries, &byte_ids);
-        Ok(Self {
-            tokens,
-            pieces,
-            merges,
-            byte_ids,
-            characters,
-            whole_pieces,
-            unreached: OnceLock::new(),
-            ascii: OnceLock::new(),
-            blanks: OnceLock::new(),
-        })
-    }
-
-    /// Trusts parts that belong together: those a build script wrote. Merges must be monotone, and
-    /// reach every token; whole pieces are taken as they are.
-    #[must_use]
-    pub fn from_parts(
-        tokens: TokenTable<'static>,
-        pieces: PieceTable<'static>,
-        pairs: PairTable<'static>,
-        products: Cow<'static, [u32]>,
-        byte_ids: [u32; 256],
-        characters: CharacterTable<'static>,
-    ) -> Self {
-        Self {
-            tokens,
-            pieces,
-            merges: MergeTable::from_parts(pairs, products, true),
-            byte_ids,
-            characters,
-            whole_pieces: true,
-            unreached: OnceLock::from(None),
-            ascii: OnceLock::new(),
-            blanks: OnceLock::new(),
-        }
-    }
-
     /// The same model, merging even what is a token as a whole.
     #[must_use]
     pub fn without_whole_pieces(self) -> Self {
@@ -220,7 +120,7 @@ impl Bpe {
                 if scratch.searches * LEARN_AFTER > self.tokens.len() {
                     self.unreached.get_or_init(|| self.find_unreached());
                 }
-                self.pieces.get(piece, &self.tokens)
+                self.pieces.as_ref()?.get(piece, &self.tokens)
             }
         }
     }
@@ -248,7 +148,7 @@ impl Bpe {
         }
         // What is in the table of all of them can be in this one.
         let some = PieceTable::build_of(&self.tokens, ids.iter().copied());
-        Some(some.unwrap_or_else(|_| self.pieces.clone()))
+        some.ok().or_else(|| self.pieces.clone())
     }
 
     #[inline]
@@ -358,35 +258,8 @@ impl Bpe {
     }
 }
 
-/// Every way to put a token together from two others, with its id as the rank.
-fn all_splits(tokens: &TokenTable<'_>, pieces: &PieceTable<'_>) -> Vec<(u32, u32, u32)> {
-    let mut entries = Vec::new();
-    for (id, bytes) in tokens.iter() {
-        for middle in 1..bytes.len() {
-            if let (Some(left), Some(right)) = (
-                pieces.get(&bytes[..middle], tokens),
-                pieces.get(&bytes[middle..], tokens),
-            ) {
-                entries.push((left, right, id));
-            }
-        }
-    }
-    entries
-}
-
-/// Refuses tokens that no trainer makes and that would take hours to lay out.
-fn check_lengths(tokens: &TokenTable<'_>) -> Result<()> {
-    debug_assert!(tokens.len() <= MAX_TOKENS);
-    match tokens.iter().find(|(_, bytes)| bytes.len() > LONGEST_TOKEN) {
-        Some((id, bytes)) => Err(invalid!(
-            "token {id} has {} bytes; at most {LONGEST_TOKEN} are handled",
-            bytes.len()
-        )),
-        None => Ok(()),
-    }
-}
-
 mod ascii;
+mod building;
 mod long;
 mod model;
 #[cfg(test)]

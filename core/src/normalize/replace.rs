@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use aho_corasick::{AhoCorasick, MatchKind};
+
 use super::Pattern;
 use crate::boundaries::stages::AtSpace;
 use crate::error::{Error, Result};
@@ -15,11 +17,14 @@ pub(super) struct Replace {
     finder: Finder,
     content: String,
     at_space: AtSpace,
+    /// Whether it finds neither a space nor a mark (U+2581), and puts no mark in.
+    stays_inside_words: bool,
 }
 
 #[derive(Debug)]
 enum Finder {
-    Literal(aho_corasick::AhoCorasick),
+    /// One of several texts, the first that is there in the order given.
+    Literal(AhoCorasick),
     /// The empty text, which is found at every border of characters.
     Everywhere,
     Expression(Box<Expression>),
@@ -31,16 +36,16 @@ impl Replace {
     /// # Errors
     /// When an expression cannot be.
     pub(super) fn new(pattern: Pattern, content: String) -> Result<Self> {
+        let literals = match &pattern {
+            Pattern::String(literal) => vec![literal.clone()],
+            Pattern::Regex(expression) => alternatives(expression).unwrap_or_default(),
+        };
         let (finder, at_space) = match pattern {
             Pattern::String(literal) if literal.is_empty() => {
                 (Finder::Everywhere, AtSpace::Unknown)
             }
-            Pattern::String(literal) => {
-                let at_space = of_literal(literal.as_bytes());
-                let finder = aho_corasick::AhoCorasick::new([literal])
-                    .map_err(|error| Error::Invalid(error.to_string()))?;
-                (Finder::Literal(finder), at_space)
-            }
+            Pattern::String(literal) => (finder_of(&literals)?, of_literal(literal.as_bytes())),
+            Pattern::Regex(_) if !literals.is_empty() => (finder_of(&literals)?, AtSpace::Unknown),
             Pattern::Regex(expression) => {
                 let compiled = Expression::new(&expression, Rules::NORMALIZE)?;
                 let takes_one = || {
@@ -58,11 +63,21 @@ impl Replace {
                 (Finder::Expression(Box::new(compiled)), at_space)
             }
         };
+        let is_inside =
+            |literal: &String| !literal.contains([' ', '\u{2581}']) && !literal.is_empty();
         Ok(Self {
+            stays_inside_words: !literals.is_empty()
+                && literals.iter().all(is_inside)
+                && !content.contains('\u{2581}'),
             finder,
             content,
             at_space,
         })
+    }
+
+    /// Whether it finds neither a space nor a mark (U+2581), and puts no mark in.
+    pub(super) fn stays_inside_words(&self) -> bool {
+        self.stays_inside_words
     }
 
     /// What happens where a text is cut before a space between two letters.
@@ -119,6 +134,37 @@ impl Replace {
         }
         new.keep(kept..old.len());
     }
+}
+
+fn finder_of(literals: &[String]) -> Result<Finder> {
+    let finder = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build(literals)
+        .map_err(|error| Error::Invalid(error.to_string()))?;
+    Ok(Finder::Literal(finder))
+}
+
+/// The texts that an expression matches, if it is nothing but some of those with bars between them: letters, digits, and
+/// characters by their numbers, as in `\x{3C}s\x{3E}|unk`.
+fn alternatives(expression: &str) -> Option<Vec<String>> {
+    let texts = expression.split('|').map(|text| {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            if let Some(number) = rest.strip_prefix(r"\x{") {
+                let (number, behind) = number.split_once('}')?;
+                out.push(char::from_u32(u32::from_str_radix(number, 16).ok()?)?);
+                rest = behind;
+            } else if first.is_alphanumeric() {
+                out.push(first);
+                rest = &rest[first.len_utf8()..];
+            } else {
+                return None;
+            }
+        }
+        (!out.is_empty()).then_some(out)
+    });
+    texts.collect()
 }
 
 /// What replacing a literal does where a text is cut before a space between two letters.
@@ -222,6 +268,48 @@ mod tests {
         let text = b"xy zb ".repeat(300_000);
         let found = replace(Pattern::Regex("(?<=a)b(?!c)".to_owned()), &text);
         assert_eq!(found, text);
+    }
+
+    #[test]
+    fn alternatives_are_found_as_the_expression_finds_them() {
+        assert_eq!(alternatives(r"\x{3C}s\x{3E}|é1").unwrap(), ["<s>", "é1"]);
+        for other in [
+            "",
+            "a|",
+            "a.",
+            "a b",
+            r"\x3C",
+            r"\x{110000}",
+            r"\d",
+            "(a)",
+            "a{2}",
+        ] {
+            assert_eq!(alternatives(other), None, "{other:?}");
+        }
+        let texts: [&[u8]; 5] = [
+            b"ab abc b",
+            "éa\u{301}".as_bytes(),
+            b"\xC3\xA9b\xC3\xFFab",
+            b"",
+            b"cab",
+        ];
+        for expression in ["ab|abc", "abc|ab|b", r"\x{E9}|b", "ca|ab|b"] {
+            for text in texts {
+                let mut plain = Text::new(text, true);
+                let compiled = Expression::new(expression, Rules::NORMALIZE).unwrap();
+                let by_expression = Replace {
+                    finder: Finder::Expression(Box::new(compiled)),
+                    content: "-".to_owned(),
+                    at_space: AtSpace::Unknown,
+                    stays_inside_words: false,
+                };
+                by_expression.rewrite(&mut plain).unwrap();
+                let mut quick = Text::new(text, true);
+                let by_texts = Replace::new(Pattern::Regex(expression.to_owned()), "-".to_owned());
+                by_texts.unwrap().rewrite(&mut quick).unwrap();
+                assert_eq!(quick, plain, "{expression} {text:?}");
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::Context;
-use crate::boundaries::stages::AtSpace;
+use crate::boundaries::stages::{AtSpace, OfStretches};
 use crate::text::{Origin, Rewriter, Text};
 
 const MARK: &[u8] = "\u{2581}".as_bytes();
@@ -108,6 +108,16 @@ impl SpaceMarks {
             (true, _) => AtSpace::Unknown,
             (false, true) => AtSpace::Changes,
             (false, false) => AtSpace::Stays,
+        }
+    }
+
+    /// What happens to the stretches that begin with a run of spaces.
+    pub(super) fn of_stretches(self) -> OfStretches {
+        let begins_with_mark = self.add_dummy_prefix && !self.treat_whitespace_as_suffix;
+        if begins_with_mark && self.remove_extra_whitespaces && self.escape_whitespaces {
+            OfStretches::Marks
+        } else {
+            OfStretches::Unknown
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Counts of pieces.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,15 +13,70 @@ use super::arrays::{BufferArg, U64Array};
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use crate::count;
+use crate::error::{Error, Result, invalid};
 use crate::trainers::{frequent, letters, ngrams};
+
+/// Counts in one of two forms.
+pub(super) enum Held {
+    /// To which pieces can be added.
+    Table(count::Counts),
+    /// Which are only read.
+    Packed(count::Packed),
+}
+
+impl Held {
+    /// (piece, count) in order of first occurrence.
+    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = (&[u8], u64)> + '_> {
+        self.iter_from(0)
+    }
+
+    fn iter_from(&self, place: usize) -> Box<dyn Iterator<Item = (&[u8], u64)> + '_> {
+        match self {
+            Self::Table(counts) => Box::new((place..).map_while(|place| counts.get(place))),
+            Self::Packed(counts) => Box::new(counts.iter_from(place)),
+        }
+    }
+
+    fn table(&mut self) -> Result<&mut count::Counts> {
+        match self {
+            Self::Table(counts) => Ok(counts),
+            Self::Packed(_) => Err(invalid!("counts that are packed take no more pieces")),
+        }
+    }
+
+    fn add_all(&mut self, other: &Self) -> Result<()> {
+        let own = self.table()?;
+        match other {
+            Self::Table(counts) => own.merge(counts),
+            Self::Packed(_) => other
+                .iter()
+                .try_for_each(|(piece, count)| own.add(piece, count)),
+        }
+    }
+
+    fn dump(&self) -> Cow<'_, [u8]> {
+        match self {
+            Self::Table(counts) => counts.dump().into(),
+            Self::Packed(counts) => counts.bytes().into(),
+        }
+    }
+
+    /// How many different pieces, how many pieces, and how many bytes they have.
+    fn totals(&self) -> (usize, u64, u64) {
+        match self {
+            Self::Table(counts) => (counts.unique(), counts.total(), counts.total_bytes()),
+            Self::Packed(counts) => (counts.unique(), counts.total(), counts.total_bytes()),
+        }
+    }
+}
 
 /// How often each piece occurs: exact, u64, in order of first occurrence.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Counts(Mutex<count::Counts>);
+pub struct Counts(Mutex<Held>);
 
 impl Counts {
     /// Locks; to be called without the GIL, which whoever holds the lock may need.
-    pub(super) fn lock(&self) -> MutexGuard<'_, count::Counts> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -31,7 +88,7 @@ impl Counts {
 
 impl From<count::Counts> for Counts {
     fn from(counts: count::Counts) -> Self {
-        Self(Mutex::new(counts))
+        Self(Mutex::new(Held::Table(counts)))
     }
 }
 
@@ -56,7 +113,7 @@ pub fn counted<'py>(py: Python<'py>, pieces: &[(Vec<u8>, u64)]) -> Counted<'py> 
 impl Counts {
     #[new]
     fn new(max_bytes: usize) -> Self {
-        Self(Mutex::new(count::Counts::new(max_bytes)))
+        count::Counts::new(max_bytes).into()
     }
 
     fn add_block(
@@ -70,7 +127,7 @@ impl Counts {
     ) -> PyResult<()> {
         let matcher = matcher.map(|matcher| &matcher.0);
         Ok(py.detach(|| {
-            self.lock().add_block(
+            self.lock().table()?.add_block(
                 &splitter.0,
                 matcher,
                 prefix_space,
@@ -91,6 +148,7 @@ impl Counts {
         let matcher = matcher.map(|matcher| &matcher.0);
         Ok(py.detach(|| {
             self.lock()
+                .table()?
                 .add_staged(&stages.0, matcher, &block.documents(), threads)
         })?)
     }
@@ -103,7 +161,10 @@ impl Counts {
         ends: BufferArg<u64>,
         counts: Option<BufferArg<u64>>,
     ) -> PyResult<()> {
-        Ok(py.detach(|| self.lock().add_pieces(&data, &ends, counts.as_deref()))?)
+        Ok(py.detach(|| {
+            let mut held = self.lock();
+            held.table()?.add_pieces(&data, &ends, counts.as_deref())
+        })?)
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
@@ -112,23 +173,23 @@ impl Counts {
             match std::ptr::from_ref(self).cmp(&std::ptr::from_ref(other)) {
                 Ordering::Less => {
                     let mut own = self.lock();
-                    own.merge(&other.lock())
+                    own.add_all(&other.lock())
                 }
                 Ordering::Greater => {
                     let theirs = other.lock();
-                    self.lock().merge(&theirs)
+                    self.lock().add_all(&theirs)
                 }
                 Ordering::Equal => {
                     let mut own = self.lock();
                     let copy = count::Counts::load(&own.dump(), usize::MAX)?;
-                    own.merge(&copy)
+                    own.add_all(&Held::Table(copy))
                 }
             }
         })?)
     }
 
     fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.lock().dump());
+        let bytes = py.detach(|| self.lock().dump().into_owned());
         PyBytes::new(py, &bytes)
     }
 
@@ -138,11 +199,7 @@ impl Counts {
     }
 
     fn items<'py>(&self, py: Python<'py>, start: usize, limit: usize) -> Counted<'py> {
-        let items = py.detach(|| {
-            let counts = self.lock();
-            let places = start..start.saturating_add(limit).min(counts.unique());
-            owned(places.filter_map(|place| counts.get(place)))
-        });
+        let items = py.detach(|| owned(self.lock().iter_from(start).take(limit)));
         counted(py, &items)
     }
 
@@ -153,24 +210,137 @@ impl Counts {
         prefix: Option<BufferArg<u8>>,
     ) -> (Bound<'py, PyBytes>, U64Array) {
         let prefix = prefix.as_deref().unwrap_or_default();
-        let (bytes, ends) = py.detach(|| self.lock().pieces(prefix));
+        let (bytes, ends) = py.detach(|| joined(self.lock().iter(), prefix));
         (PyBytes::new(py, &bytes), ends.into())
     }
 
     #[getter]
+    fn memory(&self, py: Python<'_>) -> usize {
+        py.detach(|| match &*self.lock() {
+            Held::Table(counts) => counts.bytes(),
+            Held::Packed(counts) => counts.bytes().len(),
+        })
+    }
+
+    fn spill(&self, py: Python<'_>, first: u64, write: Py<PyAny>) -> PyResult<()> {
+        calling(py, |call| {
+            let mut held = self.lock();
+            held.table()?.spill(first, &mut |partition, records| {
+                call(&|py| write.call1(py, (partition, PyBytes::new(py, records)))).map(drop)
+            })
+        })
+    }
+
+    #[staticmethod]
+    fn packed(py: Python<'_>, data: BufferArg<u8>) -> PyResult<Self> {
+        let packed = py.detach(|| count::Packed::new(data.to_vec()))?;
+        Ok(Self(Mutex::new(Held::Packed(packed))))
+    }
+
+    #[getter]
     fn unique(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.lock().unique())
+        py.detach(|| self.lock().totals().0)
     }
 
     #[getter]
     fn total(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.lock().total())
+        py.detach(|| self.lock().totals().1)
     }
 
     #[getter]
     fn total_bytes(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.lock().total_bytes())
+        py.detach(|| self.lock().totals().2)
     }
+}
+
+/// Calls Python from work that goes on without the GIL; what it raises ends the work.
+fn calling<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&mut Call<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let mut raised = None;
+    let result = py.detach(|| {
+        job(&mut |called| {
+            let given = Python::attach(|py| {
+                py.check_signals()?;
+                called(py)
+            });
+            given.map_err(|error| {
+                raised = Some(error);
+                Error::Stopped
+            })
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => result.map_err(PyErr::from),
+    }
+}
+
+/// Takes the GIL, checks signals, and calls.
+type Call<'a> = dyn FnMut(&dyn Fn(Python<'_>) -> PyResult<Py<PyAny>>) -> Result<Py<PyAny>> + 'a;
+
+/// The records of one partition of spilled counts, added up.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct NumberedCounts(Mutex<count::Numbered>);
+
+#[pymethods]
+impl NumberedCounts {
+    #[new]
+    fn new(max_bytes: usize) -> Self {
+        Self(Mutex::new(count::Numbered::new(max_bytes)))
+    }
+
+    fn add(&self, py: Python<'_>, records: BufferArg<u8>) -> PyResult<()> {
+        Ok(py.detach(|| {
+            let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            own.add(&records)
+        })?)
+    }
+
+    fn write(&self, py: Python<'_>, write: Py<PyAny>) -> PyResult<()> {
+        calling(py, |call| {
+            let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            own.write(&mut |records| {
+                call(&|py| write.call1(py, (PyBytes::new(py, records),))).map(drop)
+            })
+        })
+    }
+}
+
+/// Puts the partitions of spilled counts together.
+#[pyfunction]
+pub fn merge_numbered(
+    py: Python<'_>,
+    partitions: usize,
+    read: Py<PyAny>,
+    write: Py<PyAny>,
+) -> PyResult<(u64, u64)> {
+    let merged = calling(py, |call| {
+        let call = RefCell::new(call);
+        let more = |partition: usize| -> Result<Option<Vec<u8>>> {
+            let given = (call.borrow_mut())(&|py| read.call1(py, (partition,)))?;
+            Python::attach(|py| given.extract(py))
+                .map_err(|_| invalid!("records of spilled counts are bytes"))
+        };
+        let put = |bytes: &[u8]| {
+            (call.borrow_mut())(&|py| write.call1(py, (PyBytes::new(py, bytes),))).map(drop)
+        };
+        count::merge(partitions, &mut { more }, &mut { put })
+    })?;
+    Ok((merged.unique, merged.total))
+}
+
+/// All pieces, one after the other, each with a prefix; and where each ends.
+fn joined<'a>(pieces: impl Iterator<Item = (&'a [u8], u64)>, prefix: &[u8]) -> (Vec<u8>, Vec<u64>) {
+    let mut bytes = Vec::new();
+    let ends = pieces.map(|(piece, _)| {
+        bytes.extend_from_slice(prefix);
+        bytes.extend_from_slice(piece);
+        bytes.len() as u64
+    });
+    let ends = ends.collect();
+    (bytes, ends)
 }
 
 /// Gives each character of the pieces with its count, and whether a piece begins with it and whether one

@@ -14,6 +14,7 @@ use super::decoder::decode_bytes;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use super::texts::{Text, Texts};
+use super::written::WrittenTables;
 use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::{self, Plain, Staged, Variation};
@@ -112,6 +113,19 @@ impl Encoder {
             None => Bpe::from_ranks(tokens),
             Some(merges) => Bpe::from_merges(tokens, merges, whole_pieces),
         })?;
+        Ok(Self::of_bytes(splitter, model, prefix_space))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (splitter, tables, *, prefix_space, whole_pieces))]
+    fn written(
+        py: Python<'_>,
+        splitter: &Splitter,
+        tables: &WrittenTables,
+        prefix_space: bool,
+        whole_pieces: bool,
+    ) -> PyResult<Self> {
+        let model = py.detach(|| Bpe::from_written(&tables.0, whole_pieces))?;
         Ok(Self::of_bytes(splitter, model, prefix_space))
     }
 

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use super::arguments::BlockArg;
 use super::arrays::{BufferArg, U32Array, U64Array};
 use crate::error::Result;
 use crate::memory::room::{self, Room};
@@ -122,4 +123,22 @@ pub fn without_line_ends<'py>(
 ) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
     let (lines, ends) = py.detach(|| lines::without_ends(&text, offset));
     Ok((PyBytes::new(py, &lines), ends.into()))
+}
+
+/// Copies the documents that are to be learnt from.
+#[pyfunction]
+pub fn usable_documents<'py>(
+    py: Python<'py>,
+    block: BlockArg,
+    first: usize,
+    end: usize,
+    longest: usize,
+    reserved: &[u8],
+) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
+    let (text, ends) = py.detach(|| {
+        let documents = block.documents();
+        documents.check()?;
+        Result::Ok(lines::usable(&documents, first..end, longest, reserved))
+    })?;
+    Ok((PyBytes::new(py, &text), ends.into()))
 }

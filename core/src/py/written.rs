@@ -4,7 +4,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::arrays::{BufferArg, U32Array};
-use crate::written::Written;
+use crate::text::json::is_plain;
+use crate::written::{Tables, Written};
+
+/// Whether a document is JSON that all readers read alike.
+#[pyfunction]
+pub fn is_plain_json(document: BufferArg<u8>) -> bool {
+    is_plain(&document)
+}
 
 /// Tokens with their ids, and merges of two of them.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -45,18 +52,29 @@ impl WrittenMerges {
         Ok(found)
     }
 
-    fn tables<'py>(
+    fn tables(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         prefix: &str,
         left_out: Vec<u32>,
         visible: bool,
-    ) -> Option<(Bound<'py, PyBytes>, U32Array, U32Array)> {
-        let tables = py.detach(|| self.0.tables(prefix.as_bytes(), &left_out, visible))?;
-        Some((
-            PyBytes::new(py, &tables.blob),
-            tables.ends.into(),
-            tables.triples.into(),
-        ))
+    ) -> Option<WrittenTables> {
+        py.detach(|| self.0.tables(prefix.as_bytes(), &left_out, visible))
+            .map(WrittenTables)
+    }
+}
+
+/// Tables made of what was written.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct WrittenTables(pub(super) Tables);
+
+#[pymethods]
+impl WrittenTables {
+    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+        (PyBytes::new(py, &self.0.blob), self.0.ends.clone().into())
+    }
+
+    fn merges(&self) -> U32Array {
+        self.0.triples.as_flattened().to_vec().into()
     }
 }

@@ -227,7 +227,11 @@ fn cutting(spec: &Spec) -> Cutting {
             pattern: Pattern::String(literal),
             behavior,
             invert,
-        } if !literal.is_empty() => plain(at_space_of(literal, *behavior, *invert), At::Anything),
+        } if !literal.is_empty() => {
+            let marks = literal == "\u{2581}" && *behavior == Behavior::MergedWithNext && !invert;
+            let at = if marks { At::Marks } else { At::Anything };
+            plain(at_space_of(literal, *behavior, *invert), at)
+        }
         Spec::CharDelimiterSplit { delimiter } => {
             let at_space = at_space_of(&delimiter.to_string(), Behavior::Removed, false);
             plain(at_space, At::Anything)

@@ -16,7 +16,7 @@ pub struct PieceTable<'a> {
 }
 
 /// More steps than a table at half load ever needs; a vocabulary that does was written to collide.
-const MAX_PROBES: usize = 4096;
+const MAX_PROBES: usize = 512;
 
 const ID: u32 = MAX_TOKENS as u32 - 1;
 /// The top bit stays free, so that no entry is [`NONE`].
@@ -105,6 +105,44 @@ impl<'a> PieceTable<'a> {
             slot = (slot + 1) & mask;
         }
     }
+
+    /// The ids of several tokens, [`NONE`] for what is none: no look-up waits for the one before.
+    pub fn get_each(&self, texts: &[impl AsRef<[u8]>], tokens: &TokenTable<'_>, ids: &mut [u32]) {
+        const TOGETHER: usize = 64;
+        let mut hashes = [0; TOGETHER];
+        for (texts, ids) in texts.chunks(TOGETHER).zip(ids.chunks_mut(TOGETHER)) {
+            for (hash_of, text) in hashes.iter_mut().zip(texts) {
+                *hash_of = hash(text.as_ref());
+            }
+            for (id, &hash) in ids.iter_mut().zip(&hashes) {
+                *id = self.slots[hash as usize & (self.slots.len() - 1)];
+            }
+            for (id, &hash) in ids.iter_mut().zip(&hashes) {
+                if *id & TAG != tag(hash) || *id == NONE {
+                    *id = probe(&self.slots, hash);
+                }
+            }
+            for (id, text) in ids.iter_mut().zip(texts) {
+                let text = text.as_ref();
+                *id = match *id {
+                    NONE => NONE,
+                    entry if tokens.get(entry & ID) == text => entry & ID,
+                    _ => self.get(text, tokens).unwrap_or(NONE),
+                };
+            }
+        }
+    }
+}
+
+/// The first entry from a slot on that may be of a hash, or [`NONE`].
+#[inline]
+fn probe(slots: &[u32], hash: u64) -> u32 {
+    let mask = slots.len() - 1;
+    let mut slot = hash as usize & mask;
+    while slots[slot] != NONE && slots[slot] & TAG != tag(hash) {
+        slot = (slot + 1) & mask;
+    }
+    slots[slot]
 }
 
 /// Hashes bytes eight at a time, multiplying and folding; the length is part of it.
@@ -165,6 +203,26 @@ mod tests {
         }
         for absent in ["", "2000", "x", "00", "123456789012345678901234567890"] {
             assert_eq!(pieces.get(absent.as_bytes(), &table), None);
+        }
+    }
+
+    #[test]
+    fn several_look_ups_are_one_after_the_other() {
+        let tokens: Vec<Vec<u8>> = (0..3000_u32)
+            .map(|n| (n * 7).to_string().into_bytes())
+            .collect();
+        let table = TokenTable::of(&tokens).unwrap();
+        let pieces = PieceTable::build(&table).unwrap();
+        let texts: Vec<Vec<u8>> = (0..21_000_u32)
+            .map(|n| n.to_string().into_bytes())
+            .collect();
+        for count in [0, 1, 63, 64, 65, texts.len()] {
+            let mut ids = vec![0; count];
+            pieces.get_each(&texts[..count], &table, &mut ids);
+            let one_by_one = texts[..count]
+                .iter()
+                .map(|text| pieces.get(text, &table).unwrap_or(NONE));
+            assert!(one_by_one.eq(ids));
         }
     }
 

@@ -9,6 +9,8 @@
 //! out needs. For the texts of JSON lines likewise: a GB of documents takes it 1.1 CPU seconds and this 0.7, simd-json
 //! 0.7 and sonic-rs, with a dozen crates beneath it, 0.6.
 
+use std::borrow::Cow;
+
 /// Goes through the bytes of a document.
 pub struct Reader<'a> {
     text: &'a [u8],
@@ -44,6 +46,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Gives the next byte that is no white space, without taking it.
+    #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.text.get(self.at)?;
@@ -51,12 +54,34 @@ impl<'a> Reader<'a> {
                 return Some(byte);
             }
             self.at += 1;
+            // Lines of a document are mostly indented.
+            while let Some(word) = self.text[self.at..].first_chunk::<8>() {
+                let other = u64::from_le_bytes(*word) ^ each(b' ');
+                self.at += other.trailing_zeros() as usize / 8;
+                if other != 0 {
+                    break;
+                }
+            }
         }
     }
 
     /// Takes a byte, and white space before it.
     pub fn take(&mut self, wanted: u8) -> Option<()> {
         (self.peek()? == wanted).then(|| self.at += 1)
+    }
+
+    /// The document from a place on to where it stands.
+    #[must_use]
+    pub fn since(&self, place: usize) -> &'a [u8] {
+        &self.text[place..self.at]
+    }
+
+    /// Takes these very bytes, if they come next.
+    #[inline]
+    pub fn passes(&mut self, bytes: &[u8]) -> bool {
+        let comes = self.text[self.at..].starts_with(bytes);
+        self.at += if comes { bytes.len() } else { 0 };
+        comes
     }
 
     /// Takes what follows an element: true for a comma, false for the closing bracket.
@@ -93,6 +118,20 @@ impl<'a> Reader<'a> {
         scratch.clear();
         self.go_on(start, scratch)?;
         Some(scratch)
+    }
+
+    /// Reads a string; as [`Reader::string`].
+    pub fn text(&mut self) -> Option<Cow<'a, [u8]>> {
+        self.take(b'"')?;
+        let start = self.at;
+        self.plain()?;
+        if self.text[self.at] == b'"' {
+            self.at += 1;
+            return Some(Cow::Borrowed(&self.text[start..self.at - 1]));
+        }
+        let mut text = Vec::new();
+        self.go_on(start, &mut text)?;
+        Some(Cow::Owned(text))
     }
 
     /// Reads a string to the end of `out`; as [`Reader::string`].
@@ -317,6 +356,14 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
     }
+}
+
+/// Whether a document is JSON, in at most 64 brackets, and has no number that a reader could find too large.
+#[must_use]
+pub fn is_plain(document: &[u8]) -> bool {
+    let mut reader = Reader::new(document);
+    let whole = reader.value(64).is_some() && reader.peek().is_none();
+    whole && simdutf8::basic::from_utf8(document).is_ok()
 }
 
 #[cfg(test)]

@@ -231,9 +231,8 @@ impl Trainer {
     fn recount(&mut self, number: u32) -> u64 {
         let pair = &mut self.pairs.all[number as usize];
         if std::mem::take(&mut pair.stale) {
-            let (left, right) = (pair.left, pair.right);
-            pair.places
-                .retain(|&place| self.cells.stands(left, right, place));
+            self.cells
+                .keep_standing(pair.left, pair.right, &mut pair.places);
         }
         self.cells.sum_at(&pair.places)
     }

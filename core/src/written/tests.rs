@@ -21,7 +21,7 @@ fn tokens_and_merges_are_cut_out() {
     let tables = Tables {
         blob: b"abab".to_vec(),
         ends: vec![1, 1, 2, 4],
-        triples: vec![0, 2, 3],
+        triples: vec![[0, 2, 3]],
     };
     assert_eq!(written.tables(b"", &[0, 3], true), Some(tables));
 }
@@ -50,7 +50,7 @@ fn a_prefix_is_lost_in_the_product() {
         cut(r###"{"m": {"v": {"a": 0, "##b": 1, "ab": 2}, "p": ["a ##b"]}}"###).unwrap();
     assert_eq!(
         written.tables(b"##", &[], false).unwrap().triples,
-        [0, 1, 2]
+        [[0, 1, 2]]
     );
     assert_eq!(written.tables(b"", &[], false), None);
 }
@@ -107,6 +107,62 @@ fn every_byte_has_one_visible_character() {
     assert_eq!(
         (found[0x20], found[0xAD], found[0x0A]),
         (Some('Ġ'), Some('Ń'), Some('Ċ'))
+    );
+}
+
+#[test]
+fn every_layout_gives_the_same() {
+    let plain = r#"{"m": {"v": {"a": 0, "é\"": 3, "aa": 1, "": 2, "aé\"": 5}, "p": [["a", "a"], ["a", "é\""]]}}"#;
+    let tables = |document: &str| cut(document).map(|(written, _)| written.tables(b"", &[], false));
+    let expected = tables(plain);
+    assert!(expected.is_some());
+    let tokens: Vec<&str> = plain.split(' ').collect();
+    for blanks in [
+        "",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "\n       ",
+        "\n        ",
+        "\r\n         ",
+        "\n                 \n",
+    ] {
+        for every in 1..4 {
+            let joined = tokens
+                .iter()
+                .enumerate()
+                .map(|(at, part)| match at % every {
+                    0 => format!("{blanks}{part}"),
+                    _ => format!(" {part}"),
+                });
+            let document: String = joined.collect();
+            assert_eq!(tables(&document), expected, "{document:?}");
+            let comma = document.rfind(',').unwrap();
+            let without = [&document[..comma], &document[comma + 1..]].concat();
+            assert_eq!(tables(&without), None, "{without:?}");
+        }
+    }
+    assert_eq!(
+        tables(&plain.replace("[\"a\", \"a\"]", "\"a a\"")),
+        expected
+    );
+}
+
+#[test]
+fn tokens_in_any_order_are_laid_by_their_ids() {
+    let (written, _) = cut(r#"{"m": {"v": {"b": 3, "ab": 1, "a": 0}, "p": ["a b"]}}"#).unwrap();
+    let tables = Tables {
+        blob: b"aabb".to_vec(),
+        ends: vec![1, 3, 3, 4],
+        triples: vec![[0, 3, 1]],
+    };
+    assert_eq!(written.tables(b"", &[], false), Some(tables));
+    assert_eq!((written.id_of(b"b"), written.text_of(2)), (Some(3), None));
+    let halves = b"{\"m\": {\"v\": {\"\xC3\": 0, \"\xA9\": 1}, \"p\": []}}";
+    assert!(
+        Written::cut(halves, b"m", b"v", b"p").is_none(),
+        "each is UTF-8"
     );
 }
 

@@ -204,8 +204,13 @@ pub fn stages(normalizers: &[&str], pre_tokenizers: &[&str]) -> Component {
     let asked = stages.clone();
     let cuts = move |known: &[u8]| {
         let mut cuts = inside(asked.safe_cut(known));
-        if let Some(blanks) = asked.answers().blanks() {
-            cuts.extend((1..known.len()).filter(|&at| blanks.contains(&known[at])));
+        // What comes later may hold marks.
+        if let Some(blanks) = asked
+            .answers()
+            .blanks()
+            .filter(|blanks| !blanks.without_marks)
+        {
+            cuts.extend((1..known.len()).filter(|&at| blanks.bytes.contains(&known[at])));
         }
         cuts
     };

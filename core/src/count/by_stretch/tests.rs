@@ -15,6 +15,25 @@ const SPECS: [&str; 10] = [
     r#"{"pre_tokenizers":[{"type":"Metaspace","replacement":" ","prepend_scheme":"always","split":true}]}"#,
 ];
 
+/// SentencePiece's stages, with its table and without one.
+fn sentencepiece() -> [String; 2] {
+    let table = crate::normalize::charsmap("nmt_nfkc").unwrap();
+    let table = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, table);
+    ["", &format!(r#"{{"type":"Charsmap","precompiled_charsmap":"{table}"}},"#)].map(|first| {
+        format!(
+            r#"{{"normalizers":[{first}
+            {{"type":"SpaceMarks","add_dummy_prefix":true,"remove_extra_whitespaces":true,"escape_whitespaces":true,"treat_whitespace_as_suffix":false}},
+            {{"type":"Replace","pattern":{{"Regex":"\\x{{3C}}s\\x{{3E}}|a\\x{{2E}}"}},"content":"\u001f"}}],
+            "pre_tokenizers":[{{"type":"Split","pattern":{{"String":"▁"}},"behavior":"MergedWithNext","invert":false}}]}}"#
+        )
+    })
+}
+
+fn specs() -> Vec<String> {
+    let others = SPECS.map(str::to_owned);
+    others.into_iter().chain(sentencepiece()).collect()
+}
+
 /// Counts of documents, in order: with the stages run over all of the text.
 fn plain(
     stages: &Stages,
@@ -90,8 +109,8 @@ fn stretches_give_what_the_whole_text_gives() {
             [at(0), at(1), at(2), at(3)].concat()
         })
         .collect();
-    for spec in SPECS {
-        let stages = Stages::from_json(spec).unwrap();
+    for spec in specs() {
+        let stages = Stages::from_json(&spec).unwrap();
         assert!(stages.answers().blanks().is_some());
         // One by one, so that two wrongs make no right; and all as documents of a block.
         for text in texts.iter().step_by(7) {
@@ -108,6 +127,15 @@ fn stretches_give_what_the_whole_text_gives() {
             );
         }
         check(&stages, &texts, None);
+        // Without those that some stages allow no cut in.
+        let mut unmarked = texts.clone();
+        unmarked.retain(|text| {
+            stages
+                .answers()
+                .blanks()
+                .is_some_and(|blanks| blanks.allow(text))
+        });
+        check(&stages, &unmarked, None);
     }
 }
 
@@ -129,8 +157,8 @@ fn special_tokens_divide_stretches() {
         "x y",
     ]
     .map(|text| text.as_bytes().to_vec());
-    for spec in SPECS {
-        check(&Stages::from_json(spec).unwrap(), &texts, Some(&matcher));
+    for spec in specs() {
+        check(&Stages::from_json(&spec).unwrap(), &texts, Some(&matcher));
     }
 }
 
@@ -142,12 +170,15 @@ fn long_texts_are_cut_in_tasks() {
             format!("Wört{} ▁a\n  {},\u{301} ", number % 977, number % 31).as_bytes(),
         );
     }
-    for spec in SPECS {
-        check(
-            &Stages::from_json(spec).unwrap(),
-            &[text.clone(), b"end".to_vec()],
-            None,
-        );
+    let unmarked = String::from_utf8(text.clone()).unwrap().replace('▁', "<s>");
+    for spec in specs() {
+        for text in [&text, unmarked.as_bytes()] {
+            check(
+                &Stages::from_json(&spec).unwrap(),
+                &[text.to_vec(), b"end".to_vec()],
+                None,
+            );
+        }
     }
 }
 

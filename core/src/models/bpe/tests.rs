@@ -7,6 +7,7 @@ use super::*;
 use crate::models::merging::merge_long;
 use crate::models::merging::queue::{BucketQueue, HeapQueue};
 use crate::models::merging::short::MAX_SYMBOLS;
+use crate::written::Tables;
 
 pub(super) fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
     TokenTable::of(tokens).unwrap()
@@ -252,4 +253,34 @@ fn contradictions_are_named() {
         error.to_string(),
         "token 0 has 2000 bytes; at most 1024 are handled"
     );
+}
+
+proptest! {
+    /// What a document was read into is trusted; the same tables from elsewhere are checked.
+    #[test]
+    fn a_written_model_is_the_one_of_its_tables(
+        joins in prop::collection::vec((0..64_usize, 0..64_usize), 0..40),
+        gap in any::<bool>(),
+        whole in any::<bool>(),
+        pieces in prop::collection::vec(prop::collection::vec(b'a'..b'e', 0..30), 1..8),
+    ) {
+        let mut tokens: Vec<Vec<u8>> = (b'a'..b'e').map(|byte| vec![byte]).collect();
+        tokens.extend(gap.then(Vec::new));
+        let mut triples = Vec::new();
+        for (left, right) in joins {
+            let [left, right] = [left, right].map(|part| part % tokens.len());
+            let both = [&tokens[left][..], &tokens[right]].concat();
+            if !tokens[left].is_empty() && !tokens[right].is_empty() && !tokens.contains(&both) && both.len() < 40 {
+                triples.push([left as u32, right as u32, tokens.len() as u32]);
+                tokens.push(both);
+            }
+        }
+        let table = table(&tokens);
+        let tables = Tables { blob: table.blob().to_vec(), ends: table.ends().to_vec(), triples };
+        let checked = Bpe::from_merges(table, &tables.triples, whole).unwrap();
+        let trusted = Bpe::from_written(&tables, whole).unwrap();
+        for piece in pieces {
+            prop_assert_eq!(encode(&trusted, &piece), encode(&checked, &piece));
+        }
+    }
 }

@@ -17,7 +17,15 @@ impl Charsmap {
         }
     }
 
-    /// The same for clusters: one ends between a letter and a space, whatever the rules are.
+    /// Whether no rule holds a space and none puts a mark (U+2581) in, so that what stands between runs of spaces is
+    /// rewritten by itself, and they stay.
+    pub(in crate::normalize) fn stays_inside_words(&self) -> bool {
+        let space = usize::from(b' ');
+        let holds_space = self.begins[space] || self.inside[space] || self.keeps_space;
+        !(holds_space || self.replacements.contains('\u{2581}'))
+    }
+
+    /// What rules for clusters do there: one ends between a letter and a space, whatever the rules are.
     pub(in crate::normalize) fn at_space_of_graphemes(&self) -> AtSpace {
         // The few characters that make a cluster with what follows them; a rule may leave that out.
         const PREPENDED: [std::ops::RangeInclusive<char>; 16] = [

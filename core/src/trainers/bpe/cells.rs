@@ -18,6 +18,8 @@ pub(in crate::trainers) const SEPARATOR: u32 = SPAN - 1;
 const SPAN: u32 = 1 << 31;
 /// How many places ahead of the present one a cell is asked for.
 const AHEAD: usize = 12;
+/// Cells of a stretch of which it is known in which run it begins, as a power of two.
+const STRETCH: u32 = 8;
 
 /// Cells whose pieces occur equally often.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,8 @@ pub(in crate::trainers) struct Around {
 pub(in crate::trainers) struct Cells {
     cells: Vec<u32>,
     runs: Vec<Run>,
+    /// The run that each stretch of cells begins in.
+    run_of_stretch: Vec<u32>,
 }
 
 impl Cells {
@@ -48,6 +52,7 @@ impl Cells {
         Self {
             cells: vec![SEPARATOR],
             runs: Vec::new(),
+            run_of_stretch: Vec::new(),
         }
     }
 
@@ -87,6 +92,10 @@ impl Cells {
         match self.runs.last_mut() {
             Some(run) if run.count == count => run.end = end,
             _ => self.runs.push(Run { count, end }),
+        }
+        let (run, stretches) = (self.runs.len() as u32 - 1, end.div_ceil(1 << STRETCH));
+        if self.run_of_stretch.len() < stretches as usize {
+            self.run_of_stretch.resize(stretches as usize, run);
         }
     }
 
@@ -180,25 +189,42 @@ impl Cells {
     }
 
     /// The run that a place is in, which is not before the one given. Complexity: the logarithm of how
-    /// many are between.
+    /// many begin in a stretch.
     #[inline]
     fn run_at(&self, place: u32, from: usize) -> usize {
-        let rest = &self.runs[from..];
-        if rest[0].end > place {
+        if self.runs[from].end > place {
             return from;
         }
-        let mut reach = 1;
-        while rest.get(reach).is_some_and(|run| run.end <= place) {
-            reach *= 2;
+        let stretch = (place >> STRETCH) as usize;
+        let first = self.run_of_stretch[stretch] as usize;
+        if self.runs[first].end > place {
+            return first;
         }
-        let between = &rest[reach / 2..rest.len().min(reach + 1)];
-        from + reach / 2 + between.partition_point(|run| run.end <= place)
+        let next = self.run_of_stretch.get(stretch + 1);
+        let last = next.map_or(self.runs.len() - 1, |&next| next as usize);
+        let between = &self.runs[first + 1..last];
+        first + 1 + between.partition_point(|run| run.end <= place)
+    }
+
+    /// Forgets the places, which ascend, where a pair does not stand any more.
+    pub fn keep_standing(&self, left: u32, right: u32, places: &mut Vec<u32>) {
+        let mut kept = 0;
+        for number in 0..places.len() {
+            if let Some(&coming) = places.get(number + AHEAD) {
+                prefetch(&self.cells, coming as usize);
+            }
+            let place = places[number];
+            places[kept] = place;
+            kept += usize::from(self.stands(left, right, place));
+        }
+        places.truncate(kept);
     }
 
     /// Gives each token one cell, leaves out pieces that are one token, and tells `each` of all pairs:
     /// left, right, how often the piece occurs.
     pub fn compact(&mut self, mut each: impl FnMut(u32, u32, u64)) {
         let runs = std::mem::take(&mut self.runs);
+        self.run_of_stretch.clear();
         let (mut at, mut to) = (1, 1);
         let mut first = 1; // where the present piece begins
         for run in runs {

@@ -75,3 +75,51 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_cell_is_in_the_run_of_its_piece() {
+    let mut cells = Cells::new();
+    let mut expected = Vec::new();
+    // Runs of one cell and of many hundreds, before and behind the borders of stretches.
+    for piece in 0..600_u64 {
+        let (length, count) = if piece % 97 == 0 {
+            (700, 600 - piece)
+        } else {
+            (piece as usize % 5, (600 - piece) / 3)
+        };
+        let begin = cells.len();
+        cells
+            .push(count, |cells| cells.extend(std::iter::repeat_n(0, length)))
+            .unwrap();
+        expected.extend((begin..cells.len()).map(|place| (place as u32, count)));
+    }
+    for compacted in [false, true] {
+        for (places, step) in [
+            (&expected[..], 1),
+            (&expected[..], 7),
+            (&expected[5..], 301),
+        ] {
+            let some: Vec<u32> = places
+                .iter()
+                .step_by(step)
+                .map(|&(place, _)| place)
+                .collect();
+            let sum: u64 = places.iter().step_by(step).map(|&(_, count)| count).sum();
+            assert_eq!(cells.sum_at(&some), sum);
+        }
+        if !compacted {
+            // No piece is left out: none is one token.
+            cells.symbols().iter_mut().for_each(|symbol| {
+                if *symbol != SEPARATOR {
+                    *symbol = 1
+                }
+            });
+            let mut all = Vec::new();
+            cells.for_each_pair(|_, _, count, place| all.push((place, count)));
+            cells.compact(|_, _, _| ());
+            expected.clear();
+            cells.for_each_pair(|_, _, count, place| expected.push((place, count)));
+            assert_eq!(all.len(), expected.len());
+        }
+    }
+}

@@ -1,0 +1,240 @@
+"""Count more pieces than memory holds: counts that outgrow it go to temporary files, and are added up at the end.
+
+Each time, the pieces are divided among ``PARTITIONS`` files by their hashes, with the number that says in which order
+they came. One file at a time is added up, and then all are put together by number: byte for byte what one table gives.
+The files have no names, so that the system removes them whatever ends the run. They lie where ``TMPDIR`` says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from bpe_cli import _core
+from bpe_cli.errors import OutputError, TrainingError
+from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import cannot_write, show_path
+from bpe_cli.trainers.counts import ALL_MEMORY, new_counts
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.trainers.base import Options, Trainer
+
+_LENGTH_BYTES = 8
+"""Bytes of the number before some records in a file: how many bytes of records follow."""
+
+
+class CountsOnDisk:
+    """Counts in a temporary file, as the core serialises them: a context, at whose end the file is gone.
+
+    Attributes:
+        unique: Number of different pieces.
+        total: Number of pieces, repetitions counted.
+        sha256: The hash of the bytes.
+    """
+
+    def __init__(self, file: IO[bytes], unique: int, total: int, sha256: str) -> None:
+        self._file = file
+        self.unique = unique
+        self.total = total
+        self.sha256 = sha256
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the bytes, some at a time."""
+        self._file.seek(0)
+        while chunk := self._file.read(1 << 20):
+            yield chunk
+
+    def load(self, max_memory: int) -> _core.Counts:
+        """Read the counts to train on, packed: the bytes of each piece, and two or three more.
+
+        Raises:
+            TrainingError: if they take more memory.
+        """
+        size = self._file.seek(0, 2)
+        if size > max_memory:
+            raise TrainingError(
+                f"training needs all {self.unique:,} different pieces in memory: {size >> 20:,} MiB",
+                hint="raise `max_memory`, split the text more finely, or train on a sample; "
+                "`counts_out` saves the counts of a corpus of any size",
+            )
+        self._file.seek(0)
+        return _core.Counts.packed(self._file.read())
+
+
+Counted = _core.Counts | CountsOnDisk
+"""What was counted: in memory, or in a temporary file."""
+
+
+def in_memory(counts: Counted, max_memory: int) -> _core.Counts:
+    """Return counts to train on; a file that they were in is gone.
+
+    Raises:
+        TrainingError: if they take more memory.
+    """
+    if not isinstance(counts, CountsOnDisk):
+        return counts
+    with counts:
+        return counts.load(max_memory)
+
+
+def count_within(
+    trainer: Trainer[Any],
+    blocks: Iterable[Block],
+    options: Options,
+    *,
+    max_memory: int,
+    threads: int = 1,
+    listener: Listener = SILENCE,
+) -> Counted:
+    """Count the pieces of blocks as a trainer cuts them, in so much memory and what one block adds to it.
+
+    Raises:
+        TrainingError: if the text cannot be cut.
+        OutputError: if the temporary files cannot be written.
+    """
+    counts = new_counts(ALL_MEMORY)
+    with Spilling(counts, max_memory, listener) as spilling:
+        trainer.count(spilling.watch(blocks), options, counts, threads)
+        spilling.check()
+        return spilling.finish()
+
+
+class Spilling:
+    """Counts of any size: a context in which they are added to, and at whose end the files are gone.
+
+    Args:
+        counts: The counts, which are emptied into files whenever they take more memory.
+        max_memory: Bytes that they may take. What one block of text adds comes on top.
+        listener: Receives a note when the first counts go to files.
+    """
+
+    def __init__(self, counts: _core.Counts, max_memory: int, listener: Listener = SILENCE) -> None:
+        self._counts = counts
+        self._max_memory = max_memory
+        self._listener = listener
+        self._files: list[IO[bytes]] = []
+        self._numbered = 0
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield blocks, whose pieces are counted before the next is asked for."""
+        for block in blocks:
+            self.check()
+            yield block
+
+    def check(self) -> None:
+        """Empty the counts if they take too much memory.
+
+        Raises:
+            OutputError: if the files cannot be written.
+        """
+        if self._counts.memory > self._max_memory:
+            self._spill()
+
+    def finish(self) -> Counted:
+        """Return all that was counted.
+
+        Raises:
+            OutputError: if the files cannot be written.
+            TrainingError: if the pieces of one of the files take too much memory: there are 64 times as many.
+        """
+        if not self._files:
+            return self._counts
+        self._spill()
+        merged = [self._added_up(file) for file in self._files]
+        hashed = hashlib.sha256()
+
+        def write(data: bytes) -> None:
+            out.write(data)
+            hashed.update(data)
+
+        with ExitStack() as failing, _failures():
+            out = failing.enter_context(_temporary())
+            unique, total = _core.merge_numbered(len(merged), lambda number: _read(merged[number]), write)
+            out.flush()
+            failing.pop_all()
+        return CountsOnDisk(out, unique, total, hashed.hexdigest())
+
+    def _spill(self) -> None:
+        """Write all counts to the files, and empty them."""
+        if not self._files:
+            self._listener.note(
+                f"the counts take more than {self._max_memory >> 20:,} MiB: they go to temporary files in {_folder()}"
+            )
+            self._files = [self._stack.enter_context(_temporary()) for _ in range(_core.PARTITIONS)]
+        number = self._counts.unique
+        with _failures():
+            self._counts.spill(self._numbered, lambda which, records: _write(self._files[which], records))
+        self._numbered += number
+
+    def _added_up(self, file: IO[bytes]) -> IO[bytes]:
+        """Add up the records of a file, and return the file of the sum; the first one is closed."""
+        own = _core.NumberedCounts(self._max_memory)
+        with _failures():
+            file.seek(0)
+            while (records := _read(file)) is not None:
+                try:
+                    own.add(records)
+                except MemoryError as error:
+                    raise TrainingError(
+                        f"a {_core.PARTITIONS}th of the counts does not fit: {error}", hint="raise `max_memory`"
+                    ) from error
+            file.close()
+            out = self._stack.enter_context(_temporary())
+            own.write(partial(_write, out))
+            out.seek(0)
+        return out
+
+
+def _write(file: IO[bytes], records: bytes) -> None:
+    file.write(len(records).to_bytes(_LENGTH_BYTES, "little"))
+    file.write(records)
+
+
+def _read(file: IO[bytes]) -> bytes | None:
+    """Return the next records of a file; None at its end."""
+    length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
+    return file.read(length) or None
+
+
+def _temporary() -> IO[bytes]:
+    with _failures():
+        return tempfile.TemporaryFile(prefix="bpe-counts-")
+
+
+def _folder() -> str:
+    return show_path(tempfile.gettempdir())
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Turn what the system says of the files into an error of the output."""
+    try:
+        yield
+    except OSError as error:
+        message = cannot_write(f"the counts to a temporary file in {_folder()}", error).message
+        hint = "set `TMPDIR` to a folder with more room, or raise `max_memory`"
+        raise OutputError(message, hint=hint) from error

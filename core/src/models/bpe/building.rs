@@ -1,0 +1,167 @@
+//! Building a byte-pair model: from ranks, from merges, from a document, from what a build script wrote.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use super::{Bpe, LONGEST_TOKEN};
+use crate::error::{Result, ensure, invalid};
+use crate::models::merging::table::MergeTable;
+use crate::tables::{
+    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+};
+use crate::written;
+
+impl Bpe {
+    /// Builds a model that merges by the rank of the concatenation; a whole piece that is a token is
+    /// taken as it is.
+    ///
+    /// # Errors
+    /// A sentence that names what contradicts itself in the vocabulary.
+    pub fn from_ranks(tokens: TokenTable<'static>) -> Result<Self> {
+        let pieces = PieceTable::build(&tokens)?;
+        check_lengths(&tokens)?;
+        let recovered = recover_merges(&tokens, &pieces);
+        let entries: Vec<(u32, u32, u32)> = if recovered.unreachable.is_empty() {
+            recovered
+                .merges
+                .iter()
+                .map(|m| (m.left, m.right, m.product))
+                .collect()
+        } else {
+            all_splits(&tokens, &pieces)
+        };
+        let model = Self::new(tokens, Some(pieces), &entries, Cow::Borrowed(&[]), true)?;
+        // What lower ranks leave as two parts becomes the token next.
+        model
+            .unreached
+            .get_or_init(|| model.table_of(&recovered.unreachable));
+        Ok(model)
+    }
+
+    /// Builds a model from merges (left, right, product) in order of priority.
+    ///
+    /// # Errors
+    /// A sentence that names the first merge whose parts or product do not fit together.
+    pub fn from_merges(
+        tokens: TokenTable<'static>,
+        merges: &[[u32; 3]],
+        whole_pieces: bool,
+    ) -> Result<Self> {
+        let pieces = PieceTable::build(&tokens)?;
+        let mut entries = Vec::with_capacity(merges.len());
+        for (rank, &[left, right, product]) in merges.iter().enumerate() {
+            let (l, r, p) = (tokens.get(left), tokens.get(right), tokens.get(product));
+            let fits = !l.is_empty() && !r.is_empty() && p.len() == l.len() + r.len();
+            ensure!(
+                fits && p.starts_with(l) && p.ends_with(r),
+                "merge {rank} joins ids {left} and {right} to {product}, whose bytes are not theirs joined"
+            );
+            entries.push((left, right, rank as u32));
+        }
+        let products = merges.iter().map(|merge| merge[2]).collect();
+        Self::new(
+            tokens,
+            Some(pieces),
+            &entries,
+            Cow::Owned(products),
+            whole_pieces,
+        )
+    }
+
+    /// Builds a model from tables that a document was read into: what [`Bpe::from_merges`] checks is known of them.
+    ///
+    /// # Errors
+    /// As [`Bpe::from_merges`], for a vocabulary that was made to collide.
+    pub fn from_written(tables: &written::Tables, whole_pieces: bool) -> Result<Self> {
+        let tokens = TokenTable::new(tables.blob.clone().into(), tables.ends.clone().into())?;
+        let pieces = match whole_pieces {
+            true => Some(PieceTable::build(&tokens)?),
+            false => None,
+        };
+        let (entries, products): (Vec<_>, Vec<_>) = (0..)
+            .zip(&tables.triples)
+            .map(|(rank, &[left, right, product])| ((left, right, rank), product))
+            .unzip();
+        Self::new(tokens, pieces, &entries, Cow::Owned(products), whole_pieces)
+    }
+
+    fn new(
+        tokens: TokenTable<'static>,
+        pieces: Option<PieceTable<'static>>,
+        entries: &[(u32, u32, u32)],
+        products: Cow<'static, [u32]>,
+        whole_pieces: bool,
+    ) -> Result<Self> {
+        let mut byte_ids = [NONE; 256];
+        for (id, bytes) in tokens.iter() {
+            if let [byte] = *bytes {
+                byte_ids[byte as usize] = id;
+            }
+        }
+        let merges = MergeTable::new(entries, products, tokens.len())?;
+        let characters = merges.characters(&tokens, entries, &byte_ids);
+        Ok(Self {
+            tokens,
+            pieces,
+            merges,
+            byte_ids,
+            characters,
+            whole_pieces,
+            unreached: OnceLock::new(),
+            ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
+        })
+    }
+
+    /// Trusts parts that belong together: those a build script wrote. Merges must be monotone, and
+    /// reach every token; whole pieces are taken as they are.
+    #[must_use]
+    pub fn from_parts(
+        tokens: TokenTable<'static>,
+        pieces: PieceTable<'static>,
+        pairs: PairTable<'static>,
+        products: Cow<'static, [u32]>,
+        byte_ids: [u32; 256],
+        characters: CharacterTable<'static>,
+    ) -> Self {
+        Self {
+            tokens,
+            pieces: Some(pieces),
+            merges: MergeTable::from_parts(pairs, products, true),
+            byte_ids,
+            characters,
+            whole_pieces: true,
+            unreached: OnceLock::from(None),
+            ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
+        }
+    }
+}
+
+/// Every way to put a token together from two others, with its id as the rank.
+fn all_splits(tokens: &TokenTable<'_>, pieces: &PieceTable<'_>) -> Vec<(u32, u32, u32)> {
+    let mut entries = Vec::new();
+    for (id, bytes) in tokens.iter() {
+        for middle in 1..bytes.len() {
+            if let (Some(left), Some(right)) = (
+                pieces.get(&bytes[..middle], tokens),
+                pieces.get(&bytes[middle..], tokens),
+            ) {
+                entries.push((left, right, id));
+            }
+        }
+    }
+    entries
+}
+
+/// Refuses tokens that no trainer makes and that would take hours to lay out.
+fn check_lengths(tokens: &TokenTable<'_>) -> Result<()> {
+    debug_assert!(tokens.len() <= MAX_TOKENS);
+    match tokens.iter().find(|(_, bytes)| bytes.len() > LONGEST_TOKEN) {
+        Some((id, bytes)) => Err(invalid!(
+            "token {id} has {} bytes; at most {LONGEST_TOKEN} are handled",
+            bytes.len()
+        )),
+        None => Ok(()),
+    }
+}

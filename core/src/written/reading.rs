@@ -1,0 +1,206 @@
+//! What is cut out of a document: tokens by id and by text, and merges as ids.
+
+use std::borrow::Cow;
+
+use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
+use crate::text::json::Reader;
+
+/// So many merges are looked up together.
+const TOGETHER: usize = 32;
+
+/// Different texts with different ids.
+pub(super) struct Listed {
+    texts: TokenTable<'static>,
+    ids: PieceTable<'static>,
+    /// The id of the empty text, which no table holds.
+    empty: Option<u32>,
+}
+
+impl Listed {
+    /// Reads an object of text -> id.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let (mut blob, mut ends, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+        let mut more = reader.opens(b'{', b'}')?;
+        let [mut before, mut between]: [&[u8]; 2] = Default::default();
+        while more {
+            pass(&mut before, reader, |_| Some(()))?;
+            reader.append_string(&mut blob)?;
+            ends.push(u32::try_from(blob.len()).ok()?);
+            pass(&mut between, reader, |reader| reader.take(b':'))?;
+            ids.push(reader.number()?);
+            more = reader.goes_on(b'}')?;
+        }
+        let text = simdutf8::basic::from_utf8(&blob).ok()?;
+        if !ends.iter().all(|&end| text.is_char_boundary(end as usize)) {
+            return None;
+        }
+        let mut empties = (0..ends.len()).filter(|&at| range(&ends, at).is_empty());
+        let empty = empties.next().map(|at| ids[at]);
+        if empties.next().is_some() {
+            return None;
+        }
+        let (blob, ends) = by_id(blob, ends, &ids)?;
+        let texts = TokenTable::new(blob.into(), ends.into()).ok()?;
+        let ids = PieceTable::build(&texts).ok()?;
+        Some(Self { texts, ids, empty })
+    }
+
+    /// The texts by id.
+    pub(super) fn texts(&self) -> &TokenTable<'static> {
+        &self.texts
+    }
+
+    /// The id of a text.
+    pub(super) fn id_of(&self, text: &[u8]) -> Option<u32> {
+        if text.is_empty() {
+            return self.empty;
+        }
+        self.ids.get(text, &self.texts)
+    }
+
+    /// The text of an id.
+    pub(super) fn text_of(&self, id: u32) -> Option<&str> {
+        let text = self.texts.get(id);
+        if text.is_empty() && self.empty != Some(id) {
+            return None;
+        }
+        std::str::from_utf8(text).ok()
+    }
+}
+
+/// Where a text stands that is the one of this number.
+fn range(ends: &[u32], number: usize) -> std::ops::Range<usize> {
+    let start = number.checked_sub(1).map_or(0, |before| ends[before]);
+    start as usize..ends[number] as usize
+}
+
+/// Lays texts out by their ids; None if two have the same, or one is too large.
+fn by_id(blob: Vec<u8>, ends: Vec<u32>, ids: &[u32]) -> Option<(Vec<u8>, Vec<u32>)> {
+    if ids.iter().zip(0..).all(|(&id, number)| id == number) {
+        return Some((blob, ends));
+    }
+    let size = ids.iter().max().map_or(0, |&last| last as usize + 1);
+    if size > MAX_TOKENS {
+        return None;
+    }
+    let mut numbers = vec![NONE; size];
+    for (number, &id) in ids.iter().enumerate() {
+        if std::mem::replace(&mut numbers[id as usize], number as u32) != NONE {
+            return None;
+        }
+    }
+    let mut ordered = Vec::with_capacity(blob.len());
+    let laid = numbers.iter().map(|&number| {
+        if number != NONE {
+            ordered.extend_from_slice(&blob[range(&ends, number as usize)]);
+        }
+        ordered.len() as u32
+    });
+    let ends = laid.collect();
+    Some((ordered, ends))
+}
+
+/// Merges of listed texts.
+#[derive(Default)]
+pub(super) struct Pairs {
+    /// The ids of the parts.
+    pub(super) parts: Vec<[u32; 2]>,
+    /// The id of both parts joined, or [`NONE`] if that is no token.
+    pub(super) joined: Vec<u32>,
+}
+
+impl Pairs {
+    /// Reads an array of merges. Parts are not empty.
+    pub(super) fn read(reader: &mut Reader<'_>, listed: &Listed) -> Option<Self> {
+        let mut pairs = Self::default();
+        let mut batch = Vec::with_capacity(TOGETHER);
+        let mut more = reader.opens(b'[', b']')?;
+        let mut around = Default::default();
+        while more {
+            batch.push(read_pair(reader, &mut around)?);
+            if batch.len() == TOGETHER {
+                pairs.push_all(&batch, listed)?;
+                batch.clear();
+            }
+            more = reader.goes_on(b']')?;
+        }
+        pairs.push_all(&batch, listed)?;
+        Some(pairs)
+    }
+
+    fn push_all(&mut self, batch: &[[Cow<'_, [u8]>; 2]], listed: &Listed) -> Option<()> {
+        if self.parts.len() + batch.len() > MAX_TOKENS {
+            return None;
+        }
+        let mut ids = [NONE; 2 * TOGETHER];
+        let (texts, flat) = (&listed.texts, batch.as_flattened());
+        listed.ids.get_each(flat, texts, &mut ids[..flat.len()]);
+        let mut both = Vec::new();
+        for ([left, right], &parts) in batch.iter().zip(ids.as_chunks::<2>().0) {
+            if parts.contains(&NONE) {
+                return None;
+            }
+            let is = |id: u32| texts.get(id).strip_prefix(&left[..]) == Some(&right[..]);
+            // Merges mostly make one token after the other, and texts differ: no need to look it up.
+            let last = self.joined.last().copied().unwrap_or(NONE);
+            let joined = if is(last.wrapping_add(1)) {
+                last.wrapping_add(1)
+            } else if is(last) {
+                last
+            } else {
+                both.clear();
+                both.extend_from_slice(left);
+                both.extend_from_slice(right);
+                listed.id_of(&both).unwrap_or(NONE)
+            };
+            self.parts.push(parts);
+            self.joined.push(joined);
+        }
+        Some(())
+    }
+}
+
+/// Goes past what `read` does and the white space behind it, by one look if it is what was there the last time.
+#[inline]
+fn pass<'a>(
+    last: &mut &'a [u8],
+    reader: &mut Reader<'a>,
+    read: impl Fn(&mut Reader<'a>) -> Option<()>,
+) -> Option<()> {
+    if !last.is_empty() && reader.passes(last) {
+        return Some(());
+    }
+    let start = reader.place();
+    read(reader)?;
+    reader.peek()?;
+    *last = reader.since(start);
+    Some(())
+}
+
+/// Reads a merge, `"a b"` or `["a", "b"]`; `around` is what stood around the parts of the last one.
+fn read_pair<'a>(
+    reader: &mut Reader<'a>,
+    around: &mut [&'a [u8]; 3],
+) -> Option<[Cow<'a, [u8]>; 2]> {
+    let [before, between, behind] = around;
+    let pair = if pass(before, reader, |reader| reader.take(b'[')).is_some() {
+        let left = reader.text()?;
+        pass(between, reader, |reader| reader.take(b','))?;
+        let right = reader.text()?;
+        pass(behind, reader, |reader| reader.take(b']'))?;
+        [left, right]
+    } else {
+        match reader.text()? {
+            Cow::Borrowed(text) => split(text)?.map(Cow::Borrowed),
+            Cow::Owned(text) => split(&text)?.map(|part| Cow::Owned(part.to_vec())),
+        }
+    };
+    pair.iter().all(|part| !part.is_empty()).then_some(pair)
+}
+
+/// The two parts of a text around its one space.
+fn split(text: &[u8]) -> Option<[&[u8]; 2]> {
+    let mut parts = text.split(|&byte| byte == b' ');
+    let pair = [parts.next()?, parts.next()?];
+    parts.next().is_none().then_some(pair)
+}

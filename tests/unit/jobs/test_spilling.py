@@ -1,0 +1,187 @@
+"""Counts that outgrow memory: byte for byte those of one table, and no file is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from array import array
+from typing import Self
+
+import pytest
+
+from bpe_cli import _core, train
+from bpe_cli.corpus import Source
+from bpe_cli.errors import OutputError, TrainingError
+from bpe_cli.formats import counts_file
+from bpe_cli.jobs import spilling
+from bpe_cli.jobs.count import load_counts, save_counts
+from bpe_cli.jobs.spilling import CountsOnDisk, Spilling, count_within, in_memory
+from bpe_cli.jobs.train import TrainJob, train_file
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.listening import Silence
+from bpe_cli.trainers import trainer_for
+from bpe_cli.trainers.bbpe import BbpeOptions
+from bpe_cli.trainers.counts import items_of, new_counts
+from bpe_cli.trainers.sentencepiece import SentencePieceOptions
+
+OPTIONS = BbpeOptions(300)
+TRAINER = trainer_for(OPTIONS)
+TEXTS = [b" ".join(b"w%d" % (number * step % 997) for number in range(300)) for step in (1, 7, 30, 31)]
+
+
+class Notes(Silence):
+    """Keep what is noted."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def blocks() -> list[Block]:
+    return [Block.of([text]) for text in TEXTS]
+
+
+def in_one_table() -> _core.Counts:
+    counts = new_counts()
+    TRAINER.count(blocks(), OPTIONS, counts)
+    return counts
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("max_memory", [9_000, 15_000, 20_000])
+def test_counts_on_disk_are_those_of_one_table(max_memory, threads):
+    expected, notes = in_one_table(), Notes()
+    counts = count_within(TRAINER, blocks(), OPTIONS, max_memory=max_memory, threads=threads, listener=notes)
+    assert isinstance(counts, CountsOnDisk)
+    assert (counts.unique, counts.total) == (expected.unique, expected.total)
+    assert b"".join(counts.chunks()) == expected.dump()
+    loaded = in_memory(counts, max_memory)
+    assert list(items_of(loaded)) == list(items_of(expected))
+    assert (loaded.total_bytes, loaded.memory) == (expected.total_bytes, len(expected.dump()))
+    assert notes.notes == [f"the counts take more than 0 MiB: they go to temporary files in {tempfile.gettempdir()}"]
+
+
+def test_counts_that_fit_stay_in_memory():
+    counts = count_within(TRAINER, blocks(), OPTIONS, max_memory=1 << 20)
+    assert isinstance(counts, _core.Counts)
+    assert counts.dump() == in_one_table().dump()
+
+
+def test_no_file_has_a_name(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    counts = new_counts()
+    with Spilling(counts, 1000) as spilled:
+        TRAINER.count(spilled.watch(blocks()), OPTIONS, counts)
+        assert spilled._files
+        assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("algorithm", ["bbpe", "bpe", "unigram", "wordpiece"])
+def test_the_tokenizer_is_the_same(algorithm):
+    texts = [text.decode() for text in TEXTS]
+    small, large = (
+        train(texts * 20, algorithm, vocab_size=340, max_memory=memory, pattern="gpt2")
+        if algorithm == "bbpe"
+        else train(texts * 20, algorithm, vocab_size=340, max_memory=memory)
+        for memory in (30_000, 1 << 30)
+    )
+    assert small == large
+
+
+def test_saved_counts_are_the_same(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"\n".join(TEXTS))
+    for name, memory in (("small", 30_000), ("large", 1 << 30)):
+        source = Source((str(path),), documents="lines", block_bytes=500)
+        job = TrainJob(OPTIONS, source, counts_out=str(tmp_path / name), file_format=None, max_memory=memory)
+        done = train_file(job)
+        assert done.different == in_one_table().unique
+    assert (tmp_path / "small").read_bytes() == (tmp_path / "large").read_bytes()
+
+
+def test_files_of_counts_are_added_up_on_disk(tmp_path):
+    paths = []
+    for number, text in enumerate(TEXTS):
+        counts = new_counts()
+        TRAINER.count([Block.of([text])], OPTIONS, counts)
+        paths.append(str(tmp_path / str(number)))
+        save_counts(counts, OPTIONS, paths[-1])
+    counts, options = load_counts(paths, OPTIONS, 20_000)
+    assert isinstance(counts, CountsOnDisk)
+    with counts:
+        save_counts(counts, options, str(tmp_path / "sum"))
+    _, found = counts_file.load(tmp_path / "sum", 1 << 30)
+    assert found.dump() == in_one_table().dump()
+
+
+def test_sentences_are_counted_so_too():
+    options = SentencePieceOptions(400, model="bpe")
+    trainer = trainer_for(options)
+    made = []
+    for memory in (3_000, 1 << 30):
+        counts = in_memory(count_within(trainer, blocks(), options, max_memory=memory), 1 << 30)
+        made.append(trainer.train(counts, options).tokenizer)
+    assert made[0] == made[1]
+
+
+def test_what_training_needs_is_said():
+    counts = count_within(TRAINER, blocks(), OPTIONS, max_memory=3_000)
+    with pytest.raises(TrainingError, match=r"^training needs all 759 different pieces in memory: 0 MiB$") as caught:
+        in_memory(counts, 3_000)
+    assert "`max_memory`" in caught.value.hint
+    with pytest.raises(TrainingError, match=r"^a 64th of the counts does not fit: ") as caught:
+        count_within(TRAINER, blocks(), OPTIONS, max_memory=100)
+
+
+def test_a_full_disk_is_said(monkeypatch):
+    class Full:
+        def write(self, data: bytes) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr(spilling, "_temporary", Full)
+    counts = new_counts()
+    with pytest.raises(OutputError) as caught, Spilling(counts, 1000) as spilled:
+        TRAINER.count(spilled.watch(blocks()), OPTIONS, counts)
+    folder = tempfile.gettempdir()
+    assert caught.value.message == (f"cannot write the counts to a temporary file in {folder}: no space left on device")
+    assert "`TMPDIR`" in caught.value.hint
+    assert counts.unique  # nothing was forgotten
+
+
+def test_packed_counts_take_no_more_pieces():
+    packed = _core.Counts.packed(in_one_table().dump())
+    for add in (
+        lambda: packed.add_pieces(b"a", array("Q", [1])),
+        lambda: packed.merge(in_one_table()),
+        lambda: packed.spill(0, lambda *_: None),
+    ):
+        with pytest.raises(ValueError, match=r"^counts that are packed take no more pieces$"):
+            add()
+    other = new_counts()
+    other.merge(packed)
+    assert other.dump() == packed.dump()
+    with pytest.raises(ValueError, match="cut at byte 0"):
+        _core.Counts.packed(b"\x05")
+
+
+def test_what_the_caller_raises_ends_the_call():
+    counts = in_one_table()
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        counts.spill(0, stop)
+    assert counts.dump() == in_one_table().dump()
+    with pytest.raises(KeyboardInterrupt):
+        _core.merge_numbered(1, stop, stop)
+    with pytest.raises(ValueError, match=r"^records of spilled counts are bytes$"):
+        _core.merge_numbered(1, lambda _: "a", stop)
