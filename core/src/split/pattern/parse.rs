@@ -188,9 +188,7 @@ impl Parser<'_> {
             }
         };
         let mut inside = options;
-        let wrapped: Option<Box<dyn Fn(Tree) -> Tree>> = if !self.take('?') {
-            None
-        } else if self.take(':') {
+        let wrapped: Option<Box<dyn Fn(Tree) -> Tree>> = if !self.take('?') || self.take(':') {
             None
         } else if self.take('>') {
             Some(Box::new(|body| Tree::Atomic(Box::new(body))))
