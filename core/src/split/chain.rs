@@ -39,7 +39,7 @@ const MOST_CELLS: usize = 1 << 20;
 #[derive(Debug)]
 enum Cut {
     Rule(WordRule, Rules),
-    Pattern(Pattern),
+    Pattern(Box<Pattern>),
     DigitGroups { ascii: bool },
 }
 
@@ -75,7 +75,7 @@ impl Chain {
         let compile = |spec: &CutSpec| {
             Ok(match spec {
                 CutSpec::Scanner { scanner } => Cut::Rule(scanner.words, Rules::new(scanner)?),
-                CutSpec::Pattern { pattern } => Cut::Pattern(Pattern::new(pattern)?),
+                CutSpec::Pattern { pattern } => Cut::Pattern(Box::new(Pattern::new(pattern)?)),
                 &CutSpec::DigitGroups { ascii } => Cut::DigitGroups { ascii },
             })
         };
