@@ -220,6 +220,10 @@ class Encoder:
         """Return the bytes of ids, one after the other; of overlapping n-grams, the first characters. Raises ValueError
         if an id has no token: (sentence, place among the ids)."""
 
+    def decode_each(self, ids: Buffer, ends: Buffer, special: _Specials) -> list[bytes]:
+        """Return the bytes of each of several lists of ids, which end at ``ends`` (u64). Raises ValueError as
+        ``decode`` does, with the place in the list, and if the ends contradict the ids."""
+
 @final
 class Decoder:
     """A compiled chain of decoders: immutable, shared by threads.

@@ -7,11 +7,11 @@ mapping.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.core_arguments import bytes_of
+from bpe_cli.support.core_arguments import bytes_of, pack
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -53,6 +53,20 @@ class EncodedBatch:
         offsets = array("Q", [0])
         offsets.frombytes(memoryview(ends).cast("B"))
         return cls(ids.toreadonly(), memoryview(offsets).toreadonly())
+
+    @classmethod
+    def packed(cls, lists: Iterable[Iterable[int]]) -> EncodedBatch:
+        """Make a batch of lists of ids.
+
+        Raises:
+            TypeError: if one of them is a text, or cannot be iterated over.
+            InputError: if a value is not an id.
+        """
+        ids, offsets = array("I"), array("Q", [0])
+        for each in lists:
+            ids.extend(pack(each))
+            offsets.append(len(ids))
+        return cls(memoryview(ids).toreadonly(), memoryview(offsets).toreadonly())
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

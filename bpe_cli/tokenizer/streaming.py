@@ -49,6 +49,7 @@ class StreamDecoder:
         self._tokenizer = tokenizer
         self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
         self._characters = CharacterStream(errors)
+        self._known: dict[int, bytes] = {}  # what single tokens read as, where each reads alone
 
     def feed(self, ids: Iterable[int]) -> str:
         """Return the text that is certain after these ids.
@@ -58,7 +59,12 @@ class StreamDecoder:
                 change text that was already returned.
         """
         if self._window is None:
-            return self._characters.feed(self._tokenizer.decode_bytes(ids))
+            if type(ids) is not list or len(ids) != 1 or type(ids[0]) is not int:
+                return self._characters.feed(self._tokenizer.decode_bytes(ids))
+            data = self._known.get(ids[0])
+            if data is None:
+                data = self._known[ids[0]] = self._tokenizer.decode_bytes(ids)
+            return self._characters.feed(data)
         return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
 
     def finish(self) -> str:
@@ -81,6 +87,7 @@ class CharacterStream:
 
     def __init__(self, errors: Errors = "replace") -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._held = 0  # bytes of a character that is not complete
         self._position = 0
 
     def feed(self, data: bytes) -> str:
@@ -102,14 +109,22 @@ class CharacterStream:
         return text
 
     def _decode(self, data: bytes, *, final: bool) -> str:
-        held = len(self._decoder.getstate()[0])
+        if not self._held:
+            try:
+                text = data.decode()
+            except UnicodeDecodeError:
+                pass  # half a character, or none
+            else:
+                self._position += len(data)
+                return text
         try:
             text = self._decoder.decode(data, final)
         except UnicodeDecodeError as error:
             raise InputError(
-                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
+                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - self._held + error.start}",
                 hint='`errors="replace"` or ignore decodes them all the same, no `errors` gives the bytes as they are',
             ) from error
+        self._held = len(self._decoder.getstate()[0])
         self._position += len(data)
         return text
 

@@ -509,14 +509,11 @@ class TextMethods:
             InputError: if an id has no token, or the bytes are not UTF-8 and ``errors`` is ``strict``.
             TypeError: if an argument has the wrong type.
         """
-        from bpe_cli.tokenizer.streaming import CharacterStream
-
         one_of("errors", errors, ("strict", "replace", "ignore"))
         if skip_special_tokens:
             special = {token.token_id for token in self._tokenizer.special_tokens if token.special}
             ids = [each for each in pack(ids) if each not in special]
-        characters = CharacterStream(errors)
-        return characters.feed(self.decode_bytes(ids)) + characters.finish()
+        return _characters(self.decode_bytes(ids), errors)
 
     def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
         """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
@@ -558,7 +555,18 @@ class TextMethods:
             BpeError: as ``decode`` does.
             TypeError: if an argument has the wrong type.
         """
-        several = list_of("batch", batch, "lists of ids")
+        from bpe_cli.tokenizer.encoded import EncodedBatch
+
+        several = batch if isinstance(batch, EncodedBatch) else list_of("batch", batch, "lists of ids")
+        if not skip_special_tokens:
+            one_of("errors", errors, ("strict", "replace", "ignore"))
+            packed = several if isinstance(several, EncodedBatch) else EncodedBatch.packed(several)
+            try:
+                texts = self._tokenizer.engine.decode_each(packed.ids, packed.offsets[1:])
+            except ValueError:
+                pass  # the list with that id is told below
+            else:
+                return [_characters(data, errors) for data in texts]
         return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in several]
 
     # -- tokens and ids ------------------------------------------------------------------------
@@ -763,3 +771,14 @@ def _cut(ids: Ids, room: int, side: Side) -> Ids:
     if len(ids) <= room:
         return ids
     return ids[:room] if side == "right" else ids[len(ids) - room :]
+
+
+def _characters(data: bytes, errors: Literal["strict", "replace", "ignore"]) -> str:
+    """Return the text of bytes, which as a rule are UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        from bpe_cli.tokenizer.streaming import CharacterStream
+
+        characters = CharacterStream(errors)
+        return characters.feed(data) + characters.finish()

@@ -420,3 +420,15 @@ class Engine:
             except ValueError:
                 pass
         return self._encoder.decode(ids, self._parts.special_table)
+
+    def decode_each(self, ids: memoryview | array[int], ends: memoryview | array[int]) -> list[bytes]:
+        """Return the bytes of each of several lists of ids, which end at ``ends`` (u64), as ``decode`` does.
+
+        Raises:
+            ValueError: if an id has no token.
+        """
+        if not self._parts.decoder:
+            return self._encoder.decode_each(ids, ends, self._parts.special_table)
+        view = memoryview(ids)
+        starts = (0, *ends[:-1])
+        return [self.decode(view[start:end]) for start, end in zip(starts, ends, strict=True)]

@@ -290,6 +290,22 @@ impl Encoder {
         decode_bytes(py, &ids, self.tokens(), special_table(&special))
     }
 
+    fn decode_each<'py>(
+        &self,
+        py: Python<'py>,
+        ids: BufferArg<u32>,
+        ends: BufferArg<u64>,
+        special: SpecialsArg,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let mut start = 0;
+        let each = ends.iter().map(|&end| {
+            let own = ids.get(std::mem::replace(&mut start, end as usize)..end as usize);
+            let own = own.ok_or_else(|| PyValueError::new_err("the ends contradict the ids"))?;
+            decode_bytes(py, own, self.tokens(), special_table(&special))
+        });
+        each.collect()
+    }
+
     fn clear_cache(&self, py: Python<'_>) {
         py.detach(|| either!(self, way => way.clear_cache()));
     }

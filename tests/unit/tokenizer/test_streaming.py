@@ -153,3 +153,11 @@ def test_a_byte_level_tokenizer_comes_back_as_it_was(text, whole):
     going = StreamDecoder(tokenizer)
     steps_given = [going.feed(ids)] if whole else [going.feed([token_id]) for token_id in ids]
     assert "".join([*steps_given, going.finish()]) == text
+
+
+@given(st.lists(st.integers(0, 50256), max_size=30), st.sampled_from(["replace", "ignore"]))
+def test_token_by_token_is_as_all_at_once(ids, errors):
+    one_by_one, at_once = StreamDecoder(named("gpt2"), errors), StreamDecoder(named("gpt2"), errors)
+    text = "".join([one_by_one.feed([token_id]) for token_id in ids * 2]) + one_by_one.finish()
+    assert text == at_once.feed(ids * 2) + at_once.finish()
+    assert text == named("gpt2").decode_bytes(ids * 2).decode("utf-8", errors)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+from array import array
 from itertools import pairwise
 
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.tokenizer.encoded import EncodedBatch
 from bpe_cli.tokenizer.parts import breaks
 from bpe_cli.tokenizer.usage import Usage
 from tests.cli.training_kinds import KINDS
@@ -445,3 +447,23 @@ def test_what_is_no_conversation_is_refused():
         CHATML.apply_chat_template([{"role": "user", "content": {1, 2}}], chat_template="chatml")
     with pytest.raises(InputError, match="lone surrogate"):
         CHATML.apply_chat_template([{"role": "user", "content": "\ud800"}], chat_template="chatml")
+
+
+@given(st.lists(st.lists(st.integers(0, 20), max_size=8), max_size=8), st.sampled_from(["replace", "ignore"]))
+@pytest.mark.parametrize("kind", TOKENIZERS)
+def test_a_batch_is_decoded_as_each_of_its_lists(kind, lists, errors):
+    tokenizer = TOKENIZERS[kind]
+    expected = [tokenizer.decode(ids, errors) for ids in lists]
+    assert tokenizer.decode_batch(lists, errors) == expected
+    packed = EncodedBatch.packed(lists)
+    assert (packed.to_lists(), tokenizer.decode_batch(packed, errors)) == (lists, expected)
+    assert tokenizer.decode_batch([array("I", ids) for ids in lists], errors) == expected
+
+
+def test_an_id_without_a_token_in_a_batch_is_told_with_its_place():
+    with pytest.raises(InputError, match="id 50257 has no token"):
+        GPT2.decode_batch([[1], [2, 50257]])
+    with pytest.raises(InputError, match="-1 at place 0 is not a token id"):
+        GPT2.decode_batch([[-1]])
+    with pytest.raises(InputError, match="are not UTF-8"):
+        GPT2.decode_batch([[1], [187]], "strict")
