@@ -712,6 +712,7 @@ class WrittenMerges:
         None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
 
+@final
 class WrittenTables:
     """Tokens and merges as tables; from them an encoder is made without another look at each."""
 

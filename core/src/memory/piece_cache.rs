@@ -20,7 +20,7 @@ pub use crate::memory::slots::MAX_IDS;
 use crate::memory::slots::{Buckets, UNITS, Value};
 
 /// Most ids of a piece.
-const MOST_IDS: usize = 256;
+pub const MOST_IDS: usize = 256;
 const FIRST_BUCKETS: usize = 1 << 8;
 const LINE: usize = 64;
 

@@ -34,7 +34,7 @@ print([token_id for token_id in tokenizer.encode_block(Block.of([b"a a"]))[0] if
 """
 
 
-@pytest.mark.parametrize(("stages", "megabytes"), [(False, 40), (True, 60)])
+@pytest.mark.parametrize(("stages", "megabytes"), [(False, 40), (True, 30)])
 @only_where(sys.platform == "linux", "needs Linux, to limit memory")
 def test_refused_memory_is_an_error(stages, megabytes, pytestconfig):
     done = subprocess.run(

@@ -9,6 +9,7 @@ use crate::documents;
 use crate::encode::encoded::Part;
 use crate::error::{Error, Result};
 use crate::memory::key;
+use crate::memory::piece_cache::MOST_IDS;
 use crate::models::model::Found;
 use crate::models::scratch::Scratch;
 use crate::normalize::Context;
@@ -173,6 +174,7 @@ impl Run<'_> {
         let bytes = text.bytes();
         let key = match (&mut *out, *variation) {
             (Out::Ids(part), None) => {
+                part.reserve(MOST_IDS)?;
                 let key = key::pack(bytes, range.start, range.end);
                 if let Some(key) = key
                     && worker.cache.recall(key, &mut part.ids)

@@ -10,6 +10,7 @@ use crate::encode::encoded::{Begin, Part};
 use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
 use crate::memory::key;
+use crate::memory::piece_cache::MOST_IDS;
 use crate::normalize::Context;
 
 impl Run<'_> {
@@ -19,6 +20,7 @@ impl Run<'_> {
         if end - start >= STRETCH {
             return self.run_stages(start, end, key).map(|_| ());
         }
+        self.part.reserve(MOST_IDS)?;
         if self.recall(start, end, key).is_some() {
             return Ok(());
         }
@@ -42,6 +44,7 @@ impl Run<'_> {
     fn part_of_word(&mut self, start: usize, end: usize, before: Begin) -> Result<f32> {
         let tokens = self.part.ids.len() - before.ids;
         let key = key::pack_any(self.text, start, end);
+        self.part.reserve(MOST_IDS)?;
         let bound = match self.recall(start, end, key) {
             Some(bound) => bound,
             None => self.run_stages(start, end, key)?,
