@@ -10,6 +10,9 @@ use crate::error::{Result, ensure};
 use crate::special::{Segment, SpecialMatcher};
 use crate::threads;
 
+#[cfg(any(feature = "python", test))]
+pub(crate) mod usable;
+
 /// Bytes that a task has at least, unless the block ends.
 const TASK_BYTES: usize = 1 << 18;
 

@@ -50,9 +50,9 @@ sys.addaudithook(audited)
 from bpe_cli.__main__ import main
 sys.exit(main())
 """
-    finished = Finished(desk, RUNS["encode bin"])
+    finished = Finished(desk, RUNS["decode"])
     done = subprocess.run(
-        [sys.executable, "-c", code, *RUNS["encode bin"]], cwd=desk, env=surroundings(None), stdin=subprocess.DEVNULL,
+        [sys.executable, "-c", code, *RUNS["decode"]], cwd=desk, env=surroundings(None), stdin=subprocess.DEVNULL,
         capture_output=True, check=False, timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")

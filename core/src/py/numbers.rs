@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 
 use super::arguments::BlockArg;
 use super::arrays::{BufferArg, U32Array, U64Array};
+use crate::documents::usable::usable;
 use crate::error::Result;
 use crate::memory::room::{self, Room};
 use crate::numbers::{self, Open, RowStyle};
@@ -138,7 +139,7 @@ pub fn usable_documents<'py>(
     let (text, ends) = py.detach(|| {
         let documents = block.documents();
         documents.check()?;
-        Result::Ok(lines::usable(&documents, first..end, longest, reserved))
+        Result::Ok(usable(&documents, first..end, longest, reserved))
     })?;
     Ok((PyBytes::new(py, &text), ends.into()))
 }
