@@ -154,7 +154,7 @@ def rivals(cells: Iterable[Cell], ours: Cell) -> list[Cell]:
 
 
 def verdict(ours: Cell, best: Cell | None, ratio: float | None) -> str:
-    """Say what becomes of a row; see ``VERDICTS``. Our own wrong result is a loss, one run behind as well."""
+    """Return the verdict on a row, one of ``VERDICTS``. A wrong result of ours is a loss, and so is one slower run."""
     if ours.status in ("different", "failed", TOO_SLOW):
         return "lost"
     if best is None or ratio is None:

@@ -120,7 +120,7 @@ def options_of(arguments: argparse.Namespace) -> Options:
 
 
 def is_part(arguments: argparse.Namespace) -> bool:
-    """Tell whether something is left out, so that the round is not to be stored."""
+    """Return whether the round leaves something out, and so must not be stored."""
     chosen = (arguments.only, arguments.text, arguments.tokenizer, arguments.megabytes, arguments.repetitions)
     return arguments.quick or any(each is not None for each in chosen)
 

@@ -52,7 +52,7 @@ class Bpe:
         return Task(lambda: tokenizer.count_batch(documents, threads=job.threads), sum)
 
     def tokens(self, job: Job, documents: list[bytes]) -> Task:
-        """Give each token of a text with its place: as objects, or in columns."""
+        """Return the tokens of a text with their offsets: as objects, or in columns."""
         tokenizer, texts = self.load_from(job), [document.decode() for document in documents]
         if job.way == "columns":
             return Task(

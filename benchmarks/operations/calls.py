@@ -49,7 +49,7 @@ class Short:
 
 
 class Tokens:
-    """Give the tokens of documents with the place of each."""
+    """Find the tokens of documents and their offsets."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
         """Yield the processes of a round."""

@@ -88,7 +88,7 @@ class Encode:
 
     @classmethod
     def _suits(cls, library: str, way: str, vocabulary: Vocabulary, text: str) -> bool:
-        """Tell whether a library is measured in this way: separate texts as such, the rest in one or as a file."""
+        """Return whether a library is measured this way: collections as separate texts, others whole or from a file."""
         if not LIBRARIES[library].ways[1:]:
             return True
         in_parts = text in COLLECTIONS or cls.stride_of(library, vocabulary) > 1

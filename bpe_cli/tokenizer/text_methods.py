@@ -725,20 +725,22 @@ class TextMethods:
     # -- what several methods do ---------------------------------------------------------------
 
     @cached_property
-    def _matchers(self) -> dict[Specials, _core.SpecialMatcher | None]:
+    def _matchers(self) -> dict[Specials, tuple[_core.SpecialMatcher | None]]:
         return {}
 
     def _matcher(self, specials: Specials) -> _core.SpecialMatcher | None:
         """Compile what is looked for in text, once for each choice: for a short text it would take most of the time."""
         try:
-            return self._matchers[specials]
+            return self._matchers[specials][0]
         except (KeyError, TypeError, ValueError):  # not asked for before, or in something that is no key
             chosen = specials_of(specials)
-        matcher = self._tokenizer.matcher(chosen)
-        if len(self._matchers) >= _MOST_MATCHERS:
-            self._matchers.clear()
-        self._matchers[chosen] = matcher
-        return matcher
+        found = self._matchers.get(chosen)
+        if found is None:
+            found = (self._tokenizer.matcher(chosen),)
+            if len(self._matchers) >= _MOST_MATCHERS:
+                self._matchers.clear()
+            self._matchers[chosen] = found
+        return found[0]
 
     def _placed(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
         return self._tokenizer.engine.place(data, matcher)

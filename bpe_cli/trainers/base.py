@@ -317,7 +317,6 @@ def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[
     No more of a document is held than a block and ``longest`` bytes.
     """
     held = bytearray()  # what there is of a document that goes on
-    is_open = False
     for block in blocks:
         first, end = int(block.continued), block.ended
         if block.continued:
@@ -325,7 +324,6 @@ def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[
             if end:
                 yield from _usable(held, longest, reserved)
                 held.clear()
-                is_open = False
         if end > first:
             data, ends = _core.usable_documents(block, first, end, longest, reserved)
             if len(ends):
@@ -334,9 +332,7 @@ def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[
             if len(block.ends) > first:
                 held += block.data[len(block.data) - block.open_bytes :]
             del held[longest + 1 :]
-            is_open = True
-    if is_open:
-        yield from _usable(held, longest, reserved)
+    yield from _usable(held, longest, reserved)
 
 
 def _usable(document: bytearray, longest: int, reserved: bytes) -> Iterator[Block]:

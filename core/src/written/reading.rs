@@ -105,7 +105,7 @@ fn by_id(blob: Vec<u8>, ends: Vec<u32>, ids: &[u32]) -> Option<(Vec<u8>, Vec<u32
 pub(super) struct Pairs {
     /// The ids of the parts.
     pub(super) parts: Vec<[u32; 2]>,
-    /// The id of both parts joined, or [`NONE`] if that is no token.
+    /// The id of the token that both parts make, or [`NONE`] if there is none.
     pub(super) joined: Vec<u32>,
 }
 
