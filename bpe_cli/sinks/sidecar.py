@@ -11,7 +11,7 @@ from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Dtype, ReadOptions, SinkOptions
 from bpe_cli.sinks.numbers import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
-from bpe_cli.support.messages import cannot_read
+from bpe_cli.support.messages import cannot_read, show_path
 from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
     """Make the sidecar of a sink's output."""
     from bpe_cli.tokenizer import fingerprint
 
+    name = sink.tokenizer.name
     content = {
         "schema": SCHEMA,
         "dtype": sink.dtype,
@@ -74,7 +75,7 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         "bos": sink.options.edges.bos,
         "bytes": sink.byte_count,
         "sha256": sink.sha256,
-        "tokenizer": {"name": sink.tokenizer.name, "sha256": fingerprint(sink.tokenizer)},
+        "tokenizer": {"name": name and show_path(name), "sha256": fingerprint(sink.tokenizer)},
         "inputs": [{"name": name, "sha256": sha256, "bytes": size} for name, sha256, size in inputs],
     }
     if len(inputs) <= _FEW:

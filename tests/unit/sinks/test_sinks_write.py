@@ -180,6 +180,25 @@ def test_files_have_a_sidecar(stubs, tmp_path):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out.bin", "out.bin.json"]
 
 
+@pytest.mark.parametrize("count", [0, 1, 500, 501])
+def test_a_sidecar_is_one_json_however_many_inputs_it_names(stubs, tmp_path, count):
+    tokenizer = stubs.Tokenizer()
+    tokenizer.name = "t\udcff.json"  # what os.fsdecode makes of a byte that is not UTF-8
+    hashes = [(f'é " \\ \u2028{number}', "00ff", number) for number in range(count)]
+    path = tmp_path / "out.bin"
+    with open_sink(
+        "bin", str(path), stdout=io.BytesIO(), tokenizer=tokenizer, options=SinkOptions(), inputs=hashes
+    ) as sink:
+        for encoded in stubs.encoded_blocks(tokenizer, DOCUMENTS, ()):
+            sink.write(encoded.block, encoded.ids, encoded.ends)
+    written = (tmp_path / "out.bin.json").read_text("utf-8")
+    content = json.loads(written)
+    assert written == json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    assert content["tokenizer"]["name"] == r"'t\udcff.json'"
+    assert [(each["name"], each["sha256"], each["bytes"]) for each in content["inputs"]] == hashes
+    assert load_sidecar(str(path)).is_of(tokenizer)
+
+
 def test_text_files_and_streams_have_no_sidecar(stubs, tmp_path):
     for to, path in (("ids", str(tmp_path / "out")), ("bin", None), ("bin", "/dev/null"), ("count", "/dev/null")):
         with open_sink(to, path, stdout=io.BytesIO(), tokenizer=stubs.Tokenizer()):
