@@ -28,14 +28,14 @@ def fewest(text: bytes, vocabulary: Collection[bytes], draw: Draw | None = None)
 
     The longest token from the left is not always a good beginning:
 
-    >>> vocabulary = {b"a", b"b", b"c", b"d", b"ab", b"abc", b"cd", b"bcd"}
-    >>> longest_from_the_left(b"abcdcd", vocabulary), fewest(b"abcdcd", vocabulary)
-    ([b'abc', b'd', b'cd'], [b'a', b'bcd', b'cd'])
+    >>> vocabulary = {b"a", b"b", b"c", b"d", b"e", b"ab", b"abc", b"cde", b"bcde"}
+    >>> longest_from_the_left(b"abcde", vocabulary), fewest(b"abcde", vocabulary)
+    ([b'abc', b'd', b'e'], [b'a', b'bcde'])
 
-    ``ab cd cd`` is as short; ties go to the longer last token, or by lot:
+    ``ab cde`` is as short; ties go to the longer last token, or are drawn:
 
-    >>> fewest(b"abcdcd", vocabulary, draw=lambda ways: 2)
-    [b'ab', b'cd', b'cd']
+    >>> fewest(b"abcde", vocabulary, draw=lambda ways: 2)
+    [b'ab', b'cde']
     """
     longest = max(map(len, vocabulary), default=0)
     best: list[int | None] = [0]  # at each end: how many tokens are needed up to there; None if no tokens end there

@@ -79,3 +79,17 @@ class Words(Generic[Symbol]):
         for number in numbers:
             self.replace(number, merge_word(self.words[number], pair, product))
         return numbers
+
+    def recount(self, numbers: Iterable[int], change: Callable[[], None]) -> None:
+        """Make a change of what ``pairs_of`` gives of some words, and count their pairs as it gives them then."""
+        numbers = list(numbers)
+        for number in numbers:
+            self._remove(number)
+        change()
+        for number in numbers:
+            self._add(number)
+
+    def forget(self, pair: tuple[Symbol, Symbol]) -> None:
+        """Stop counting a pair, which ``pairs_of`` gives no longer."""
+        self.counts.pop(pair, None)
+        self._where.pop(pair, None)
