@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 import regex
 
-from bpe_cli.stages.spelling import to_visible
-from bpe_cli.teaching.frontier.boundless import MAY_JOIN, Deletion, Encoder, Merge, Training
+from bpe_cli.stages.spelling import from_visible, to_visible
+from bpe_cli.teaching.frontier.boundless import MAY_JOIN, Deletion, Encoder, Merge, Supermerge, Training
 from tests.differential.frontier import case, digest, in_documents, texts, used
 
 CASES = ("botchan-600-gpt4o", "botchan-4000-gpt4o", "code-1200-ultimate-pairs", "hi-ar-900-gpt2", "mixed-1500-gpt4o",
          "shakespeare-1500-ultimate-nodel")  # fmt: skip
 
 
-@cache
 def trained(shared, name: str):
     recorded = case(shared, "boundlessbpe", name)
     options = recorded["params"]
@@ -38,6 +35,14 @@ def as_recorded(event) -> list[str]:
     return ["merge" if isinstance(event, Merge) else "supermerge", *map(to_visible, event.pair)]
 
 
+def as_event(kind: str, *tokens: str):
+    named = [from_visible(token) for token in tokens]
+    return Deletion(named[0], 0) if kind == "delete" else KINDS[kind]((named[0], named[1]), 0)
+
+
+KINDS = {"merge": Merge, "supermerge": Supermerge}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_recorded_events(shared, name):
     recorded = case(shared, "boundlessbpe", name)
@@ -50,9 +55,8 @@ def test_recorded_events(shared, name):
 @pytest.mark.parametrize("name", CASES)
 def test_recorded_encodings(shared, name):
     recorded = case(shared, "boundlessbpe", name)
-    training, events = trained(shared, name)
-    encoder = Encoder(events, blow_up=recorded["params"]["blowup"])
-    ids = {token: number for number, token in enumerate(training.vocabulary)}
+    encoder = Encoder([as_event(*event) for event in recorded["events"]], blow_up=recorded["params"]["blowup"])
+    ids = {from_visible(token): number for number, token in enumerate(recorded["vocab"])}
     given = texts(shared)
     found = {
         each: [ids[token] for token in encoder.encode(regex.findall(recorded["pattern_text"], given[each]))]

@@ -6,14 +6,13 @@ from functools import cache
 
 import pytest
 
-from bpe_cli.teaching.frontier.picky import WORD_START, Encoder, Merge, Training, words_of
+from bpe_cli.teaching.frontier.picky import WORD_START, Encoder, Merge, Split, Training, words_of
 from tests.differential.frontier import case, texts, used
 
 CASES = ("botchan-600-t0.9-birth", "botchan-600-t0.9-ids", "botchan-4000-t0.9-birth", "ru-1500-t0.9999-c0.995-birth",
          "shakespeare-1500-t0.6-birth", "shakespeare-1500-t0.6-ids", "udhr-1500-t0.7-c1-ids")  # fmt: skip
 
 
-@cache
 def trained(shared, name: str):
     recorded = case(shared, "pickybpe", name)
     text = "".join(used(shared, source) for source in recorded["inputs"])
@@ -43,13 +42,15 @@ def test_recorded_events(shared, name):
 @pytest.mark.parametrize("name", CASES)
 def test_recorded_encodings(shared, name):
     recorded = case(shared, "pickybpe", name)
-    training, events = trained(shared, name)
-    encoder = Encoder({token: each.present for token, each in training.tokens.items()}, events)
+    events = [Merge((event[1], event[2]), 0, 0) if event[0] == "merge" else Split(event[1], tuple(event[2]))
+              for event in recorded["events"]]  # fmt: skip
+    encoder = Encoder({token: present for _, token, _, present, _, _ in recorded["tokens"]}, events)
+    ids = {token: token_id for token_id, token, *_ in recorded["tokens"]}
     given = texts(shared)
 
     @cache
     def encoded(word: str) -> list[int]:
-        return [training.tokens[token].token_id for token in encoder.encode(word)]
+        return [ids[token] for token in encoder.encode(word)]
 
     found = {
         each: [token_id for word in given[each].split() for token_id in encoded(WORD_START + word)]

@@ -234,8 +234,9 @@ class Training:
         if pair[0] != pair[1]:
             self.unlock(product)
         changed = self.stretches.merge(pair, product)
+        self.stretches_with.setdefault(product, set()).update(changed)
         if any(self.stretches.words[number] == (product,) and self.is_document[number] for number in changed):
-            self.unlocked.add(product)
+            self.unlock(product)
         self.add(product)
         return Supermerge(pair, count)
 

@@ -10,7 +10,8 @@ A token is a string in the visible byte alphabet. A tokenizer is its tokens by i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -62,9 +63,10 @@ def learn(
     [('ab', 'c')]
     """
     ranks = ranks_of(merges)
-    short_enough: Callable[[Pair], bool] = (
-        lambda pair: max_token_length is None or len(pair[0]) + len(pair[1]) <= max_token_length
-    )
+
+    def short_enough(pair: Pair) -> bool:
+        return max_token_length is None or len(pair[0]) + len(pair[1]) <= max_token_length
+
     words = Words(
         [(tuple(segment(piece, ranks)[0]), count) for piece, count in pieces.items()],
         lambda word: filter(short_enough, pairwise(word)),
@@ -172,7 +174,8 @@ def by_frequency(tokens: Sequence[str], frequencies: Mapping[str, int]) -> list[
     >>> by_frequency(["a", "b", "ab", "ba"], {"a": 2, "b": 1})
     ['ba', 'ab', 'b', 'a']
     """
-    return sorted(reversed(tokens), key=lambda token: frequencies.get(token, 0))
+    ids = {token: token_id for token_id, token in enumerate(tokens)}
+    return sorted(tokens, key=lambda token: (frequencies.get(token, 0), -ids[token]))
 
 
 def by_merges(tokens: Sequence[str], merges: Sequence[Pair], pieces: Mapping[str, int]) -> list[str]:
@@ -189,10 +192,11 @@ def by_merges(tokens: Sequence[str], merges: Sequence[Pair], pieces: Mapping[str
         made, steps = segment(piece, ranks)
         for token in [*made, *(part for pair in steps for part in pair)]:
             needed[token] += count
-    return sorted(reversed(tokens), key=lambda token: (needed[token], -len(token)))
+    ids = {token: token_id for token_id, token in enumerate(tokens)}
+    return sorted(tokens, key=lambda token: (needed[token], -len(token), -ids[token]))
 
 
-def without(tokens: Iterable[str], merges: Iterable[Pair], gone: Collection[str]) -> tuple[list[str], list[Pair]]:
+def without(tokens: Iterable[str], merges: Iterable[Pair], gone: AbstractSet[str]) -> tuple[list[str], list[Pair]]:
     """Return the tokens and merges that are left.
 
     >>> without(["a", "b", "c", "ab", "abc"], [("a", "b"), ("ab", "c")], {"abc"})

@@ -207,7 +207,7 @@ class Encoder:
         tokens = []
         start = 0
         while start < len(stretch):
-            rank = marks[start]
-            tokens.append(stretch[start : start + 1] if rank is None else self.tokens[rank])
+            mark = marks[start]
+            tokens.append(stretch[start : start + 1] if mark is None else self.tokens[mark])
             start += len(tokens[-1])
         return tokens

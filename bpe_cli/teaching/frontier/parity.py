@@ -130,7 +130,8 @@ def learn(
         if ratios is None:
             badness = [float(words.length) for words in judged]
         else:
-            badness = [-start / words.length / ratio for start, words, ratio in zip(initial, judged, ratios, strict=True)]
+            shrunk = zip(initial, judged, ratios, strict=True)
+            badness = [-start / words.length / ratio for start, words, ratio in shrunk]
         return sorted(range(len(texts)), key=badness.__getitem__, reverse=True)  # equals keep their order
 
     for pair in preload:

@@ -292,18 +292,20 @@ class Encoder:
         for number, event in enumerate(events):
             self.numbers.setdefault(event.pair if isinstance(event, Merge) else event.token, []).append(number)
 
+    def concerning(self, symbols: tuple[str, ...]) -> Iterator[int]:
+        """Yield the numbers of the events of all pairs and tokens that are there."""
+        for pair in pairwise(symbols):
+            yield from self.numbers.get(pair, ())
+        for token in symbols:
+            yield from self.numbers.get(token, ())
+
     def encode(self, word: str) -> list[str]:
         """Return the tokens of a word, which has its mark of the start."""
         if self.present.get(word):
             return [word]
         symbols = tuple(character if character in self.present else UNKNOWN for character in word)
         last = -1
-        while possible := [
-            number
-            for concerned in [*pairwise(symbols), *symbols]
-            for number in self.numbers.get(concerned, ())
-            if number >= last
-        ]:
+        while possible := [number for number in self.concerning(symbols) if number >= last]:
             last = min(possible)
             event = self.events[last]
             if isinstance(event, Merge):

@@ -33,18 +33,18 @@ class Words(Generic[Symbol]):
     def __init__(
         self,
         words: Mapping[tuple[Symbol, ...], int] | Iterable[tuple[tuple[Symbol, ...], int]],
-        pairs_of: Callable[[tuple[Symbol, ...]], Iterable[tuple[Symbol, Symbol]]] = pairwise,
+        pairs_of: Callable[[tuple[Symbol, ...]], Iterable[tuple[Symbol, Symbol]]] | None = None,
     ) -> None:
         """Count the pairs of words.
 
         Args:
             words: Words with their frequencies.
-            pairs_of: Gives the pairs of a word that count; by default all neighbours, overlapping ones too.
+            pairs_of: Gives the pairs of a word that count; None for all neighbours, overlapping ones too.
         """
         items = list(words.items() if isinstance(words, Mapping) else words)
         self.words = [word for word, _ in items]
         self.frequencies = [frequency for _, frequency in items]
-        self.pairs_of = pairs_of
+        self.pairs_of: Callable[[tuple[Symbol, ...]], Iterable[tuple[Symbol, Symbol]]] = pairs_of or pairwise
         self.counts: dict[tuple[Symbol, Symbol], int] = {}
         self.length = 0
         self._where: dict[tuple[Symbol, Symbol], set[int]] = {}
