@@ -20,6 +20,8 @@ from bpe_cli.support.messages import plural as count
 from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bpe_cli.jobs.parts.doing import PartsFolder
     from bpe_cli.jobs.train import TrainedFile
     from bpe_cli.teaching.steps import Steps
@@ -69,10 +71,11 @@ class Model:
         ),
     ] = None  # fmt: skip
     vocab_size: Annotated[
-        int | None,
+        str | None,
         _model_option(
-            "--vocab-size", "-s", metavar="N", min=1,
-            help="The number of tokens to end with, including the alphabet and special tokens.",
+            "--vocab-size", "-s", metavar="N,...", min=1,
+            help="The number of tokens to end with, including the alphabet and special tokens. Several numbers make a "
+            "file each, in one training where sizes nest; {size} in OUT's name stands for the size.",
         ),
     ] = None  # fmt: skip
     special: Annotated[
@@ -135,6 +138,26 @@ class Model:
         """What is trained, as it is asked for: the algorithm, and whose rules it follows if they have a trainer."""
         follows = trainer_of(self.kind, self.compat).follows
         return f"{self.kind} --compat {self.compat}" if follows else self.kind
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the vocabulary, ascending; empty if none is given.
+
+        Raises:
+            UsageError: if one is not a number from 1, or is given twice.
+        """
+        if self.vocab_size is None:
+            return ()
+        words = self.vocab_size.split(",")
+        if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS and int(word) for word in words):
+            raise UsageError(
+                f"--vocab-size {self.vocab_size} is not a number from 1, or several with commas",
+                hint="for example: -s 32000, or -s 8000,16000,32000",
+            )
+        sizes = sorted(map(int, words))
+        if len(set(sizes)) < len(sizes):
+            raise UsageError(f"--vocab-size {self.vocab_size} names a size twice", hint="leave one of them out")
+        return tuple(sizes)
 
     @property
     def kind(self) -> str:
@@ -335,6 +358,7 @@ class Counts:
         return parts_folder("--counts-dir", self.counts_dir, self)
 
 
+_MOST_DIGITS = 18
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
 
@@ -353,6 +377,8 @@ def run(
         bpe train corpus.txt -s 32000 -o tokenizer.json
 
         bpe train data/*.jsonl.gz --jsonl --field text -s 50000 --special '<|endoftext|>' -o tokenizer.json
+
+        bpe train corpus.txt -s 8000,16000,32000 -o 'tokenizer-{size}.json'
 
         bpe train corpus.txt -a unigram -s 8000 -o tokenizer.json
 
@@ -412,11 +438,12 @@ def run(
         usable_threads(running.threads),
         None if folder is None else engine_named(counts.engine, counts.processes or running.threads),
         written.target,
+        model.sizes if len(model.sizes) > 1 else (),
     )
     listener = ConsoleListener(quiet=running.quiet)
     done = train_file(
         job,
-        output if output is not None or written.steps else sys.stdout.buffer,
+        sys.stdout.buffer if output is None and not written.steps else _named(output, model.sizes),
         listener=listener,
         streams=process_streams(),
         on_counted=lambda counted: note(
@@ -436,7 +463,7 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
     trainer = trainer_of(model.kind, model.compat)
     is_preset = preset_of(model.kind, model.compat) is not None
     return {
-        "vocab_size": _ANY_SIZE if any_size else model.vocab_size,
+        "vocab_size": _ANY_SIZE if any_size else max(model.sizes, default=None),
         "special_tokens": tuple(model.special) if model.special else None,
         "split_special": model.split_special or None,
         "min_frequency": model.min_frequency,
@@ -462,19 +489,26 @@ def _file_format(model: Model, written: Written) -> str:
     return file_format
 
 
+def _named(output: str | None, sizes: "Sequence[int]") -> str | None:
+    """Return the file of a single size; of several, the name that they have in common."""
+    return output.replace("{size}", str(sizes[0])) if output is not None and len(sizes) == 1 else output
+
+
 def _show(done: "TrainedFile", name: str, written: Written, listener: ConsoleListener) -> None:
     """Print the steps, and note what was made and what the user might not expect."""
-    output, quiet = written.output, listener.quiet
+    quiet = listener.quiet
     if done.steps is not None:
         _show_steps(done.steps, name, written, quiet)
-    if done.trained is None:
-        return
-    size = count(done.trained.tokenizer.vocab_size, "token")
-    note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}{listener.took()}", quiet=quiet)
-    for sentence in done.notes:
-        note(f"note: {sentence}", quiet=quiet)
-    if output is not None:
-        note(f"-> {output}", quiet=quiet)
+    for number, each in enumerate(done.sizes or (done,)):
+        if each.trained is None:
+            return
+        size = count(each.trained.tokenizer.vocab_size, "token")
+        begun, took = ("", "") if number else (f"{_pieces(done)} ", listener.took())
+        note(f"{begun}-> {size}: {', '.join(each.trained.summary)}{took}", quiet=quiet)
+        for sentence in each.notes:
+            note(f"note: {sentence}", quiet=quiet)
+        if each.path is not None:
+            note(f"-> {each.path}", quiet=quiet)
 
 
 def _show_steps(steps: "Steps", name: str, written: Written, quiet: bool) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -23,7 +23,7 @@ from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
-from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers
+from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers, sized
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 from bpe_cli.trainers.presets import preset_of, with_preset
 
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     Corpus: TypeAlias = Iterable[str | bytes] | os.PathLike[str] | Iterable[os.PathLike[str]]
 
 
+SIZE = "{size}"
+"""What stands for the size in the name of the files of several sizes."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrainJob:
     """What is trained on what, and what is kept of it.
@@ -54,6 +58,8 @@ class TrainJob:
         counts_out: Where to save the counts; None for nowhere.
         file_format: The format of the tokenizer; None to count only.
         target: The reader whose file must hold it exactly: one of ``targets.TARGETS``; None for any.
+        sizes: The sizes of several vocabularies, ascending, in place of the options' one. Their files are called by the
+            output, in which each size stands for ``{size}``.
         steps: Whether to write the textbook's training down.
         pairs: The number of candidates to show for each step; None if not requested.
         page: The file that a page of the steps will be written to; None for none.
@@ -78,6 +84,7 @@ class TrainJob:
     threads: int = 1
     engine: Engine | None = None
     target: str | None = None
+    sizes: tuple[int, ...] = ()
 
     @property
     def losses(self) -> list[str]:
@@ -102,6 +109,8 @@ class TrainedFile:
         dead_merges: How many merges make or use a special token, so that no text is merged by them.
         steps: The textbook's training, if it was asked for; ``views.training_steps`` writes it out.
         parts: What stands in the folder of counts, if parts were counted.
+        path: The file of the tokenizer; None if there is none.
+        sizes: What was trained of each of several sizes, ascending; ``trained`` is None then.
     """
 
     pieces: int
@@ -111,6 +120,8 @@ class TrainedFile:
     dead_merges: int = 0
     steps: Steps | None = None
     parts: DoneParts | None = None
+    path: str | None = None
+    sizes: tuple[TrainedFile, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -159,19 +170,20 @@ def train_file(
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
     outputs = [
-        ("`output`", target.path if target else None), ("`counts_out`", job.counts_out), ("`page`", job.page),
+        *(("`output`", path) for path in _paths(job, target)), ("`counts_out`", job.counts_out), ("`page`", job.page),
     ]  # fmt: skip
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
         from bpe_cli.formats import rehearse
 
-        untrained = trainer.untrained(options)
-        if job.target is not None:
-            from bpe_cli.jobs.targets import check_target
+        for size in job.sizes or (options.vocab_size,):
+            untrained = trainer.untrained(sized(options, size))
+            if job.target is not None:
+                from bpe_cli.jobs.targets import check_target
 
-            check_target(untrained, job.target, finished=False)
-        rehearse(untrained, job.file_format, job.losses)
+                check_target(untrained, job.target, finished=False)
+            rehearse(untrained, job.file_format, job.losses)
     if job.counts_folder is not None:
         from bpe_cli.engines.local import Local
 
@@ -252,13 +264,30 @@ def _counted_parts(
     )  # fmt: skip
 
 
+def _paths(job: TrainJob, target: Target | None) -> list[str | None]:
+    """Return the file of each size.
+
+    Raises:
+        UsageError: if there are several sizes, and the output does not say how each file is called.
+    """
+    path = None if target is None else target.path
+    if not job.sizes:
+        return [path]
+    if job.steps:
+        raise UsageError("`steps` shows the training of one size, and there are several", hint="leave `steps` out")
+    if target is None:
+        return [None for _ in job.sizes]
+    if path is None or SIZE not in path:
+        raise UsageError(
+            f"{plural(len(job.sizes), 'size')} need a file each, and `output` is one",
+            hint=f"put {SIZE} where the size is to stand in the name: tokenizer-{SIZE}.json",
+        )
+    return [path.replace(SIZE, str(size)) for size in job.sizes]
+
+
 def _train(
     counts: _core.Counts, options: Options, job: TrainJob, target: Target | None, listener: Listener
 ) -> TrainedFile:
-    from bpe_cli.formats import dump
-    from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.special_tokens import dead_merges
-
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
     if steps is not None and job.pairs:
@@ -266,19 +295,59 @@ def _train(
 
         if isinstance(steps, Uncontested):
             raise UsageError("nothing competes in the steps of this algorithm", hint="leave `pairs` out")
-    with listener.task("training", options.vocab_size or 0, "token") as advance:
-        trained = trainer.train(counts, options, by_totals(advance), job.threads)
+    if not job.sizes:
+        with listener.task("training", options.vocab_size or 0, "token") as advance:
+            trained = trainer.train(counts, options, by_totals(advance), job.threads)
+        done = _written(trained, options, job, target, counts)
+        return replace(done, steps=steps)
+    each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)
+    targets = [None if path is None else Target(path) for path in _paths(job, target)]
+    files = tuple(
+        _written(trained, sized(options, size), job, own, counts)
+        for size, own, trained in zip(job.sizes, targets, each_size, strict=True)
+    )
+    return TrainedFile(counts.total, counts.unique, sizes=files)
+
+
+def trained_sizes(
+    counts: _core.Counts, options: Options, sizes: Sequence[int], *, threads: int = 1, listener: Listener = SILENCE
+) -> Iterator[Trained]:
+    """Yield a tokenizer of each size: all of one training if they nest, else each of its own.
+
+    Raises:
+        TrainingError: if there is nothing to train on, or a vocabulary has no room.
+    """
+    trainer = trainer_for(options)
+    nests = trainer.nests(options)
+    if not nests:
+        listener.note("the sizes do not nest in this algorithm: each is trained by itself, on the same counts")
+    for run in (sizes,) if nests else ((size,) for size in sizes):
+        with listener.task("training", max(run), "token") as advance:
+            yield from trainer.train_sizes(counts, options, run, by_totals(advance), threads)
+
+
+def _written(
+    trained: Trained, options: Options, job: TrainJob, target: Target | None, counts: _core.Counts
+) -> TrainedFile:
+    """Write a tokenizer to its file."""
+    from bpe_cli.formats import dump
+    from bpe_cli.sinks.atomic import open_output, open_stdout
+    from bpe_cli.tokenizer.special_tokens import dead_merges
+
     if job.target is not None:
         from bpe_cli.jobs.targets import check_target
 
         check_target(trained.tokenizer, job.target, finished=True)
     if target is not None:
-        signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
+        paths = job.source.paths if job.source is not None else ()
+        signed = trainer_for(options).signed(trained.tokenizer, paths, target.path)
         content = dump(signed, job.file_format or "bpe.json", job.losses)[""]  # ids: nobody knows them yet
         with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
-    return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, steps)
+    return TrainedFile(
+        counts.total, counts.unique, trained, options.vocab_size, dead, path=None if target is None else target.path
+    )
 
 
 # -- the library's call ----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, fields, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -198,6 +198,35 @@ class Trainer(ABC, Generic[Chosen]):
             TrainingError: if there is nothing to train on, or the vocabulary has no room for what it begins with.
         """
 
+    def nests(self, options: Chosen) -> bool:
+        """Return whether a smaller vocabulary is the beginning of a larger one: one training makes all sizes."""
+        return False
+
+    def train_sizes(
+        self,
+        counts: _core.Counts,
+        options: Chosen,
+        sizes: Sequence[int],
+        progress: Progress | None = None,
+        threads: int = 1,
+    ) -> Iterator[Trained]:
+        """Yield a tokenizer of each size, trained on the same counts: what training that size alone gives.
+
+        One training makes all of them if they nest; else each is trained by itself.
+
+        Args:
+            counts: How often each piece occurs.
+            options: What to train; their ``vocab_size`` is not used.
+            sizes: The sizes, at least one, ascending.
+            progress: As for ``train``.
+            threads: Number of threads. Never changes the result.
+
+        Raises:
+            TrainingError: as for ``train``.
+        """
+        for size in sizes:
+            yield self.train(counts, sized(options, size), progress, threads)
+
     @abstractmethod
     def untrained(self, options: Chosen) -> Tokenizer:
         """Return an almost empty tokenizer of the same kind, to see early whether it could be written.
@@ -217,6 +246,27 @@ class Trainer(ABC, Generic[Chosen]):
     def signed(self, tokenizer: Tokenizer, inputs: Sequence[str], output: str | None) -> Tokenizer:
         """Return a tokenizer that states the files of its training, if its kind does."""
         return tokenizer
+
+
+def sized(options: Chosen, size: int | None) -> Chosen:
+    """Return options with another size of the vocabulary."""
+    return replace(options, vocab_size=size)
+
+
+def merges_within(products: Sequence[int], first: int, size: int) -> int:
+    """Return how many of the merges of a training are those of a training that ends at ``size`` tokens.
+
+    A merge whose product is there already adds no token, and a training never ends with one.
+
+    Args:
+        products: The token that each merge makes, of a training to ``size`` tokens or more.
+        first: The number of tokens before the first merge.
+        size: The size.
+
+    >>> merges_within([2, 3, 2, 4], first=2, size=4), merges_within([2, 3, 2, 4], first=2, size=5)
+    (2, 4)
+    """
+    return products.index(size - 1) + 1 if size > first else 0
 
 
 def check_list(name: str, texts: Sequence[str]) -> None:
