@@ -87,7 +87,6 @@ class Training:
 
     words: bpe.Training[bytes]
     runs: Words
-    vocab_size: int
     max_words: int | None
     never_within: tuple[bytes, ...]
 
@@ -100,14 +99,16 @@ class Training:
         """Return the merges that the second stage takes over, and what it does with the runs after them."""
         runs, kept = inherit(self.runs, merges)
         tokens = list(dict.fromkeys([*self.initial, *(left + right for left, right in kept)]))
-        first = self.words.allow
+        first, longest = self.words.allow, self.words.max_token_length
 
         def allow(token: bytes) -> bool:
+            if longest is not None and len(token) > longest:
+                return False
             vetoed = not may_be(token, max_words=self.max_words, never_within=self.never_within)
             return not vetoed and (first is None or first(token))
 
         return kept, replace(
-            self.words, words=runs, initial=tuple(tokens), vocab_size=self.vocab_size, num_merges=None, allow=allow
+            self.words, words=runs, initial=tuple(tokens), num_merges=None, max_token_length=None, allow=allow
         )
 
     def merges(self) -> list[Pair]:
@@ -163,4 +164,4 @@ def train(
         max_token_length=max_token_length,
         allow=allow,
     )
-    return Training(first, bpe.byte_words(runs), vocab_size, max_words, tuple(never_within))
+    return Training(first, bpe.byte_words(runs), max_words, tuple(never_within))
