@@ -31,6 +31,8 @@ _ARGUMENTS = {
     'documents="jsonl"': "--jsonl",
     'documents="lines"': "--lines",
     "format=NAME": "--from",
+    "held_out": "--valid",
+    "pictures": "--svg",
     "generation_prompt=False": "--no-generation-prompt",
     "glossaries": "--glossary",
     "limits": "--max-regression",
