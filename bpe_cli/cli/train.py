@@ -11,6 +11,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, note, print_json, process_streams, write_page
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
+from bpe_cli.cli.train_corpora import Corpora
 from bpe_cli.cli.train_curve import HeldOut
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
@@ -375,6 +376,7 @@ def run(
     written: Written,
     stages: Stages,
     counts: Counts,
+    corpora: Corpora,
     held_out: HeldOut,
     documents: options.Documents,
     running: options.Running,
@@ -392,6 +394,10 @@ def run(
         bpe train corpus.txt -s 8000,16000,32000 --valid held-out.txt --d-model 1024 --svg curve.svg
 
         bpe train corpus.txt -a unigram -s 8000 -o tokenizer.json
+
+        bpe train --language th=thai/ --language en=english/ --weight th=3 -s 32000 -o tokenizer.json
+
+        bpe train corpus.txt --lines --sample 1000000 -s 32000 -o tokenizer.json
 
         bpe train part1.txt --counts-out 1.counts
 
@@ -438,9 +444,10 @@ def run(
     if counts.from_counts and folder is not None:
         raise UsageError("--from-counts and --counts-dir cannot be used together")
     is_there = folder is not None and not documents.inputs and documents.text is None
+    named = corpora.named(documents, running.block_size)
     job = TrainJob(
         settings,
-        None if counts.from_counts or is_there else documents.source(running.block_size),
+        None if counts.from_counts or is_there or named else documents.source(running.block_size),
         tuple(counts.from_counts or ()),
         folder,
         counts.counts_out,
@@ -457,6 +464,9 @@ def run(
         held_out.source(documents, running.block_size),
         held_out.d_model,
         tuple(each.path for each in pictures),
+        named,
+        corpora.mixture(),
+        corpora.sampled(),
     )
     listener = ConsoleListener(quiet=running.quiet)
     done = train_file(

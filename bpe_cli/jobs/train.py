@@ -10,13 +10,14 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
+from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled, mixed
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, count_within, in_memory
 from bpe_cli.jobs.train_sizes import held_out_read, measured_curve, paths_of_sizes, trained_sizes
 from bpe_cli.support.core_arguments import one_of, pair_of, whole_number, wrong_type
@@ -49,7 +50,10 @@ class TrainJob:
 
     Attributes:
         options: What to train; they choose the algorithm.
-        source: The corpus; None if there are counts.
+        source: The corpus; None if there are counts, or corpora.
+        corpora: Corpora with names, in place of one without.
+        mixture: How much each of them counts.
+        sampled: How many documents are drawn of each corpus; None for all.
         from_counts: Files of counts to add up in place of a corpus.
         counts_folder: The folder in which parts of the corpus are counted, of which those that are there are not
             counted again. Without a corpus all its parts are added up. None to count in one run.
@@ -89,6 +93,9 @@ class TrainJob:
     held_out: Source | None = None
     d_model: int | None = None
     pictures: tuple[str, ...] = ()
+    corpora: tuple[NamedCorpus, ...] = ()
+    mixture: Mixture = field(default_factory=lambda: Mixture({}))
+    sampled: Sampled | None = None
 
     @property
     def losses(self) -> list[str]:
@@ -177,6 +184,7 @@ def train_file(
     target = None if output is None else Target.of(output)
     if job.sizes and job.steps:
         raise UsageError("`steps` shows the training of one size, and there are several", hint="leave `steps` out")
+    _check_corpora(job)
     paths = paths_of_sizes(job.sizes, target) if job.sizes else [target.path if target else None]
     outputs = [
         *(("`output`", path) for path in paths), ("`counts_out`", job.counts_out), ("`page`", job.page),
@@ -213,12 +221,37 @@ def train_file(
     elif job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
-        counts = count_corpus(
-            job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, outputs=outputs,
-            target=target, listener=listener, streams=streams,
-        )  # fmt: skip
+
+        def counted_in(source: Source) -> Counted:
+            return count_corpus(
+                source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
+                sampled=job.sampled, listener=listener, streams=streams,
+            )  # fmt: skip
+
+        if job.corpora:
+            named = [(each.name, counted_in(each.source)) for each in job.corpora]
+            counts = mixed(named, job.mixture, job.max_memory, listener=listener)
+        else:
+            counts = counted_in(job.source or Source())
     with counts if isinstance(counts, CountsOnDisk) else nullcontext():
         return _with_counts(counts, options, job, target, listener, streams, on_counted)
+
+
+def _check_corpora(job: TrainJob) -> None:
+    """Check that what is said of corpora can be done.
+
+    Raises:
+        UsageError: if not.
+    """
+    names = [each.name for each in job.corpora]
+    job.mixture.check_names(names)
+    kept = "`from_counts`" if job.from_counts else "`counts_dir`" if job.counts_folder is not None else None
+    if kept is not None and names:
+        raise UsageError(f"`corpora` are counted in one run, and {kept} are counts already", hint="give one of them")
+    if kept is not None and job.sampled is not None:
+        raise UsageError(f"`sample` draws documents, and {kept} has counts of pieces", hint="give one of them")
+    if sum("-" in each.source.paths for each in job.corpora) > 1:
+        raise UsageError("stdin can be one corpus only", hint="name files for the others")
 
 
 def _with_counts(
@@ -330,7 +363,8 @@ def _written(
 
         check_target(trained.tokenizer, job.target, finished=True)
     if target is not None:
-        paths = job.source.paths if job.source is not None else ()
+        sources = [*([job.source] if job.source is not None else []), *(each.source for each in job.corpora)]
+        paths = [path for source in sources for path in source.paths]
         signed = trainer_for(options).signed(trained.tokenizer, paths, target.path)
         content = dump(signed, job.file_format or "bpe.json", job.losses)[""]  # ids: nobody knows them yet
         with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
