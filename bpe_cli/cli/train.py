@@ -11,6 +11,8 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, note, print_json, process_streams, write_page
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
+from bpe_cli.cli.train_corpora import Corpora
+from bpe_cli.cli.train_curve import HeldOut
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
 from bpe_cli.jobs.files import check_outputs
@@ -236,14 +238,21 @@ class Written:
         usual = 10 if self.json or self.html is not None else 0
         return usual if self.pairs is None else self.pairs
 
-    def check(self) -> None:
+    def check(self, *, is_measured: bool = False) -> None:
         """Check that what is said of steps has steps, and that no two outputs are one.
+
+        Args:
+            is_measured: Whether there is held-out text, of which ``--json`` prints the numbers.
 
         Raises:
             UsageError: if an option would do nothing, or two outputs are one.
         """
         of_steps = {"--pairs": self.pairs, "--full": self.full, "--json": self.json, "--html": self.html}
         given = [name for name, value in of_steps.items() if value not in (None, False)]
+        if self.steps and is_measured:
+            raise UsageError("--steps and --valid show different things", hint="ask for one at a time")
+        if is_measured and self.json:
+            given.remove("--json")
         if given and not self.steps:
             raise UsageError(f"{given[0]} is for --steps", hint="--steps shows the training step by step")
         if self.full and self.pairs is not None:
@@ -381,6 +390,8 @@ def run(
     written: Written,
     stages: Stages,
     counts: Counts,
+    corpora: Corpora,
+    held_out: HeldOut,
     documents: options.Documents,
     running: options.Running,
 ) -> None:
@@ -394,7 +405,13 @@ def run(
 
         bpe train corpus.txt -s 8000,16000,32000 -o 'tokenizer-{size}.json'
 
+        bpe train corpus.txt -s 8000,16000,32000 --valid held-out.txt --d-model 1024 --svg curve.svg
+
         bpe train corpus.txt -a unigram -s 8000 -o tokenizer.json
+
+        bpe train --language th=thai/ --language en=english/ --weight th=3 -s 32000 -o tokenizer.json
+
+        bpe train corpus.txt --lines --sample 1000000 -s 32000 -o tokenizer.json
 
         bpe train part1.txt --counts-out 1.counts
 
@@ -419,17 +436,21 @@ def run(
     if model.help_algorithm:
         print(help_of(model.name, trainer))
         return
-    written.check()
+    written.check(is_measured=held_out.valid is not None)
+    pictures = held_out.pictures()
+    if held_out.markdown and written.json:
+        raise UsageError("--json and --markdown cannot be used together")
     output = written.output
     folder = counts.folder()
     keeps = counts.counts_out is not None or folder is not None
-    counting_only = model.vocab_size is None and keeps and not written.steps and output is None
+    counting_only = model.vocab_size is None and keeps and not written.steps and output is None and not held_out.valid
     any_size = counting_only and model.kind != "byte"  # whose size is no choice
     settings = options_of(
         model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or (),
         preset_of(model.kind, model.compat),
     )  # fmt: skip
-    if output is None and not counting_only and not written.steps and sys.stdout.isatty():
+    shows = written.steps or held_out.valid is not None
+    if output is None and not counting_only and not shows and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
@@ -437,9 +458,10 @@ def run(
     if counts.from_counts and folder is not None:
         raise UsageError("--from-counts and --counts-dir cannot be used together")
     is_there = folder is not None and not documents.inputs and documents.text is None
+    named = corpora.named(documents, running.block_size)
     job = TrainJob(
         settings,
-        None if counts.from_counts or is_there else documents.source(running.block_size),
+        None if counts.from_counts or is_there or named else documents.source(running.block_size),
         tuple(counts.from_counts or ()),
         folder,
         counts.counts_out,
@@ -453,11 +475,17 @@ def run(
         None if folder is None else engine_named(counts.engine, counts.processes or running.threads),
         written.target,
         model.sizes if len(model.sizes) > 1 else (),
+        held_out.source(documents, running.block_size),
+        held_out.d_model,
+        tuple(each.path for each in pictures),
+        named,
+        corpora.mixture(),
+        corpora.sampled(),
     )
     listener = ConsoleListener(quiet=running.quiet)
     done = train_file(
         job,
-        sys.stdout.buffer if output is None and not written.steps else _named(output, model.sizes),
+        sys.stdout.buffer if output is None and not shows else _named(output, model.sizes),
         listener=listener,
         streams=process_streams(),
         on_counted=lambda counted: note(
@@ -467,6 +495,8 @@ def run(
         ),
     )
     _show(done, model.name, written, listener)
+    if done.curve is not None:
+        held_out.show(done.curve, pictures, json=written.json, quiet=running.quiet)
 
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:

@@ -311,6 +311,7 @@ SEED = 12345678
 """Where the random numbers begin unless the caller says otherwise."""
 
 _MASK = (1 << 64) - 1
+_BLOCK_BYTES = 8 << 20
 
 
 def _random_bits(seed: int) -> Iterator[int]:
@@ -349,11 +350,22 @@ def reservoir(documents: Iterable[bytes], size: int, seed: int = SEED) -> list[b
 
 
 def sample(blocks: Iterable[Block], size: int | None, seed: int = SEED) -> Iterable[Block]:
-    """Return the blocks as they are, or one block with a sample of their documents."""
-    if size is None:
-        return blocks
-    documents = (document for ended in whole_documents(blocks) for document in ended)
-    return [Block.of(reservoir(documents, size, seed))]
+    """Return the blocks as they are, or blocks with a sample of their documents."""
+    return blocks if size is None else _drawn_blocks(blocks, size, seed)
+
+
+def _drawn_blocks(blocks: Iterable[Block], size: int, seed: int) -> Iterator[Block]:
+    chosen = reservoir((document for ended in whole_documents(blocks) for document in ended), size, seed)
+    waiting: list[bytes] = []
+    bytes_waiting = 0
+    for document in chosen:
+        waiting.append(document)
+        bytes_waiting += len(document)
+        if bytes_waiting >= _BLOCK_BYTES:
+            yield Block.of(waiting)
+            waiting, bytes_waiting = [], 0
+    if waiting:
+        yield Block.of(waiting)
 
 
 def drawn(size: int | None) -> dict[str, int]:
