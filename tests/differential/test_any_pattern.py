@@ -324,14 +324,14 @@ def test_properties():
     [
         ("(?:a+)+b", 1),
         ("(?:(?:a|aa)+)+(?<=ab)", 1),
-        ("(?:a|aa)+?(?=b)|a", 50_000),
-        ("(?:a{1,3}){2,}+b|aa", 25_000),
+        ("(?:a|aa)+?(?=b)|a", 5_000),
+        ("(?:a{1,3}){2,}+b|aa", 2_500),
         ("(?=(?:a+)+b)|(?:a+?)+?(?!a)", 1),
         ("(?:a{2,90}){9,}(?=bb)", 1),
     ],
 )
 def test_hostile_patterns_end(pattern, pieces):
     """What a backtracking engine tries for ever is tried once in each place."""
-    assert len(ends(core(pattern), b"a" * 50_000)) == pieces
+    assert len(ends(core(pattern), b"a" * 5_000)) == pieces
     short = b"a" * 12
     assert ends(core(pattern), short) == ends(RegexSplitter([pattern]), short)
