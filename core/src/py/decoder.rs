@@ -35,7 +35,7 @@ pub fn decode_lists<'py>(
     let py = lists.py();
     let found = PyList::empty(py);
     let (mut ids, mut ends) = (Vec::new(), Vec::new());
-    let mut flush = |ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
+    let flush = |ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
         let texts = py.detach(|| decode::decode_several(ids, ends, tokens, special, threads))?;
         for bytes in texts.iter().flat_map(Texts::iter) {
             match std::str::from_utf8(bytes) {

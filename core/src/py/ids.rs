@@ -9,7 +9,10 @@ const TOGETHER: usize = 64;
 
 /// A number for each id, made when one near it is first asked for, and then shared by all lists: a list of ids that has
 /// only to point to its numbers is made in a fraction of the time, and takes a fifth of the memory.
-pub struct Ids(Box<[PyOnceLock<Box<[Py<PyInt>; TOGETHER]>>]>);
+pub struct Ids(Box<[PyOnceLock<Several>]>);
+
+/// Numbers that are made together.
+type Several = Box<[Py<PyInt>; TOGETHER]>;
 
 impl Ids {
     /// Numbers for the ids below a size; those of other ids are made anew each time.
@@ -35,7 +38,7 @@ impl Ids {
     }
 }
 
-fn made_from(py: Python<'_>, first: usize) -> Box<[Py<PyInt>; TOGETHER]> {
+fn made_from(py: Python<'_>, first: usize) -> Several {
     Box::new(std::array::from_fn(|place| {
         PyInt::new(py, first + place).unbind()
     }))
