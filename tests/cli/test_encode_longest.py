@@ -1,4 +1,4 @@
-"""``bpe encode --inference``: a vocabulary applied by its longest tokens, from the command line."""
+"""``bpe encode --inference``: a vocabulary applied by its longest tokens, or the fewest, from the command line."""
 
 from __future__ import annotations
 
@@ -69,3 +69,13 @@ def test_longest_match_never_cuts_a_mark(tmp_path, form, prefix, inference):
         assert "<unk>" not in call(*encode, "--to", "tokens", cwd=tmp_path).text.split()
         ids = call(*encode, cwd=tmp_path).out
         assert call("decode", "-t", "t.json", input=ids, cwd=tmp_path).text == words
+
+
+def test_the_fewest_tokens_of_any_vocabulary(tmp_path):
+    shown = call("encode", "-T", "on lighthouses", "-t", "gpt2", "--to", "tokens", "--inference", "fewest")
+    assert (shown.status, shown.err, shown.text) == (0, "", "on Ġlight houses\n")
+    (tmp_path / "text").write_text("we know new words\n" * 3)
+    call("train", "text", "-a", "wordpiece", "-s", "40", "-q", "-o", "t.json", cwd=tmp_path)
+    refused = call("encode", "-T", "new", "-t", "t.json", "--inference", "fewest", cwd=tmp_path)
+    message = "the fewest tokens are looked for in vocabularies of BPE and unigram models, and this is wordpiece"
+    assert (refused.status, refused.err) == (2, error(message))
