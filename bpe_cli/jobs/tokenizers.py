@@ -107,6 +107,14 @@ class TokenizerChoice:
                 '`frequencies` says which of equally long tokens is tried first, with `inference="longest"`'
             )
 
+    def with_fewest_tokens(self) -> TokenizerChoice:
+        """Return the same, applied by the fewest tokens, with a label that says so.
+
+        >>> TokenizerChoice("gpt2").with_fewest_tokens().label
+        'gpt2, fewest'
+        """
+        return replace(self, inference="fewest", label=f"{self.label or self.name}, fewest")
+
     def load(self) -> Tokenizer:
         """Load it.
 

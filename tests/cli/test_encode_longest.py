@@ -71,6 +71,17 @@ def test_longest_match_never_cuts_a_mark(tmp_path, form, prefix, inference):
         assert call("decode", "-t", "t.json", input=ids, cwd=tmp_path).text == words
 
 
+@pytest.mark.parametrize("tokenizer", ["gpt2", "o200k_base"])
+def test_blocks_and_threads_change_no_fewest_token(tokenizer, corpora):
+    text = corpora / "languages" / "hi.txt"
+    results = {
+        call("encode", text, "-t", tokenizer, "--inference", "fewest", "--block-size", size, "-j", threads).out
+        for size, threads in (("1", "1"), ("7", "2"), ("4096", "2"), ("1000000", "1"))
+    }
+    assert len(results) == 1
+    assert call("decode", "-t", tokenizer, input=results.pop()).out == text.read_bytes()
+
+
 def test_the_fewest_tokens_of_any_vocabulary(tmp_path):
     shown = call("encode", "-T", "on lighthouses", "-t", "gpt2", "--to", "tokens", "--inference", "fewest")
     assert (shown.status, shown.err, shown.text) == (0, "", "on Ġlight houses\n")
