@@ -8,6 +8,7 @@ that counts with two cuts are saved, added up and spilled as all others.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli import _core
@@ -16,7 +17,7 @@ from bpe_cli.stages.counting import SplitText
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.trainers.base import check_list
-from bpe_cli.trainers.counts import ALL_MEMORY, new_counts
+from bpe_cli.trainers.counts import ALL_MEMORY, items_of, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli.trainers.base import Progress
@@ -57,6 +58,13 @@ class TwoCuts:
             own = new_counts(ALL_MEMORY)
             cut.count_pieces(own, lines, matcher, threads)
             counts.add_marked(own, mark)
+
+
+def runs_of(counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
+    """Yield the runs of words with their counts; they have all text between them."""
+    for piece, number in items_of(counts):
+        if piece.startswith(RUN_MARK):
+            yield piece[len(RUN_MARK) :], number
 
 
 def check(options: BbpeOptions) -> None:
