@@ -7,6 +7,7 @@ libraries, and is picked by ``compat``, is how ties are decided, how ids are giv
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +25,16 @@ from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import superwords
-from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.base import (
+    Front,
+    Progress,
+    SplittingOptions,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    merges_within,
+    sized,
+)
 from bpe_cli.trainers.bbpe_rules import COMPAT, Compat, Rules
 from bpe_cli.trainers.counts import items_of, mark_pieces, new_counts, read_words, refuse_nothing, small
 
@@ -262,19 +272,38 @@ class Bbpe(Trainer[BbpeOptions]):
         """Return which Unicode version cuts the text: the core's, or that of the ``regex`` module."""
         return f"regex {regex_version()}" if self.slow_patterns(options) else _core.UNICODE_VERSION
 
+    def nests(self, options: BbpeOptions) -> bool:
+        """Return whether the merges of a smaller vocabulary are the first ones of a larger: not with two stages."""
+        return not options.superwords
+
     def train(
         self, counts: _core.Counts, options: BbpeOptions, progress: Progress | None = None, threads: int = 1
     ) -> BbpeTrained:
         """Learn merges from counts."""
+        return next(self.train_sizes(counts, options, (options.vocab_size,), progress, threads))
+
+    def train_sizes(
+        self,
+        counts: _core.Counts,
+        options: BbpeOptions,
+        sizes: Sequence[int],
+        progress: Progress | None = None,
+        threads: int = 1,
+    ) -> Iterator[BbpeTrained]:
+        """Learn merges from counts once, for the largest size, and yield the beginning of them for each size."""
+        if len(sizes) > 1 and not self.nests(options):
+            yield from super().train_sizes(counts, options, sizes, progress, threads)
+            return
         refuse_nothing(counts)
         initial, symbols, specials = initial_tokens(options, counts)
-        _check_size(options, len(initial), len(symbols))
+        for size in sizes:
+            _check_size(sized(options, size), len(initial), len(symbols))
         late = () if options.rules.special_first else options.special_tokens
         marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
-        learnt: dict[str, Any] = {
+        common: dict[str, Any] = {
             "initial": initial,
             "symbols": symbols,
-            "vocab_size": options.vocab_size - len(late),
+            "vocab_size": max(sizes) - len(late),
             "min_frequency": options.minimum,
             "tie": options.rules.tie,
             "boundary_mark": mark,
@@ -286,35 +315,30 @@ class Bbpe(Trainer[BbpeOptions]):
             },
         }
         if options.superwords:
-            trained = superwords.train(marked, options, learnt, progress, threads)
+            trained = superwords.train(marked, options, common, progress, threads)
         else:
-            trained = _core.train_bpe(marked, options_json(**learnt), progress)
-        blob, ends = trained.tokens()
-        vocabulary = Vocabulary(blob, array("I", bytes(ends)))
-        specials |= {content: vocabulary.size + place for place, content in enumerate(late)}
-        tokenizer = self._assemble(options, vocabulary, Merges(array("I", bytes(trained.merges))), specials)
-        merges = memoryview(trained.counts)
-        return BbpeTrained(
-            tokenizer,
-            (
-                plural(len(symbols), "byte"),
-                plural(len(merges), "merge"),
-                f"{len(options.special_tokens)} special",
-            ),
-            no_pair(
-                options.minimum,
-                unit="byte",
-                max_token_length=options.max_token_length,
-                max_digits=options.max_digits,
-                character_boundaries=options.character_boundaries,
-                bounded=bool(mark),
+            trained = _core.train_bpe(marked, options_json(**common), progress)
+        blob, bounds = trained.tokens()
+        ends, merges = array("I", bytes(bounds)), array("I", bytes(trained.merges))
+        for size in sizes:
+            learnt = size - len(late)
+            exhausted = learnt > len(ends)
+            number = len(merges) // 3 if exhausted else merges_within(merges[2::3], len(initial), learnt)
+            own_ends = ends[:learnt]
+            vocabulary = Vocabulary(blob[: own_ends[-1]], own_ends)
+            named = specials | {content: vocabulary.size + place for place, content in enumerate(late)}
+            shortfall = no_pair(
+                options.minimum, unit="byte", max_token_length=options.max_token_length, max_digits=options.max_digits,
+                character_boundaries=options.character_boundaries, bounded=bool(mark),
+            )  # fmt: skip
+            yield BbpeTrained(
+                self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
+                (plural(len(symbols), "byte"), plural(number, "merge"), f"{len(options.special_tokens)} special"),
+                shortfall if exhausted else None,
+                merge_counts=memoryview(trained.counts)[:number],
+                exhausted=exhausted,
+                alphabet_size=len(symbols),
             )
-            if trained.exhausted
-            else None,
-            merge_counts=merges,
-            exhausted=trained.exhausted,
-            alphabet_size=len(symbols),
-        )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
         """Return the result of a training without merges, to see early what could not be done."""
