@@ -192,8 +192,8 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     if options.alphabet == "seen":
         present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
-        for piece, _ in items_of(counts):
-            present_bytes.update(piece.replace(mark, b"") if mark else piece[options.superwords :])
+        for piece, _ in superwords.runs_of(counts) if options.superwords else items_of(counts):
+            present_bytes.update(piece.replace(mark, b"") if mark else piece)
         alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
     specials: dict[str, int] = {}

@@ -67,7 +67,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::numbers::{
-        line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts, write_rows,
+        line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts,
+        write_rows,
     };
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
