@@ -117,6 +117,20 @@ class Model:
             help="The longest token to learn (bbpe: in bytes; others: in characters).",
         ),
     ] = None
+    superwords: Annotated[
+        bool,
+        _model_option(
+            "--superwords",
+            help="bbpe: learn tokens of several words in a second stage (SuperBPE). Learns from lines.",
+        ),
+    ] = False  # fmt: skip
+    switch: Annotated[
+        int | None,
+        _model_option(
+            "--switch", metavar="N", min=0, show_default="9/10 of all tokens",
+            help="With --superwords: the number of merges inside words, which the second stage takes over.",
+        ),
+    ] = None  # fmt: skip
     compat: Annotated[
         str | None,
         _model_option(
@@ -499,6 +513,8 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
         "min_frequency": model.min_frequency,
         "initial_alphabet": model.initial_alphabet,
         "max_token_length": model.max_token_length,
+        "superwords": model.superwords or None,
+        "switch": model.switch,
         "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
         "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,

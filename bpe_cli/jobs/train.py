@@ -789,7 +789,7 @@ def _of_kind(name: str, value: object, kind: Any) -> object:
         from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 
         return (normalizers_named if name == "normalizer" else pre_tokenizers_named)(value)
-    if isinstance(value, str) and name == "pattern":
+    if isinstance(value, str) and name in ("pattern", "run_pattern"):
         from bpe_cli.stages.patterns import resolve_pattern
 
         return "" if value in ("", "none") else resolve_pattern(value)

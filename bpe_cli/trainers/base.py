@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 _LARGEST = (1 << 63) - 1
 _LONGEST = (1 << 32) - 1
-_LENGTHS = frozenset({"max_token_length", "max_digits"})
+_LENGTHS = frozenset({"max_token_length", "max_digits", "max_words"})
 """Options that are lengths of tokens, which the core keeps in 32 bits."""
 
 
