@@ -897,11 +897,11 @@ def extend(
     from bpe_cli.jobs.changes import Change
 
     if [size, add, replace].count(None) != 2:
-        raise UsageError("`extend` needs one of `size`, `add` and `replace`")
+        raise UsageError("extend needs one of size, add and replace")
     if replace is not None and prune_to is not None:
-        raise UsageError("`replace` and `prune_to` are two changes")
+        raise UsageError("replace and prune_to are two changes")
     if (replace is None and prune_to is None) != (counts_from is None):
-        raise UsageError("`counts_from` belongs to `replace` or `prune_to`")
+        raise UsageError("counts_from belongs to replace or prune_to")
     change = Change(
         prune_to=None if prune_to is None else _size(prune_to, "prune_to"),
         extend_to=None if size is None else _size(size),

@@ -165,7 +165,7 @@ def _conversions(dtype: str) -> tuple[Callable[[Rows], Floats] | None, Callable[
 def _chosen(header: Header, wanted: list[str] | None) -> list[str]:
     names = wanted if wanted is not None else [name for name in header.tensors if name.endswith(USUAL_NAMES)]
     if not names:
-        raise UsageError("no tensor has the usual name of embeddings", hint="name them with `tensors`")
+        raise UsageError("no tensor has the usual name of embeddings", hint="name them: tensors=[...]")
     return names
 
 

@@ -146,7 +146,9 @@ class Change:
         from bpe_cli.trainers.counts import new_counts
 
         counts = new_counts()
-        with reading_to_count(source, tokenizer.slow_patterns, outputs, listener=listener, streams=streams) as blocks:
+        with reading_to_count(
+            source, tokenizer.slow_patterns, outputs, tokenizer=tokenizer, listener=listener, streams=streams
+        ) as blocks:
             surgery.count_pieces(tokenizer, blocks, counts, self.threads, specials)
         return counts
 

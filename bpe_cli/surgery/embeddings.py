@@ -84,7 +84,7 @@ class IdMap:
             if not all(each is None or (type(each) is int and each >= 0) for each in ids):
                 raise ValueError
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise FormatError("this is no map of ids as `convert` writes it") from error
+            raise FormatError("this is no map of ids as bpe convert writes it") from error
         return cls(parsed["size"], first, made_of, other)
 
     @cached_property
@@ -190,9 +190,9 @@ def by_pursuit(
     np = numpy()
     read = to_floats or (lambda rows: rows.astype(np.float64))
     if not id_map.other_to_new:
-        raise UsageError("a donor needs the map of a union: one with `other_to_new`")
+        raise UsageError("a donor needs the map of a union: one with other_to_new")
     if sparsity < 1:
-        raise UsageError("`sparsity` is at least 1")
+        raise UsageError("sparsity is at least 1")
     if len(donor) <= max(id_map.other_to_new):
         raise UsageError(f"the donor has {len(donor):,} rows, and its ids run to {max(id_map.other_to_new):,}")
     anchors: dict[int, int] = {}

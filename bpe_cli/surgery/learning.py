@@ -61,7 +61,7 @@ def learn(
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")
     if max_token_length is not None and tie != "smallest-text":
-        raise UsageError('`max_token_length` needs `tie="smallest-text"` here')
+        raise UsageError('max_token_length needs tie="smallest-text" here')
     model = extensible(tokenizer.live_model)
     size = tokenizer.vocab_size
     usual = 2 if isinstance(model, CharacterBpe) else 1

@@ -80,7 +80,7 @@ def prune(
     if isinstance(model, (MergeBpe, CharacterBpe, ScoredBpe)):
         gone = {*choose_leaves(model, counts, removable, excess, progress, order)}
     elif order != "recounted":
-        raise UsageError(f"{model.kind} has no leaves: `order` is for models that merge")
+        raise UsageError(f"{model.kind} has no leaves: order is for models that merge")
     else:
         gone = _choose_in_rounds(model, counts, removable, excess, progress)
     if len(gone) < excess:

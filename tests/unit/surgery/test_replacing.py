@@ -88,6 +88,7 @@ def test_laws(words, used, learnt, merges, number, kind):
     compared()
 
 
+@at_least(15)
 @given(WORDS, WORDS, WORDS, st.integers(4, 12), st.integers(1, 3))
 def test_it_is_pruning_and_extending_but_for_ids(words, used, learnt, merges, number):
     begun = byte_level(words, merges)
@@ -106,6 +107,7 @@ def test_it_is_pruning_and_extending_but_for_ids(words, used, learnt, merges, nu
     if not extended.notes and extended.made_of:  # there was enough to learn
         there = replace_tokens(begun, number, counts, others)
         assert texts_of(there.tokenizer) == texts_of(both.tokenizer)
+    compared()
 
 
 def test_a_token_that_is_learnt_again_keeps_its_id():
