@@ -338,6 +338,9 @@ class Counts:
     def merge(self, other: Counts) -> None:
         """Add another's counts, its new pieces after this one's."""
 
+    def add_marked(self, other: Counts, mark: Buffer) -> None:
+        """Add another's counts with a mark before each piece."""
+
     def dump(self) -> bytes:
         """Serialise: for each piece a LEB128 length, a LEB128 count, the bytes."""
 
@@ -605,6 +608,10 @@ class BpeTraining:
 def train_bpe(counts: Counts, options: bytes, progress: _Progress | None = None) -> BpeTraining:
     """Learn merges from counts; progress in tokens. Options: ``trainers::bpe::Options``."""
 
+def train_superwords(counts: Counts, options: bytes, threads: int, progress: _Progress | None = None) -> BpeTraining:
+    """Learn merges inside words, and then across the spaces between them, from counts of both, which marks tell apart.
+    Progress in tokens. Options: ``trainers::bpe::superwords::SuperwordOptions``."""
+
 def resume_bpe(
     ids: Buffer, ends: Buffer, counts: Buffer, options: bytes, progress: _Progress | None = None
 ) -> BpeTraining:
@@ -779,6 +786,9 @@ def usable_documents(block: _Block, first: int, end: int, longest: int, reserved
         longest: The most bytes.
         reserved: The text, which is not empty.
     """
+
+def line_ends(block: _Block) -> U64Array:
+    r"""Find where each line of a block's documents ends (u64), its ``\n`` being a part of it."""
 
 def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
     r"""Take the ends of lines, ``\n`` or ``\r\n``, out of a text. Gives the text without them, and where each line

@@ -19,12 +19,13 @@ from bpe_cli.stages.patterns import SAMPLE
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import Options, SplittingOptions
+from bpe_cli.trainers.base import Options, SplittingOptions, sample
 from bpe_cli.trainers.counts import ALL_MEMORY, DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
+    from bpe_cli.jobs.mixing import Sampled
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
@@ -39,6 +40,7 @@ def count_corpus(
     threads: int = 1,
     outputs: Outputs = (),
     target: Target | None = None,
+    sampled: Sampled | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
 ) -> Counted:
@@ -51,6 +53,7 @@ def count_corpus(
         threads: Number of threads. Never changes the result.
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
+        sampled: How many documents are drawn; None to count all of them.
         listener: Receives progress and notes.
         streams: The streams around the job.
 
@@ -68,7 +71,8 @@ def count_corpus(
     with reading_to_count(
         source, patterns, outputs, target, tokenizer=untrained, listener=listener, streams=streams
     ) as blocks:
-        return count_within(trainer, blocks, options, max_memory=max_memory, threads=threads, listener=listener)
+        drawn = blocks if sampled is None else sample(blocks, sampled.size, sampled.seed)
+        return count_within(trainer, drawn, options, max_memory=max_memory, threads=threads, listener=listener)
 
 
 @contextmanager
@@ -93,21 +97,21 @@ def reading_to_count(
     files = find_documents(source, outputs, listener=listener, streams=streams, target=target)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
-    sample = bytearray()
+    beginning = bytearray()
     with reading(source, files, "counting", listener, stdin=streams.read) as blocks:
-        yield blocks if tokenizer is None else _sampled(blocks, sample)
-    if tokenizer is not None and not sample.isascii():
+        yield blocks if tokenizer is None else _with_beginning(blocks, beginning)
+    if tokenizer is not None and not beginning.isascii():
         from bpe_cli.reports.text.clusters import cluster_warning
 
-        for warning in cluster_warning(tokenizer, bytes(sample)):
+        for warning in cluster_warning(tokenizer, bytes(beginning)):
             listener.note(f"{warning.message}; {warning.hint}")
 
 
-def _sampled(blocks: Iterable[Block], sample: bytearray) -> Iterator[Block]:
+def _with_beginning(blocks: Iterable[Block], beginning: bytearray) -> Iterator[Block]:
     """Pass blocks on, and keep their first bytes, which are the same whatever the blocks are."""
     for block in blocks:
-        if len(sample) < SAMPLE:
-            sample += block.data[: SAMPLE - len(sample)]
+        if len(beginning) < SAMPLE:
+            beginning += block.data[: SAMPLE - len(beginning)]
         yield block
 
 

@@ -65,7 +65,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::numbers::{
-        pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts, write_rows,
+        line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts, write_rows,
     };
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
@@ -74,7 +74,7 @@ mod _core {
     #[pymodule_export]
     use super::train::{
         BpeTraining, MaxMatchTraining, UnigramTraining, resume_bpe, train_bpe, train_by_likelihood,
-        train_max_match, train_scored_pairs, train_top_down, train_unigram,
+        train_max_match, train_scored_pairs, train_superwords, train_top_down, train_unigram,
     };
     #[pymodule_export]
     use super::written::{WrittenMerges, WrittenTables, is_plain_json};

@@ -33,7 +33,7 @@ pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
 use lanes::{Machine, Progress};
-use pattern::{DeadEnds, Pattern};
+use pattern::{Known, Pattern};
 use scanner::{Cased, Prefixed, Rules, Spaced, Words};
 
 /// A pattern of GPT's families as data; the fields and values are those of `patterns.Scanner` in Python.
@@ -167,7 +167,7 @@ impl Scanner {
         let way = match &self.0 {
             Way::Whole => Going::Whole,
             &Way::Rule(words, rules) => Going::Rule(words, rules),
-            Way::Pattern(pattern) => Going::Pattern(pattern, DeadEnds::default()),
+            Way::Pattern(pattern) => Going::Pattern(pattern, Known::default()),
             Way::Chain(chain) => Going::Chain(Box::new(Walk::new(chain, text))),
         };
         Ends {
@@ -315,7 +315,7 @@ pub struct Ends<'t> {
 enum Going<'t> {
     Whole,
     Rule(WordRule, Rules),
-    Pattern(&'t Pattern, DeadEnds),
+    Pattern(&'t Pattern, Known),
     /// What walks through several ways to cut.
     Chain(Box<Walk<'t>>),
 }
@@ -346,8 +346,8 @@ impl Ends<'_> {
             (Going::Rule(WordRule::Cased, rules), None) => {
                 progress.fill_by(text, room, |at| Cased::piece(*rules, text, at))
             }
-            (Going::Pattern(pattern, dead_ends), _) => {
-                progress.fill_some(room, |at, room| pattern.fill(text, at, room, dead_ends))
+            (Going::Pattern(pattern, known), _) => {
+                progress.fill_some(room, |at, room| pattern.fill(text, at, room, known))
             }
             (Going::Chain(walk), _) => walk.fill(room),
             (Going::Whole, _) => progress.fill_by(text, room, |_| text.len()),

@@ -188,6 +188,22 @@ impl Counts {
         })?)
     }
 
+    fn add_marked(&self, py: Python<'_>, other: &Self, mark: BufferArg<u8>) -> PyResult<()> {
+        Ok(py.detach(|| {
+            // A copy: whoever holds one lock does not wait for another.
+            let theirs = other.copy();
+            let mut held = self.lock();
+            let own = held.table()?;
+            let mut marked = mark.to_vec();
+            for (piece, count) in theirs {
+                marked.truncate(mark.len());
+                marked.extend_from_slice(&piece);
+                own.add(&marked, count)?;
+            }
+            Ok::<_, Error>(())
+        })?)
+    }
+
     fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = py.detach(|| self.lock().dump().into_owned());
         PyBytes::new(py, &bytes)

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::bits::NUMBER;
-use super::pattern::{DeadEnds, Pattern};
+use super::pattern::{Known, Pattern};
 use super::scanner::{Cased, Prefixed, Rules, Spaced, Words};
 use super::{ScannerSpec, WordRule, class, cut};
 use crate::error::{Result, ensure};
@@ -115,7 +115,7 @@ struct Place {
     /// Ends that are found and not taken, in the piece.
     ends: VecDeque<usize>,
     /// What is known of the piece.
-    dead_ends: DeadEnds,
+    known: Known,
 }
 
 impl<'t> Walk<'t> {
@@ -157,12 +157,9 @@ impl<'t> Walk<'t> {
         let text = &self.text[place.piece.clone()];
         if place.ends.is_empty() {
             let Place {
-                at,
-                ends,
-                dead_ends,
-                ..
+                at, ends, known, ..
             } = place;
-            self.chain.0[number].tell(text, *at, ends, dead_ends);
+            self.chain.0[number].tell(text, *at, ends, known);
         }
         let start = place.at;
         place.at = place.ends.pop_front().unwrap_or(text.len());
@@ -173,11 +170,11 @@ impl<'t> Walk<'t> {
 
 impl Cut {
     /// Adds the ends of at least one piece that begins at an offset of a text.
-    fn tell(&self, text: &[u8], at: usize, ends: &mut VecDeque<usize>, dead_ends: &mut DeadEnds) {
+    fn tell(&self, text: &[u8], at: usize, ends: &mut VecDeque<usize>, known: &mut Known) {
         match self {
             Self::Pattern(pattern) => {
                 let mut room = [0; AHEAD];
-                let found = pattern.fill(text, at, &mut room, dead_ends);
+                let found = pattern.fill(text, at, &mut room, known);
                 ends.extend(&room[..found]);
             }
             Self::Rule(WordRule::Spaced, rules) => ends.push_back(Spaced::piece(*rules, text, at)),

@@ -159,13 +159,7 @@ impl Parser<'_> {
             '\\' if self.take('B') => sets::word_boundary(false),
             '\\' => Tree::One(match self.escape()? {
                 Item::Character(c) => sets::literal(c, options.folds)?,
-                Item::Class { set, folds_alike } => {
-                    ensure!(
-                        folds_alike || !options.folds,
-                        "the core does not run this class in any case"
-                    );
-                    set
-                }
+                Item::Class(class) => class.alone(options.folds)?,
             }),
             '*' | '+' | '?' => return Err(refused("a repetition of nothing")),
             '{' => return Err(refused("a brace that counts nothing")),
@@ -279,29 +273,26 @@ impl Parser<'_> {
     fn brackets(&mut self, options: Options) -> Result<Set> {
         let negated = self.take('^');
         let mut set = Set::empty();
-        let mut first = true;
+        let mut first = None;
+        let mut count = 0;
         loop {
             let item = match self.next()? {
-                ']' if !first => break,
+                ']' if count > 0 => break,
                 '[' if matches!(self.rest.peek(), Some(':' | '=' | '.')) => {
                     return Err(refused("a class with a name in brackets"));
                 }
                 '\\' => self.escape()?,
                 c => Item::Character(c),
             };
-            first = false;
+            count += 1;
             let goes_on = self.rest.peek() == Some(&'-') && !self.take_all_but_last("-]");
             match item {
-                Item::Class { .. } if goes_on => {
+                Item::Class(_) if goes_on => {
                     return Err(refused("a range that begins with a class"));
                 }
-                Item::Class { set: class, .. } => {
-                    ensure!(
-                        !options.folds,
-                        "the core does not run a class in brackets in any case"
-                    );
-                    set.union(&class);
-                }
+                // It stands alone if nothing follows.
+                Item::Class(class) if count == 1 => first = Some(class),
+                Item::Class(class) => set.union(&class.among_others(options.folds)?),
                 Item::Character(begin) if goes_on => {
                     self.rest.next();
                     let end = match self.next()? {
@@ -316,6 +307,12 @@ impl Parser<'_> {
                 }
                 Item::Character(c) => set.union(&sets::literal(c, options.folds)?),
             }
+        }
+        if let Some(class) = first {
+            set.union(&match count {
+                1 => class.alone(options.folds)?,
+                _ => class.among_others(options.folds)?,
+            });
         }
         Ok(match negated {
             true => all_but(&set),

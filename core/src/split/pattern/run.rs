@@ -8,8 +8,8 @@
 
 use std::collections::HashSet;
 
-use super::Pattern;
 use super::automaton::{CUTS, FAILS, MATCHES, STATE};
+use super::table::Table;
 
 /// So many bytes are read without a match before anything is remembered, and from then on one place in so many.
 const FAR: usize = 256;
@@ -17,7 +17,7 @@ const APART: usize = 64;
 
 /// Places and states from which no match is found in a text.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct DeadEnds(HashSet<(usize, usize)>);
+pub(super) struct DeadEnds(HashSet<(usize, usize)>);
 
 /// A search for one match: what is read, and where the last match ends.
 struct Search {
@@ -26,7 +26,7 @@ struct Search {
     last: usize,
 }
 
-impl Pattern {
+impl Table {
     /// Writes the ends of the next pieces from `at` on, where a piece begins, and gives their number: as many as
     /// there is room for, or as the text has left. A match is a piece, and so is what lies between two.
     pub fn fill(

@@ -8,8 +8,8 @@
 //! or before, and reads `a`. By (1) nothing that begins before the cut reads beyond `b`, and by (2) it ends at the same
 //! place when the text ends there. By (4) what begins at `b` is as at a text's beginning.
 
-use super::Pattern;
 use super::automaton::{Automaton, CUTS, FAILS, MATCHES, STATE};
+use super::table::Table;
 use crate::text::{continues, length_from};
 
 /// Which pairs of characters a text can be cut between.
@@ -73,7 +73,7 @@ impl SafePairs {
     }
 }
 
-impl Pattern {
+impl Table {
     /// Gives the last offset inside a text at which it can be cut, whatever stands before or after it; 0 for none.
     pub fn safe_cut(&self, text: &[u8]) -> usize {
         if !self.safe.any {
@@ -93,11 +93,6 @@ impl Pattern {
             }
         }
         0
-    }
-
-    /// Whether there are such offsets in any text.
-    pub fn knows_cuts(&self) -> bool {
-        self.safe.any
     }
 
     /// Whether a text can be cut between any ASCII letter and a space.

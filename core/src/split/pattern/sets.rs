@@ -1,27 +1,95 @@
 //! What the names and the escapes of sets of characters mean, by the tables of `regex-syntax`.
 
-use regex_syntax::hir::{Class, HirKind};
+use regex_syntax::hir::{self, HirKind};
 use regex_syntax::parse;
 
-use super::tree::{Beside, Set, Tree, all_but, set_of};
+use super::tree::{Beside, Set, Tree, all_but, meet, set_of};
 use crate::error::{Result, ensure, invalid};
 
 /// What stands in brackets, or what an escape stands for.
 pub(super) enum Item {
     /// One character.
     Character(char),
-    /// A class.
-    Class {
-        set: Set,
-        /// Whether it holds the same characters where letters match in any case.
-        folds_alike: bool,
-    },
+    /// The characters of a class, or all others.
+    Class(Class),
+}
+
+/// A class of characters, by its name.
+pub(super) struct Class {
+    set: Set,
+    negated: bool,
+    /// Whether it is a property of letters that the module treats in a way of its own where letters match in any case.
+    of_case: bool,
+}
+
+impl Class {
+    fn of(&self, set: Set) -> Set {
+        match self.negated {
+            true => all_but(&set),
+            false => set,
+        }
+    }
+
+    /// The characters that match it where it stands alone.
+    ///
+    /// In any case, the classes of upper, lower and title case become that of all three, and all others stay as they are.
+    ///
+    /// # Errors
+    /// When it is another property of case, in any case.
+    pub fn alone(self, folds: bool) -> Result<Set> {
+        let cased = ["Lu", "Ll", "Lt"].map(|name| known(&format!(r"\p{{{name}}}")));
+        if folds && cased.iter().flatten().any(|each| *each == self.set) {
+            let mut all = Set::empty();
+            for each in cased.iter().flatten() {
+                all.union(each);
+            }
+            return Ok(self.of(all));
+        }
+        ensure!(
+            !(folds && self.of_case),
+            "the core does not run this class in any case"
+        );
+        let set = self.set.clone();
+        Ok(self.of(set))
+    }
+
+    /// The characters that match it where others stand beside it in brackets.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn among_others(self, folds: bool) -> Result<Set> {
+        ensure!(
+            !(folds && self.of_case),
+            "the core does not run this class in any case"
+        );
+        let mut set = self.set.clone();
+        if folds {
+            in_any_case(&mut set)?;
+        }
+        Ok(self.of(set))
+    }
+}
+
+/// Adds what differs from the characters of a set only in case.
+fn in_any_case(set: &mut Set) -> Result<()> {
+    let given = set.clone();
+    let folded = set.try_case_fold_simple();
+    ensure!(folded.is_ok(), "the core has no table of cases");
+    // The module folds by a list of its own: the two letters of Turkish match the `i` of their look.
+    for (letter, other) in [('i', '\u{130}'), ('I', '\u{131}')] {
+        for (one, added) in [(letter, other), (other, letter)] {
+            if meet(&given, &set_of([(one, one)])) {
+                set.union(&set_of([(added, added)]));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The set of the characters that match a character.
 ///
 /// # Errors
-/// When it is to match in any case, and is not ASCII.
+/// When there is no table of cases.
 pub(super) fn literal(character: char, folds: bool) -> Result<Set> {
     range(character, character, folds)
 }
@@ -29,31 +97,11 @@ pub(super) fn literal(character: char, folds: bool) -> Result<Set> {
 /// The set of the characters from one to another, and if need be of those that differ from them only in case.
 ///
 /// # Errors
-/// When they are to match in any case, and not all are ASCII.
+/// When there is no table of cases.
 pub(super) fn range(first: char, last: char, folds: bool) -> Result<Set> {
     let mut set = set_of([(first, last)]);
-    if !folds {
-        return Ok(set);
-    }
-    ensure!(
-        last.is_ascii(),
-        "the core does not run characters outside of ASCII in any case"
-    );
-    for letter in first..=last {
-        // The module folds by a list of its own: the two letters of Turkish match the `i` of their look.
-        let other = match letter {
-            'k' | 'K' => '\u{212A}',
-            's' | 'S' => '\u{17F}',
-            'i' => '\u{130}',
-            'I' => '\u{131}',
-            _ => letter,
-        };
-        let cases = [
-            letter.to_ascii_lowercase(),
-            letter.to_ascii_uppercase(),
-            other,
-        ];
-        set.union(&set_of(cases.map(|case| (case, case))));
+    if folds {
+        in_any_case(&mut set)?;
     }
     Ok(set)
 }
@@ -61,11 +109,11 @@ pub(super) fn range(first: char, last: char, folds: bool) -> Result<Set> {
 /// The set of an escape of one letter.
 pub(super) fn shorthand(letter: char) -> Item {
     let set = known(&format!(r"\{}", letter.to_ascii_lowercase())).expect("it is a class");
-    let negated = letter.is_ascii_uppercase();
-    Item::Class {
-        set: if negated { all_but(&set) } else { set },
-        folds_alike: !negated,
-    }
+    Item::Class(Class {
+        set,
+        negated: letter.is_ascii_uppercase(),
+        of_case: false,
+    })
 }
 
 /// `\b`, or `\B`.
@@ -89,9 +137,6 @@ pub(super) fn word_boundary(is_one: bool) -> Tree {
             .into(),
     )
 }
-
-/// The categories that hold the same characters in any case.
-const SAME_IN_ANY_CASE: [&str; 6] = ["L", "M", "N", "P", "S", "Z"];
 
 /// What else is known by a name alone, and has the same characters for the module.
 const OTHERS: [&str; 5] = [
@@ -128,16 +173,17 @@ pub(super) fn property(name: &str, negated: bool) -> Result<Item> {
         _ => None,
     };
     let set = set.ok_or_else(|| invalid!("the core does not know the property {name:?}"))?;
-    Ok(Item::Class {
-        folds_alike: !negated && SAME_IN_ANY_CASE.contains(&name),
-        set: if negated { all_but(&set) } else { set },
-    })
+    Ok(Item::Class(Class {
+        set,
+        negated,
+        of_case: ["lowercase", "uppercase"].contains(&name.to_ascii_lowercase().as_str()),
+    }))
 }
 
 /// The set that an expression of `regex-syntax` stands for, if it is one.
 fn known(expression: &str) -> Option<Set> {
     match parse(expression).ok()?.into_kind() {
-        HirKind::Class(Class::Unicode(set)) => Some(set),
+        HirKind::Class(hir::Class::Unicode(set)) => Some(set),
         HirKind::Literal(literal) => {
             let text = std::str::from_utf8(&literal.0).ok()?;
             let character = text.chars().next()?;
