@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.support.fast_dataclass import dataclass
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bpe_cli.reports.text.conversation import ConversationReport
     from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.tokenizer.health import HealthReport
+    from bpe_cli.reports.vocabulary_curve import VocabularyCurve
+    from bpe_cli.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,3 +311,69 @@ class ComparisonReport:
         from bpe_cli.views.page.page import framed
 
         return framed([self.to_html()], "Comparison")
+
+
+@dataclass(frozen=True, slots=True)
+class SizesReport:
+    """Tokenizers of several sizes, trained on the same corpus.
+
+    Attributes:
+        tokenizers: The tokenizers by the size that was asked for.
+        curve: What held-out text tells of them; None without such a text.
+    """
+
+    tokenizers: Mapping[int, Tokenizer]
+    curve: VocabularyCurve | None = None
+
+    def to_json(self) -> str:
+        """Return the JSON that ``bpe train --valid --json`` prints: schema ``bpe.train.sizes/1``.
+
+        Raises:
+            UsageError: if there is no held-out text.
+        """
+        from bpe_cli.views.as_json import json_text
+        from bpe_cli.views.vocabulary_curve import curve_json
+
+        return json_text(curve_json(self._measured))
+
+    def to_markdown(self) -> str:
+        """Return the table of sizes, and the knee.
+
+        Raises:
+            UsageError: if there is no held-out text.
+        """
+        from bpe_cli.views.markdown import written
+        from bpe_cli.views.vocabulary_curve import curve_view
+
+        return f"{written(curve_view(self._measured))}\n"
+
+    def to_svg(self, name: str | None = None) -> str:
+        """Return the picture ``curve`` as SVG.
+
+        Raises:
+            UsageError: if there is no held-out text, or no such picture.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_svg
+        from bpe_cli.views.vocabulary_curve import curve_chart
+
+        return chosen_svg([curve_chart(self._measured)], name)
+
+    def to_png(self, name: str | None = None) -> bytes:
+        """Return the same as PNG, in light colours.
+
+        Raises:
+            UsageError: if there is no held-out text or picture, or the extra ``png`` is not installed.
+            OutputError: if this machine has no font.
+        """
+        from bpe_cli.views.pictures.choosing import chosen_png
+        from bpe_cli.views.vocabulary_curve import curve_chart
+
+        return chosen_png([curve_chart(self._measured)], name)
+
+    @property
+    def _measured(self) -> VocabularyCurve:
+        if self.curve is None:
+            from bpe_cli.errors import UsageError
+
+            raise UsageError("there is no curve without held-out text", hint="train with `held_out`")
+        return self.curve

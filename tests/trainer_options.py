@@ -20,6 +20,7 @@ WORDS = "low low lower lowest newest newest widest slow\nun do undo é 12 a1 ! #
 
 TEXTS = {
     "pattern": (r"\w+|\W", ""),
+    "run_pattern": (r"\d+|[^\w ]+", ""),
     "end_of_word_suffix": ("", "_", "</s>"),
     "continuing_subword_prefix": ("##", "@@"),
     "unk_token": ("[U]",),
@@ -33,6 +34,7 @@ LISTS = {
     "special_tokens": (("<s>",), ("<s>", "[UNK]", "low"), ("[CLS]", "[SEP]", "[UNK]")),
     "boundaries": (("lo|w", "un|do"),),
     "user_defined": (("<x>", "ne"),),
+    "never_within": ((), ("w e", "t")),
     "factors": ((1.0,), (2.0, 0.5)),
 }
 NUMBERS: dict[str, tuple[float, ...]] = {
@@ -42,6 +44,8 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "limit_alphabet": (4, 9),
     "max_token_length": (2, 3),
     "max_digits": (0, 1),
+    "max_words": (0, 2),
+    "switch": (0, 4, 9),
     "character_coverage": (0.98, 0.99),
     "coverage": (0.5, 0.9),
     "seed_size": (12, 40),

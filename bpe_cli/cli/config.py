@@ -223,6 +223,8 @@ def _checked(path: str, table: str, key: str, value: object, kind: "Any", declar
                 f"{where}: there is no {_toml(value)}", hint=did_you_mean(near, f"there are {', '.join(choices)}")
             )
         return value
+    if kind is str and "min" in declared.settings and isinstance(value, int) and not isinstance(value, bool):
+        return str(_checked(path, table, key, value, int, declared))  # numbers with commas, of which this is one
     names = {bool: "true or false", int: "an integer", float: "a number", str: "a text in quotes"}
     fits = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
     if kind is float and isinstance(value, int) and not isinstance(value, bool):

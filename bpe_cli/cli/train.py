@@ -11,6 +11,8 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, note, print_json, process_streams, write_page
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
+from bpe_cli.cli.train_corpora import Corpora
+from bpe_cli.cli.train_curve import HeldOut
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
 from bpe_cli.jobs.files import check_outputs
@@ -20,6 +22,8 @@ from bpe_cli.support.messages import plural as count
 from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bpe_cli.jobs.parts.doing import PartsFolder
     from bpe_cli.jobs.train import TrainedFile
     from bpe_cli.teaching.steps import Steps
@@ -69,10 +73,11 @@ class Model:
         ),
     ] = None  # fmt: skip
     vocab_size: Annotated[
-        int | None,
+        str | None,
         _model_option(
-            "--vocab-size", "-s", metavar="N", min=1,
-            help="The number of tokens to end with, including the alphabet and special tokens.",
+            "--vocab-size", "-s", metavar="N,...", min=1,
+            help="The number of tokens to end with, including the alphabet and special tokens. Several numbers make a "
+            "file each, in one training where sizes nest; {size} in OUT's name stands for the size.",
         ),
     ] = None  # fmt: skip
     special: Annotated[
@@ -112,6 +117,20 @@ class Model:
             help="The longest token to learn (bbpe: in bytes; others: in characters).",
         ),
     ] = None
+    superwords: Annotated[
+        bool,
+        _model_option(
+            "--superwords",
+            help="bbpe: learn tokens of several words in a second stage (SuperBPE). Learns from lines.",
+        ),
+    ] = False  # fmt: skip
+    switch: Annotated[
+        int | None,
+        _model_option(
+            "--switch", metavar="N", min=0, show_default="9/10 of all tokens",
+            help="With --superwords: the number of merges inside words, which the second stage takes over.",
+        ),
+    ] = None  # fmt: skip
     compat: Annotated[
         str | None,
         _model_option(
@@ -135,6 +154,26 @@ class Model:
         """What is trained, as it is asked for: the algorithm, and whose rules it follows if they have a trainer."""
         follows = trainer_of(self.kind, self.compat).follows
         return f"{self.kind} --compat {self.compat}" if follows else self.kind
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the vocabulary, ascending; empty if none is given.
+
+        Raises:
+            UsageError: if one is not a number from 1, or is given twice.
+        """
+        if self.vocab_size is None:
+            return ()
+        words = self.vocab_size.split(",")
+        if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS and int(word) for word in words):
+            raise UsageError(
+                f"--vocab-size {self.vocab_size} is not a number from 1, or several with commas",
+                hint="for example: -s 32000, or -s 8000,16000,32000",
+            )
+        sizes = sorted(map(int, words))
+        if len(set(sizes)) < len(sizes):
+            raise UsageError(f"--vocab-size {self.vocab_size} names a size twice", hint="leave one of them out")
+        return tuple(sizes)
 
     @property
     def kind(self) -> str:
@@ -199,14 +238,21 @@ class Written:
         usual = 10 if self.json or self.html is not None else 0
         return usual if self.pairs is None else self.pairs
 
-    def check(self) -> None:
+    def check(self, *, is_measured: bool = False) -> None:
         """Check that what is said of steps has steps, and that no two outputs are one.
+
+        Args:
+            is_measured: Whether there is held-out text, of which ``--json`` prints the numbers.
 
         Raises:
             UsageError: if an option would do nothing, or two outputs are one.
         """
         of_steps = {"--pairs": self.pairs, "--full": self.full, "--json": self.json, "--html": self.html}
         given = [name for name, value in of_steps.items() if value not in (None, False)]
+        if self.steps and is_measured:
+            raise UsageError("--steps and --valid show different things", hint="ask for one at a time")
+        if is_measured and self.json:
+            given.remove("--json")
         if given and not self.steps:
             raise UsageError(f"{given[0]} is for --steps", hint="--steps shows the training step by step")
         if self.full and self.pairs is not None:
@@ -335,6 +381,7 @@ class Counts:
         return parts_folder("--counts-dir", self.counts_dir, self)
 
 
+_MOST_DIGITS = 18
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
 
@@ -343,6 +390,8 @@ def run(
     written: Written,
     stages: Stages,
     counts: Counts,
+    corpora: Corpora,
+    held_out: HeldOut,
     documents: options.Documents,
     running: options.Running,
 ) -> None:
@@ -354,7 +403,15 @@ def run(
 
         bpe train data/*.jsonl.gz --jsonl --field text -s 50000 --special '<|endoftext|>' -o tokenizer.json
 
+        bpe train corpus.txt -s 8000,16000,32000 -o 'tokenizer-{size}.json'
+
+        bpe train corpus.txt -s 8000,16000,32000 --valid held-out.txt --d-model 1024 --svg curve.svg
+
         bpe train corpus.txt -a unigram -s 8000 -o tokenizer.json
+
+        bpe train --language th=thai/ --language en=english/ --weight th=3 -s 32000 -o tokenizer.json
+
+        bpe train corpus.txt --lines --sample 1000000 -s 32000 -o tokenizer.json
 
         bpe train part1.txt --counts-out 1.counts
 
@@ -379,17 +436,21 @@ def run(
     if model.help_algorithm:
         print(help_of(model.name, trainer))
         return
-    written.check()
+    written.check(is_measured=held_out.valid is not None)
+    pictures = held_out.pictures()
+    if held_out.markdown and written.json:
+        raise UsageError("--json and --markdown cannot be used together")
     output = written.output
     folder = counts.folder()
     keeps = counts.counts_out is not None or folder is not None
-    counting_only = model.vocab_size is None and keeps and not written.steps and output is None
+    counting_only = model.vocab_size is None and keeps and not written.steps and output is None and not held_out.valid
     any_size = counting_only and model.kind != "byte"  # whose size is no choice
     settings = options_of(
         model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or (),
         preset_of(model.kind, model.compat),
     )  # fmt: skip
-    if output is None and not counting_only and not written.steps and sys.stdout.isatty():
+    shows = written.steps or held_out.valid is not None
+    if output is None and not counting_only and not shows and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
@@ -397,9 +458,10 @@ def run(
     if counts.from_counts and folder is not None:
         raise UsageError("--from-counts and --counts-dir cannot be used together")
     is_there = folder is not None and not documents.inputs and documents.text is None
+    named = corpora.named(documents, running.block_size)
     job = TrainJob(
         settings,
-        None if counts.from_counts or is_there else documents.source(running.block_size),
+        None if counts.from_counts or is_there or named else documents.source(running.block_size),
         tuple(counts.from_counts or ()),
         folder,
         counts.counts_out,
@@ -412,11 +474,18 @@ def run(
         usable_threads(running.threads),
         None if folder is None else engine_named(counts.engine, counts.processes or running.threads),
         written.target,
+        model.sizes if len(model.sizes) > 1 else (),
+        held_out.source(documents, running.block_size),
+        held_out.d_model,
+        tuple(each.path for each in pictures),
+        named,
+        corpora.mixture(),
+        corpora.sampled(),
     )
     listener = ConsoleListener(quiet=running.quiet)
     done = train_file(
         job,
-        output if output is not None or written.steps else sys.stdout.buffer,
+        sys.stdout.buffer if output is None and not shows else _named(output, model.sizes),
         listener=listener,
         streams=process_streams(),
         on_counted=lambda counted: note(
@@ -426,6 +495,8 @@ def run(
         ),
     )
     _show(done, model.name, written, listener)
+    if done.curve is not None:
+        held_out.show(done.curve, pictures, json=written.json, quiet=running.quiet)
 
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
@@ -436,12 +507,14 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
     trainer = trainer_of(model.kind, model.compat)
     is_preset = preset_of(model.kind, model.compat) is not None
     return {
-        "vocab_size": _ANY_SIZE if any_size else model.vocab_size,
+        "vocab_size": _ANY_SIZE if any_size else max(model.sizes, default=None),
         "special_tokens": tuple(model.special) if model.special else None,
         "split_special": model.split_special or None,
         "min_frequency": model.min_frequency,
         "initial_alphabet": model.initial_alphabet,
         "max_token_length": model.max_token_length,
+        "superwords": model.superwords or None,
+        "switch": model.switch,
         "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
         "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
@@ -462,19 +535,26 @@ def _file_format(model: Model, written: Written) -> str:
     return file_format
 
 
+def _named(output: str | None, sizes: "Sequence[int]") -> str | None:
+    """Return the file of a single size; of several, the name that they have in common."""
+    return output.replace("{size}", str(sizes[0])) if output is not None and len(sizes) == 1 else output
+
+
 def _show(done: "TrainedFile", name: str, written: Written, listener: ConsoleListener) -> None:
     """Print the steps, and note what was made and what the user might not expect."""
-    output, quiet = written.output, listener.quiet
+    quiet = listener.quiet
     if done.steps is not None:
         _show_steps(done.steps, name, written, quiet)
-    if done.trained is None:
-        return
-    size = count(done.trained.tokenizer.vocab_size, "token")
-    note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}{listener.took()}", quiet=quiet)
-    for sentence in done.notes:
-        note(f"note: {sentence}", quiet=quiet)
-    if output is not None:
-        note(f"-> {output}", quiet=quiet)
+    for number, each in enumerate(done.sizes or (done,)):
+        if each.trained is None:
+            return
+        size = count(each.trained.tokenizer.vocab_size, "token")
+        begun, took = ("", "") if number else (f"{_pieces(done)} ", listener.took())
+        note(f"{begun}-> {size}: {', '.join(each.trained.summary)}{took}", quiet=quiet)
+        for sentence in each.notes:
+            note(f"note: {sentence}", quiet=quiet)
+        if each.path is not None:
+            note(f"-> {each.path}", quiet=quiet)
 
 
 def _show_steps(steps: "Steps", name: str, written: Written, quiet: bool) -> None:

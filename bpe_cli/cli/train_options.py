@@ -29,6 +29,8 @@ FLAGS = {
     "min_frequency": "--min-frequency",
     "initial_alphabet": "--initial-alphabet",
     "max_token_length": "--max-token-length",
+    "superwords": "--superwords",
+    "switch": "--switch",
     "compat": "--compat",
     "model": "--algorithm",
 }

@@ -188,11 +188,10 @@ def _parse_short(data: bytes) -> object:
         return None
 
 
-def _short_integer(digits: str) -> int:
-    """Read an integer that fits a machine's; others are a float for orjson."""
-    if len(digits) > 18:
-        raise ValueError(digits)
-    return int(digits)
+def _short_integer(digits: str) -> int | float:
+    """Read an integer of fewer than 100 digits as orjson does: one that no machine's integer holds is a float."""
+    number = int(digits)
+    return number if -(1 << 63) <= number < 1 << 64 else float(digits)
 
 
 class NotJsonError(FormatError):

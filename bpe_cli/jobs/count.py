@@ -18,12 +18,13 @@ from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, count_within
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import Options, SplittingOptions
+from bpe_cli.trainers.base import Options, SplittingOptions, sample
 from bpe_cli.trainers.counts import ALL_MEMORY, DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
+    from bpe_cli.jobs.mixing import Sampled
     from bpe_cli.support.blocks import Block
 
     Outputs: TypeAlias = Sequence[tuple[str, str | None]]
@@ -37,6 +38,7 @@ def count_corpus(
     threads: int = 1,
     outputs: Outputs = (),
     target: Target | None = None,
+    sampled: Sampled | None = None,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
 ) -> Counted:
@@ -49,6 +51,7 @@ def count_corpus(
         threads: Number of threads. Never changes the result.
         outputs: The options that name files to write, and the files: no input may be one of them.
         target: Where the job writes, if that may be a stream.
+        sampled: How many documents are drawn; None to count all of them.
         listener: Receives progress and notes.
         streams: The streams around the job.
 
@@ -63,7 +66,8 @@ def count_corpus(
         source = replace(source, documents="lines")
     patterns, streams = trainer.slow_patterns(options), streams or Streams()
     with reading_to_count(source, patterns, outputs, target, listener=listener, streams=streams) as blocks:
-        return count_within(trainer, blocks, options, max_memory=max_memory, threads=threads, listener=listener)
+        drawn = blocks if sampled is None else sample(blocks, sampled.size, sampled.seed)
+        return count_within(trainer, drawn, options, max_memory=max_memory, threads=threads, listener=listener)
 
 
 @contextmanager

@@ -8,22 +8,24 @@ from __future__ import annotations
 import os
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
+from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled, mixed
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, count_within, in_memory
+from bpe_cli.jobs.train_sizes import held_out_read, measured_curve, paths_of_sizes, trained_sizes
 from bpe_cli.support.core_arguments import one_of, pair_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
-from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers
+from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers, sized
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 from bpe_cli.trainers.presets import preset_of, with_preset
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder
+    from bpe_cli.reports.vocabulary_curve import VocabularyCurve
     from bpe_cli.support.blocks import Block
     from bpe_cli.teaching.steps import Steps
     from bpe_cli.tokenizer import Tokenizer
@@ -47,13 +50,21 @@ class TrainJob:
 
     Attributes:
         options: What to train; they choose the algorithm.
-        source: The corpus; None if there are counts.
+        source: The corpus; None if there are counts, or corpora.
+        corpora: Corpora with names, in place of one without.
+        mixture: How much each of them counts.
+        sampled: How many documents are drawn of each corpus; None for all.
         from_counts: Files of counts to add up in place of a corpus.
         counts_folder: The folder in which parts of the corpus are counted, of which those that are there are not
             counted again. Without a corpus all its parts are added up. None to count in one run.
         counts_out: Where to save the counts; None for nowhere.
         file_format: The format of the tokenizer; None to count only.
         target: The reader whose file must hold it exactly: one of ``targets.TARGETS``; None for any.
+        sizes: The sizes of several vocabularies, ascending, in place of the options' one. Their files are called by the
+            output, in which each size stands for ``{size}``.
+        held_out: Text to measure the vocabularies on; None for none.
+        d_model: The dimension of an embedding, whose cost is measured too; None to leave it out.
+        pictures: The files that pictures of these measurements will be written to.
         steps: Whether to write the textbook's training down.
         pairs: The number of candidates to show for each step; None if not requested.
         page: The file that a page of the steps will be written to; None for none.
@@ -78,6 +89,13 @@ class TrainJob:
     threads: int = 1
     engine: Engine | None = None
     target: str | None = None
+    sizes: tuple[int, ...] = ()
+    held_out: Source | None = None
+    d_model: int | None = None
+    pictures: tuple[str, ...] = ()
+    corpora: tuple[NamedCorpus, ...] = ()
+    mixture: Mixture = field(default_factory=lambda: Mixture({}))
+    sampled: Sampled | None = None
 
     @property
     def losses(self) -> list[str]:
@@ -102,6 +120,9 @@ class TrainedFile:
         dead_merges: How many merges make or use a special token, so that no text is merged by them.
         steps: The textbook's training, if it was asked for; ``views.training_steps`` writes it out.
         parts: What stands in the folder of counts, if parts were counted.
+        path: The file of the tokenizer; None if there is none.
+        sizes: What was trained of each of several sizes, ascending; ``trained`` is None then.
+        curve: What the held-out text tells; None if there is none.
     """
 
     pieces: int
@@ -111,6 +132,9 @@ class TrainedFile:
     dead_merges: int = 0
     steps: Steps | None = None
     parts: DoneParts | None = None
+    path: str | None = None
+    sizes: tuple[TrainedFile, ...] = ()
+    curve: VocabularyCurve | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -158,20 +182,27 @@ def train_file(
 
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
+    if job.sizes and job.steps:
+        raise UsageError("`steps` shows the training of one size, and there are several", hint="leave `steps` out")
+    _check_corpora(job)
+    paths = paths_of_sizes(job.sizes, target) if job.sizes else [target.path if target else None]
     outputs = [
-        ("`output`", target.path if target else None), ("`counts_out`", job.counts_out), ("`page`", job.page),
+        *(("`output`", path) for path in paths), ("`counts_out`", job.counts_out), ("`page`", job.page),
+        *(("`pictures`", path) for path in job.pictures),
     ]  # fmt: skip
     check_outputs(outputs)
-    check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
+    read = [*(("the counts", path) for path in job.from_counts), *held_out_read(job.held_out, streams)]
+    check_kept(outputs, read, streams, target)
     if job.file_format is not None:
         from bpe_cli.formats import rehearse
 
-        untrained = trainer.untrained(options)
-        if job.target is not None:
-            from bpe_cli.jobs.targets import check_target
+        for size in job.sizes or (options.vocab_size,):
+            untrained = trainer.untrained(sized(options, size))
+            if job.target is not None:
+                from bpe_cli.jobs.targets import check_target
 
-            check_target(untrained, job.target, finished=False)
-        rehearse(untrained, job.file_format, job.losses)
+                check_target(untrained, job.target, finished=False)
+            rehearse(untrained, job.file_format, job.losses)
     if job.counts_folder is not None:
         from bpe_cli.engines.local import Local
 
@@ -190,12 +221,37 @@ def train_file(
     elif job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
-        counts = count_corpus(
-            job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, outputs=outputs,
-            target=target, listener=listener, streams=streams,
-        )  # fmt: skip
+
+        def counted_in(source: Source) -> Counted:
+            return count_corpus(
+                source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
+                sampled=job.sampled, listener=listener, streams=streams,
+            )  # fmt: skip
+
+        if job.corpora:
+            named = [(each.name, counted_in(each.source)) for each in job.corpora]
+            counts = mixed(named, job.mixture, job.max_memory, listener=listener)
+        else:
+            counts = counted_in(job.source or Source())
     with counts if isinstance(counts, CountsOnDisk) else nullcontext():
-        return _with_counts(counts, options, job, target, listener, on_counted)
+        return _with_counts(counts, options, job, target, listener, streams, on_counted)
+
+
+def _check_corpora(job: TrainJob) -> None:
+    """Check that what is said of corpora can be done.
+
+    Raises:
+        UsageError: if not.
+    """
+    names = [each.name for each in job.corpora]
+    job.mixture.check_names(names)
+    kept = "`from_counts`" if job.from_counts else "`counts_dir`" if job.counts_folder is not None else None
+    if kept is not None and names:
+        raise UsageError(f"`corpora` are counted in one run, and {kept} are counts already", hint="give one of them")
+    if kept is not None and job.sampled is not None:
+        raise UsageError(f"`sample` draws documents, and {kept} has counts of pieces", hint="give one of them")
+    if sum("-" in each.source.paths for each in job.corpora) > 1:
+        raise UsageError("stdin can be one corpus only", hint="name files for the others")
 
 
 def _with_counts(
@@ -204,6 +260,7 @@ def _with_counts(
     job: TrainJob,
     target: Target | None,
     listener: Listener,
+    streams: Streams,
     on_counted: Callable[[TrainedFile], None] | None,
 ) -> TrainedFile:
     """Do with counts what is asked for: save them, train on them."""
@@ -221,7 +278,7 @@ def _with_counts(
         counts = counts.load(job.max_memory)
         if pattern:
             check_matches(counts, pattern)
-    return _train(counts, options, job, target, listener)
+    return _train(counts, options, job, target, listener, streams)
 
 
 def _counted_parts(
@@ -253,12 +310,13 @@ def _counted_parts(
 
 
 def _train(
-    counts: _core.Counts, options: Options, job: TrainJob, target: Target | None, listener: Listener
+    counts: _core.Counts,
+    options: Options,
+    job: TrainJob,
+    target: Target | None,
+    listener: Listener,
+    streams: Streams,
 ) -> TrainedFile:
-    from bpe_cli.formats import dump
-    from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.special_tokens import dead_merges
-
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
     if steps is not None and job.pairs:
@@ -266,19 +324,55 @@ def _train(
 
         if isinstance(steps, Uncontested):
             raise UsageError("nothing competes in the steps of this algorithm", hint="leave `pairs` out")
-    with listener.task("training", options.vocab_size or 0, "token") as advance:
-        trained = trainer.train(counts, options, by_totals(advance), job.threads)
+    if not job.sizes:
+        with listener.task("training", options.vocab_size or 0, "token") as advance:
+            trained = trainer.train(counts, options, by_totals(advance), job.threads)
+        done = replace(_written(trained, options, job, target, counts), steps=steps)
+        return replace(done, curve=_curve(job, [(trained.tokenizer.vocab_size, trained)], listener, streams))
+    each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)
+    targets = [None if path is None else Target(path) for path in paths_of_sizes(job.sizes, target)]
+    files = tuple(
+        _written(trained, sized(options, size), job, own, counts)
+        for size, own, trained in zip(job.sizes, targets, each_size, strict=True)
+    )
+    trained_files = [(size, each.trained) for size, each in zip(job.sizes, files, strict=True) if each.trained]
+    return TrainedFile(counts.total, counts.unique, sizes=files, curve=_curve(job, trained_files, listener, streams))
+
+
+def _curve(
+    job: TrainJob, trained: Sequence[tuple[int, Trained]], listener: Listener, streams: Streams
+) -> VocabularyCurve | None:
+    if job.held_out is None:
+        return None
+    tokenizers = [(size, each.tokenizer) for size, each in trained]
+    return measured_curve(
+        tokenizers, job.held_out, job.d_model, threads=job.threads, listener=listener, streams=streams
+    )
+
+
+def _written(
+    trained: Trained, options: Options, job: TrainJob, target: Target | None, counts: _core.Counts
+) -> TrainedFile:
+    """Write a tokenizer to its file."""
+    from bpe_cli.formats import dump
+    from bpe_cli.sinks.atomic import open_output, open_stdout
+    from bpe_cli.tokenizer.special_tokens import dead_merges
+
     if job.target is not None:
         from bpe_cli.jobs.targets import check_target
 
         check_target(trained.tokenizer, job.target, finished=True)
     if target is not None:
-        signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
+        sources = [*([job.source] if job.source is not None else []), *(each.source for each in job.corpora)]
+        paths = [path for source in sources for path in source.paths]
+        signed = trainer_for(options).signed(trained.tokenizer, paths, target.path)
         content = dump(signed, job.file_format or "bpe.json", job.losses)[""]  # ids: nobody knows them yet
         with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
-    return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, steps)
+    return TrainedFile(
+        counts.total, counts.unique, trained, options.vocab_size, dead, path=None if target is None else target.path
+    )
 
 
 # -- the library's call ----------------------------------------------------------------------------
@@ -567,7 +661,7 @@ def _of_kind(name: str, value: object, kind: Any) -> object:
         from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 
         return (normalizers_named if name == "normalizer" else pre_tokenizers_named)(value)
-    if isinstance(value, str) and name == "pattern":
+    if isinstance(value, str) and name in ("pattern", "run_pattern"):
         from bpe_cli.stages.patterns import resolve_pattern
 
         return "" if value in ("", "none") else resolve_pattern(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, fields, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 _LARGEST = (1 << 63) - 1
 _LONGEST = (1 << 32) - 1
-_LENGTHS = frozenset({"max_token_length", "max_digits"})
+_LENGTHS = frozenset({"max_token_length", "max_digits", "max_words"})
 """Options that are lengths of tokens, which the core keeps in 32 bits."""
 
 
@@ -198,6 +198,35 @@ class Trainer(ABC, Generic[Chosen]):
             TrainingError: if there is nothing to train on, or the vocabulary has no room for what it begins with.
         """
 
+    def nests(self, options: Chosen) -> bool:
+        """Return whether a smaller vocabulary is the beginning of a larger one: one training makes all sizes."""
+        return False
+
+    def train_sizes(
+        self,
+        counts: _core.Counts,
+        options: Chosen,
+        sizes: Sequence[int],
+        progress: Progress | None = None,
+        threads: int = 1,
+    ) -> Iterator[Trained]:
+        """Yield a tokenizer of each size, trained on the same counts: what training that size alone gives.
+
+        One training makes all of them if they nest; else each is trained by itself.
+
+        Args:
+            counts: How often each piece occurs.
+            options: What to train; their ``vocab_size`` is not used.
+            sizes: The sizes, at least one, ascending.
+            progress: As for ``train``.
+            threads: Number of threads. Never changes the result.
+
+        Raises:
+            TrainingError: as for ``train``.
+        """
+        for size in sizes:
+            yield self.train(counts, sized(options, size), progress, threads)
+
     @abstractmethod
     def untrained(self, options: Chosen) -> Tokenizer:
         """Return an almost empty tokenizer of the same kind, to see early whether it could be written.
@@ -217,6 +246,27 @@ class Trainer(ABC, Generic[Chosen]):
     def signed(self, tokenizer: Tokenizer, inputs: Sequence[str], output: str | None) -> Tokenizer:
         """Return a tokenizer that states the files of its training, if its kind does."""
         return tokenizer
+
+
+def sized(options: Chosen, size: int | None) -> Chosen:
+    """Return options with another size of the vocabulary."""
+    return replace(options, vocab_size=size)
+
+
+def merges_within(products: Sequence[int], first: int, size: int) -> int:
+    """Return how many of the merges of a training are those of a training that ends at ``size`` tokens.
+
+    A merge whose product is there already adds no token, and a training never ends with one.
+
+    Args:
+        products: The token that each merge makes, of a training to ``size`` tokens or more.
+        first: The number of tokens before the first merge.
+        size: The size.
+
+    >>> merges_within([2, 3, 2, 4], first=2, size=4), merges_within([2, 3, 2, 4], first=2, size=5)
+    (2, 4)
+    """
+    return products.index(size - 1) + 1 if size > first else 0
 
 
 def check_list(name: str, texts: Sequence[str]) -> None:
@@ -261,6 +311,7 @@ SEED = 12345678
 """Where the random numbers begin unless the caller says otherwise."""
 
 _MASK = (1 << 64) - 1
+_BLOCK_BYTES = 8 << 20
 
 
 def _random_bits(seed: int) -> Iterator[int]:
@@ -299,11 +350,22 @@ def reservoir(documents: Iterable[bytes], size: int, seed: int = SEED) -> list[b
 
 
 def sample(blocks: Iterable[Block], size: int | None, seed: int = SEED) -> Iterable[Block]:
-    """Return the blocks as they are, or one block with a sample of their documents."""
-    if size is None:
-        return blocks
-    documents = (document for ended in whole_documents(blocks) for document in ended)
-    return [Block.of(reservoir(documents, size, seed))]
+    """Return the blocks as they are, or blocks with a sample of their documents."""
+    return blocks if size is None else _drawn_blocks(blocks, size, seed)
+
+
+def _drawn_blocks(blocks: Iterable[Block], size: int, seed: int) -> Iterator[Block]:
+    chosen = reservoir((document for ended in whole_documents(blocks) for document in ended), size, seed)
+    waiting: list[bytes] = []
+    bytes_waiting = 0
+    for document in chosen:
+        waiting.append(document)
+        bytes_waiting += len(document)
+        if bytes_waiting >= _BLOCK_BYTES:
+            yield Block.of(waiting)
+            waiting, bytes_waiting = [], 0
+    if waiting:
+        yield Block.of(waiting)
 
 
 def drawn(size: int | None) -> dict[str, int]:

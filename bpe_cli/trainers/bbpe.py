@@ -7,13 +7,15 @@ libraries, and is picked by ``compat``, is how ties are decided, how ids are giv
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
-from bpe_cli.stages.counting import Cutting, SplitText
+from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.counting import Cutter, Cutting, SplitText
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible
 from bpe_cli.stages.splitters import compile_splitter, show_pattern
@@ -22,48 +24,22 @@ from bpe_cli.support import regex_version
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers import superwords
+from bpe_cli.trainers.base import (
+    Front,
+    Progress,
+    SplittingOptions,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    merges_within,
+    sized,
+)
+from bpe_cli.trainers.bbpe_rules import COMPAT, Compat, Rules
 from bpe_cli.trainers.counts import items_of, mark_pieces, new_counts, read_words, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
-
-Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt", "course"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules of one library.
-
-    Attributes:
-        tie: Which of the most frequent pairs it merges; see ``_core.train_bpe``.
-        pattern: Name of its default pattern.
-        min_frequency: Its default.
-        special_first: Whether special tokens have the first ids, as in Hugging Face's files, or the
-            ids after all others.
-        visible_order: Whether the bytes stand in the order of GPT-2's visible alphabet, or by value.
-        alphabet: Whether it begins with ``all`` bytes or with those ``seen``.
-        lines: Whether each line is a document, as each text of a tutorial's list is.
-    """
-
-    tie: Literal["lowest-ids", "first-seen", "largest-text"]
-    pattern: str = "o200k"
-    min_frequency: int = 1
-    special_first: bool = False
-    visible_order: bool = False
-    alphabet: Literal["all", "seen"] = "all"
-    lines: bool = False
-
-
-COMPAT: dict[Compat, Rules] = {
-    "hf": Rules("lowest-ids", special_first=True, visible_order=True),
-    "rustbpe": Rules("lowest-ids", pattern="llama3"),
-    "minbpe": Rules("first-seen", pattern="llama3"),
-    "subword-nmt": Rules("largest-text", min_frequency=2, special_first=True, visible_order=True),
-    "course": Rules("first-seen", pattern="gpt2", special_first=True, visible_order=True, alphabet="seen", lines=True),
-}
-"""tokenizers 0.23 ``BpeTrainer``, rustbpe 0.1, minbpe ``RegexTokenizer``, subword-nmt 0.3 ``learn_bpe``, and the BPE of
-Hugging Face's course."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +65,13 @@ class BbpeOptions(SplittingOptions):
             Encoding is not changed by it.
         boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word is a piece of
             the corpus, with a space before it or not. Encoding is not changed by them.
+        superwords: Whether a second stage learns tokens of several words (SuperBPE, arXiv:2503.13423). Text is then
+            learnt from line by line.
+        switch: How many merges stay inside words, as ``pattern`` cuts them; the second stage takes them over. None:
+            nine tenths of the vocabulary are there when it begins.
+        run_pattern: The split pattern of the second stage, with which the tokenizer encodes; None for the paper's.
+        max_words: Most words in a token of the second stage, or None.
+        never_within: Texts that no token of the second stage contains.
         compat: Whose rules to follow.
     """
 
@@ -104,6 +87,11 @@ class BbpeOptions(SplittingOptions):
     max_digits: int | None = None
     boundary_mark: str = ""
     boundaries: tuple[str, ...] = ()
+    superwords: bool = False
+    switch: int | None = None
+    run_pattern: str | None = None
+    max_words: int | None = 4
+    never_within: tuple[str, ...] = (": ",)
     compat: Compat = "hf"
 
     def __post_init__(self) -> None:
@@ -112,6 +100,7 @@ class BbpeOptions(SplittingOptions):
         if self.max_digits is not None and self.max_digits < 0:
             raise UsageError("max_digits is a number from 0 up")
         check_special_tokens(self.special_tokens)
+        superwords.check(self)
         for content in self.special_tokens:
             spelt = from_visible(content) if self.compat == "hf" else None
             if spelt not in (None, content.encode("utf-8", "replace")):
@@ -132,8 +121,16 @@ class BbpeOptions(SplittingOptions):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The split patterns to use: one, or none."""
+        """The split patterns to learn words with: one, or none."""
         pattern = PATTERNS[self.rules.pattern].regex if self.pattern is None else self.pattern
+        return (pattern,) if pattern else ()
+
+    @property
+    def run_patterns(self) -> tuple[str, ...]:
+        """The split patterns to encode with: those of the last stage."""
+        if not self.superwords:
+            return self.patterns
+        pattern = superwords.RUNS if self.run_pattern is None else self.run_pattern
         return (pattern,) if pattern else ()
 
     @property
@@ -195,7 +192,7 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     if options.alphabet == "seen":
         present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
-        for piece, _ in items_of(counts):
+        for piece, _ in superwords.runs_of(counts) if options.superwords else items_of(counts):
             present_bytes.update(piece.replace(mark, b"") if mark else piece)
         alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
@@ -227,21 +224,27 @@ class Bbpe(Trainer[BbpeOptions]):
 
     def front(self, options: BbpeOptions) -> Front:
         """Return the stages that text goes through."""
-        stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
+        stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.run_patterns)
         return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
-    def cutter(self, options: BbpeOptions) -> SplitText:
+    def cutter(self, options: BbpeOptions) -> Cutter:
         """Compile the cutter of texts; splitters alone have a shorter path."""
-        return SplitText(compile_splitter(options.patterns), options.prefix_space)
+        words = SplitText(compile_splitter(options.patterns), options.prefix_space)
+        if not options.superwords:
+            return words
+        return superwords.TwoCuts(words, SplitText(compile_splitter(options.run_patterns), prefix_space=False))
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
         """Return the patterns without a scanner of the core, which cut text many times slower."""
-        return () if isinstance(compile_splitter(options.patterns), _core.Splitter) else options.patterns
+        cuts = dict.fromkeys((options.patterns, options.run_patterns))
+        slow = (patterns for patterns in cuts if not isinstance(compile_splitter(patterns), _core.Splitter))
+        return tuple(pattern for patterns in slow for pattern in patterns)
 
     def cutting(self, options: BbpeOptions) -> Cutting:
         """Return the settings that decide about pieces, to be stored with their counts."""
         pattern = options.patterns[0] if options.patterns else None
-        return Cutting(pattern, options.prefix_space, options.split_off, self._unicode_version(options))
+        stages = core_spec((), self.front(options).pre_tokenizer) if options.superwords else None
+        return Cutting(pattern, options.prefix_space, options.split_off, self._unicode_version(options), stages)
 
     def adopt(self, options: BbpeOptions, cutting: Cutting) -> BbpeOptions:
         """Return the options with the pattern by which counts were cut.
@@ -249,8 +252,12 @@ class Bbpe(Trainer[BbpeOptions]):
         Raises:
             UsageError: if the options have another.
         """
-        if cutting.stages is not None:
-            raise UsageError("the counts were made for another algorithm", hint='count again with `algorithm="bbpe"`')
+        if cutting.stages != self.cutting(options).stages:
+            what = "superwords, or with another `run_pattern`" if cutting.stages else "words alone"
+            raise UsageError(
+                f"the counts were made for {what if options.superwords else 'another algorithm, or for superwords'}",
+                hint='count again with `algorithm="bbpe"` and the same options',
+            )
         pattern = cutting.pattern or ""
         if options.pattern not in (None, pattern):
             raise UsageError(
@@ -265,59 +272,73 @@ class Bbpe(Trainer[BbpeOptions]):
         """Return which Unicode version cuts the text: the core's, or that of the ``regex`` module."""
         return f"regex {regex_version()}" if self.slow_patterns(options) else _core.UNICODE_VERSION
 
+    def nests(self, options: BbpeOptions) -> bool:
+        """Return whether the merges of a smaller vocabulary are the first ones of a larger: not with two stages."""
+        return not options.superwords
+
     def train(
         self, counts: _core.Counts, options: BbpeOptions, progress: Progress | None = None, threads: int = 1
     ) -> BbpeTrained:
         """Learn merges from counts."""
+        return next(self.train_sizes(counts, options, (options.vocab_size,), progress, threads))
+
+    def train_sizes(
+        self,
+        counts: _core.Counts,
+        options: BbpeOptions,
+        sizes: Sequence[int],
+        progress: Progress | None = None,
+        threads: int = 1,
+    ) -> Iterator[BbpeTrained]:
+        """Learn merges from counts once, for the largest size, and yield the beginning of them for each size."""
+        if len(sizes) > 1 and not self.nests(options):
+            yield from super().train_sizes(counts, options, sizes, progress, threads)
+            return
         refuse_nothing(counts)
         initial, symbols, specials = initial_tokens(options, counts)
-        _check_size(options, len(initial), len(symbols))
+        for size in sizes:
+            _check_size(sized(options, size), len(initial), len(symbols))
         late = () if options.rules.special_first else options.special_tokens
         marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
-        trained = _core.train_bpe(
-            marked,
-            options_json(
-                initial=initial,
-                symbols=symbols,
-                vocab_size=options.vocab_size - len(late),
-                min_frequency=options.minimum,
-                tie=options.rules.tie,
-                boundary_mark=mark,
-                vetoes={
-                    "max_token_length": options.max_token_length,
-                    "character_boundaries": options.character_boundaries,
-                    "max_digits": options.max_digits,
-                    "reserved": _reserved(options, initial),
-                },
-            ),
-            progress,
-        )
-        blob, ends = trained.tokens()
-        vocabulary = Vocabulary(blob, array("I", bytes(ends)))
-        specials |= {content: vocabulary.size + place for place, content in enumerate(late)}
-        tokenizer = self._assemble(options, vocabulary, Merges(array("I", bytes(trained.merges))), specials)
-        merges = memoryview(trained.counts)
-        return BbpeTrained(
-            tokenizer,
-            (
-                plural(len(symbols), "byte"),
-                plural(len(merges), "merge"),
-                f"{len(options.special_tokens)} special",
-            ),
-            no_pair(
-                options.minimum,
-                unit="byte",
-                max_token_length=options.max_token_length,
-                max_digits=options.max_digits,
-                character_boundaries=options.character_boundaries,
-                bounded=bool(mark),
+        common: dict[str, Any] = {
+            "initial": initial,
+            "symbols": symbols,
+            "vocab_size": max(sizes) - len(late),
+            "min_frequency": options.minimum,
+            "tie": options.rules.tie,
+            "boundary_mark": mark,
+            "vetoes": {
+                "max_token_length": options.max_token_length,
+                "character_boundaries": options.character_boundaries,
+                "max_digits": options.max_digits,
+                "reserved": _reserved(options, initial),
+            },
+        }
+        if options.superwords:
+            trained = superwords.train(marked, options, common, progress, threads)
+        else:
+            trained = _core.train_bpe(marked, options_json(**common), progress)
+        blob, bounds = trained.tokens()
+        ends, merges = array("I", bytes(bounds)), array("I", bytes(trained.merges))
+        for size in sizes:
+            learnt = size - len(late)
+            exhausted = learnt > len(ends)
+            number = len(merges) // 3 if exhausted else merges_within(merges[2::3], len(initial), learnt)
+            own_ends = ends[:learnt]
+            vocabulary = Vocabulary(blob[: own_ends[-1]], own_ends)
+            named = specials | {content: vocabulary.size + place for place, content in enumerate(late)}
+            shortfall = no_pair(
+                options.minimum, unit="byte", max_token_length=options.max_token_length, max_digits=options.max_digits,
+                character_boundaries=options.character_boundaries, bounded=bool(mark),
+            )  # fmt: skip
+            yield BbpeTrained(
+                self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
+                (plural(len(symbols), "byte"), plural(number, "merge"), f"{len(options.special_tokens)} special"),
+                shortfall if exhausted else None,
+                merge_counts=memoryview(trained.counts)[:number],
+                exhausted=exhausted,
+                alphabet_size=len(symbols),
             )
-            if trained.exhausted
-            else None,
-            merge_counts=merges,
-            exhausted=trained.exhausted,
-            alphabet_size=len(symbols),
-        )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
         """Return the result of a training without merges, to see early what could not be done."""
@@ -343,6 +364,8 @@ class Bbpe(Trainer[BbpeOptions]):
         from bpe_cli.teaching import bpe as textbook
         from bpe_cli.teaching.bpe import count_digits, keeps_characters
 
+        if options.superwords:
+            raise UsageError("`steps` shows one stage, and `superwords` has two", hint="leave one of them out")
         initial, _, _ = initial_tokens(options, counts)
         reserved = len(options.special_tokens) if not options.rules.special_first else 0
         digits = options.max_digits

@@ -5,10 +5,13 @@ symbol (subword-nmt since 0.2, Hugging Face) or as a symbol of its own (the pape
 
 Ids: ``unk_token`` and special tokens, characters by code point, characters with a prefix or suffix
 sorted by their bytes, products in the order in which they were learnt.
+
+Length: a quarter of it describes the options.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +24,16 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.base import (
+    Front,
+    Progress,
+    SplittingOptions,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    merges_within,
+    sized,
+)
 from bpe_cli.trainers.counts import (
     character_counts,
     counts_of,
@@ -277,6 +289,18 @@ def _visible(token: bytes, suffix: bytes) -> bytes:
     return to_visible(stem).encode() + token[len(stem) :]
 
 
+def _check_size(size: int | None, options: BpeOptions, initial: list[bytes]) -> None:
+    """Check that the vocabulary has room for the tokens that exist before the first merge."""
+    if size is None or size >= len(initial):
+        return
+    forms = plural(len(initial) - len(options.specials), "byte" if options.by_byte else "character")
+    raise TrainingError(
+        f"a vocabulary of {size} is smaller than its initial tokens: "
+        f"{forms} with what is written around them and {len(options.specials)} special",
+        hint=f"ask for {len(initial)} or more, or for fewer characters with `limit_alphabet=N`",
+    )
+
+
 class Bpe(Trainer[BpeOptions]):
     """Train BPE over the characters, or bytes, of words."""
 
@@ -293,6 +317,10 @@ class Bpe(Trainer[BpeOptions]):
         normalizer, pre_tokenizer = word_stages(options.by_byte)
         return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
 
+    def nests(self, options: BpeOptions) -> bool:
+        """Return True: the merges of a smaller vocabulary are the first ones of a larger."""
+        return True
+
     def train(
         self, counts: _core.Counts, options: BpeOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:
@@ -301,24 +329,43 @@ class Bpe(Trainer[BpeOptions]):
         Raises:
             InputError: if a line of a dictionary is not a word and its count.
         """
+        return next(self._trained(counts, options, (options.vocab_size,), progress))
+
+    def train_sizes(
+        self,
+        counts: _core.Counts,
+        options: BpeOptions,
+        sizes: Sequence[int],
+        progress: Progress | None = None,
+        threads: int = 1,
+    ) -> Iterator[Trained]:
+        """Learn merges once, for the largest size, and yield the beginning of them for each size."""
+        return self._trained(counts, options, sizes, progress)
+
+    def _trained(
+        self, counts: _core.Counts, options: BpeOptions, sizes: Sequence[int | None], progress: Progress | None
+    ) -> Iterator[Trained]:
+        """Yield a tokenizer of each size; one of None has as many tokens as there are."""
         words = _words(counts, options)
         refuse_nothing(words)
         initial, symbols = initial_tokens(words, options)
-        if options.vocab_size is not None and options.vocab_size < len(initial):
-            forms = plural(len(initial) - len(options.specials), "byte" if options.by_byte else "character")
-            raise TrainingError(
-                f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: "
-                f"{forms} with what is written around them and {len(options.specials)} special",
-                hint=f"ask for {len(initial)} or more, or for fewer characters with `limit_alphabet=N`",
-            )
+        for size in sizes:
+            _check_size(size, options, initial)
         marked, mark = mark_pieces(words, read_words(options.boundaries), options.boundary_mark)
         prefix, suffix = options.continuing_subword_prefix.encode(), options.end_of_word_suffix.encode()
+        begun: list[int] = []
+
+        def report(done: int, total: int) -> None:
+            begun.append(done)  # the first time, the tokens before the first merge: forms that are seen among them
+            if progress is not None:
+                progress(done, total)
+
         trained = _core.train_bpe(
             marked,
             options_json(
                 initial=initial,
                 symbols=symbols,
-                vocab_size=_core.MAX_TOKENS if options.vocab_size is None else options.vocab_size,
+                vocab_size=max(_core.MAX_TOKENS if size is None else size for size in sizes),
                 max_merges=_most_merges(words, options),
                 min_frequency=options.minimum,
                 tie=options.tie_rule,
@@ -331,18 +378,24 @@ class Bpe(Trainer[BpeOptions]):
                     "reserved": _reserved(options, initial),
                 },
             ),
-            progress,
+            report,
         )
         tokens = cut_tokens(*trained.tokens())
         numbers = iter(memoryview(trained.merges).tolist())
         merges = list(zip(numbers, numbers, numbers, strict=True))
-        summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(len(merges), "merge"),
-                   f"{len(options.specials)} special")  # fmt: skip
-        return Trained(
-            _assemble(options, tokens, symbols, merges),
-            summary,
-            _shortfall(options, len(tokens), exhausted=trained.exhausted, bounded=bool(mark)),
-        )
+        products = [product for _, _, product in merges]
+        for size in sizes:
+            is_whole = size is None or size > len(tokens)
+            number = len(merges) if size is None or is_whole else merges_within(products, begun[0], size)
+            own = tokens if size is None else tokens[: max(size, begun[0])]
+            summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(number, "merge"),
+                       f"{len(options.specials)} special")  # fmt: skip
+            chosen = sized(options, size)
+            yield Trained(
+                _assemble(chosen, own, symbols, merges[:number]),
+                summary,
+                _shortfall(chosen, len(own), exhausted=is_whole and trained.exhausted, bounded=bool(mark)),
+            )
 
     def untrained(self, options: BpeOptions) -> Tokenizer:
         """Return a tokenizer without characters and merges, to see early what could not be done."""

@@ -7,7 +7,7 @@ change what is learnt. Encoding knows nothing of them: a merge that was learnt e
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 
 from bpe_cli import _core
@@ -58,10 +58,27 @@ def counts_of(items: Iterable[tuple[bytes, int]]) -> _core.Counts:
     """
     counts = new_counts(ALL_MEMORY)
     for batch in _batched(items, 1 << 16):
-        pieces = [piece for piece, _ in batch]
-        ends = array("Q", accumulate(map(len, pieces)))
-        counts.add_pieces(b"".join(pieces), ends, array("Q", (number for _, number in batch)))
+        _add(counts, batch)
     return counts
+
+
+def _add(counts: _core.Counts, items: Sequence[tuple[bytes, int]], factor: int = 1) -> None:
+    """Add pieces with their numbers, each times a factor."""
+    pieces = [piece for piece, _ in items]
+    ends = array("Q", accumulate(map(len, pieces)))
+    counts.add_pieces(b"".join(pieces), ends, array("Q", (factor * number for _, number in items)))
+
+
+def add_times(total: _core.Counts, counts: _core.Counts, factor: int) -> Iterator[None]:
+    """Add counts as if their text were there ``factor`` times, and yield after each part of them.
+
+    >>> total = counts_of([(b"a", 2)])
+    >>> list(add_times(total, counts_of([(b"b", 1), (b"a", 1)]), 3)), pieces_of(total)
+    ([None], {b'a': 5, b'b': 3})
+    """
+    for batch in _batched(items_of(counts), 1 << 16):
+        _add(total, batch, factor)
+        yield
 
 
 def _batched(items: Iterable[tuple[bytes, int]], size: int) -> Iterator[list[tuple[bytes, int]]]:

@@ -1,7 +1,7 @@
 """Show reports: as blocks that a console, a page and Markdown write, as plain JSON values. Nothing is computed here.
 
 A text: ``tokens``, ``stages``, ``steps``. A tokenizer: ``health``, ``vocabulary``, ``structure``. Several of them:
-``comparison/``. A training: ``training_steps``.
+``comparison/``. A training: ``training_steps``, ``vocabulary_curve``.
 
 What they share: ``visible`` makes any text harmless, ``labels`` write numbers and names, ``lines`` set text in which
 every space counts; ``blocks`` are what ``on_console``, ``page/`` and ``markdown`` write, ``as_json`` walks reports.

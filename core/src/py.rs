@@ -9,6 +9,7 @@ mod counts;
 mod decoder;
 mod embedded;
 mod encoder;
+mod ids;
 mod json_lines;
 mod measure;
 mod numbers;
@@ -16,6 +17,7 @@ mod progress;
 mod split;
 mod stages;
 mod texts;
+mod tokens;
 mod train;
 mod written;
 
@@ -65,7 +67,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::numbers::{
-        pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts, write_rows,
+        line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts,
+        write_rows,
     };
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
@@ -74,7 +77,7 @@ mod _core {
     #[pymodule_export]
     use super::train::{
         BpeTraining, MaxMatchTraining, UnigramTraining, resume_bpe, train_bpe, train_by_likelihood,
-        train_max_match, train_scored_pairs, train_top_down, train_unigram,
+        train_max_match, train_scored_pairs, train_superwords, train_top_down, train_unigram,
     };
     #[pymodule_export]
     use super::written::{WrittenMerges, WrittenTables, is_plain_json};

@@ -6,7 +6,7 @@
 
 use crate::text::json::Reader;
 pub use alphabet::byte_of;
-use alphabet::push_bytes;
+use alphabet::lay_bytes;
 use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 use reading::{Listed, Pairs};
@@ -132,21 +132,24 @@ impl Written {
                 taken[id as usize] = true;
             }
         }
-        let mut blob = Vec::with_capacity(texts.blob().len());
+        let mut blob = vec![0; texts.blob().len()];
         let mut ends = Vec::with_capacity(texts.len());
-        let mut size = 0;
+        let (mut size, mut end) = (0, 0);
         for (id, taken) in (0..).zip(taken) {
             let text = texts.get(id);
             if taken && !text.is_empty() {
-                if visible {
-                    push_bytes(&mut blob, text)?;
+                let room = &mut blob[end..];
+                end += if visible {
+                    lay_bytes(room, text)?
                 } else {
-                    blob.extend_from_slice(text);
-                }
+                    room[..text.len()].copy_from_slice(text);
+                    text.len()
+                };
                 size = ends.len() + 1;
             }
-            ends.push(blob.len() as u32);
+            ends.push(end as u32);
         }
+        blob.truncate(end);
         ends.truncate(size);
         Some(Tables {
             blob,

@@ -74,7 +74,11 @@ def test_the_help_lists_every_command():
         (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --plain or --size?"),
         (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),
         (("train", "x", "-s"), "option '-s' requires an argument", "bpe train --help explains it"),
-        (("train", "-s", "0"), "input should be greater than or equal to 1", "bpe train --help explains it"),
+        (
+            ("train", "-T", "x", "-s", "0"),
+            "--vocab-size 0 is not a number from 1, or several with commas",
+            "for example: -s 32000, or -s 8000,16000,32000",
+        ),
         (("train", "-a", "gru"), "'gru' is not one of 'bbpe', 'bpe', " + KINDS, "bpe train --help explains it"),
         (
             ("encode", "--to", "xml"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bpe_cli.views.blocks import Cell, Name, Sheet, numbers, text_column
-from bpe_cli.views.labels import ABSENT, percent, whole
+from bpe_cli.views.labels import ABSENT, fraction, percent, whole
 
 MOST_GROUPS = 100
 """More inputs than this do not make a picture: the first ones are drawn, and a note counts the others."""
@@ -166,7 +166,40 @@ class Curve:
         return Sheet(*numbers(self.unit, *map(Name, self.series)), rows=rows)
 
 
-Chart: TypeAlias = Rows | Histogram | Curve
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A chart of a value by a size, with a line through its points and another between its ends.
+
+    Attributes:
+        unit: What the size counts: ``tokens in the vocabulary``.
+        value: What the height is: ``bytes per token``.
+        points: Sizes, from 1, and values, ascending by size.
+        marked: The number of the point to mark; None for none.
+        mark: What it is called.
+
+    The others are those of ``Rows``.
+    """
+
+    name: str
+    title: str
+    unit: str
+    value: str
+    points: tuple[tuple[int, float], ...]
+    marked: int | None = None
+    mark: str = ""
+    notes: tuple[str, ...] = ()
+
+    def sheet(self) -> Sheet:
+        """Return the values as a table."""
+        marks = [] if self.marked is None else [text_column("marked")]
+        rows: list[list[Cell]] = []
+        for place, (size, value) in enumerate(self.points):
+            mark = self.mark if place == self.marked else ABSENT
+            rows.append([whole(size), fraction(value, 3), *([mark] if marks else [])])
+        return Sheet(*numbers(self.unit, self.value), *marks, rows=rows)
+
+
+Chart: TypeAlias = Rows | Histogram | Curve | Trend
 
 
 def bin_text(first: int, last: int | None) -> str:
@@ -192,6 +225,8 @@ def described(chart: Chart) -> str:
         what = f"A histogram: {chart.counted} by {chart.unit}, in {bins}{ends}"
     elif isinstance(chart, Curve):
         what = f"Curves: {chart.share} by {chart.unit}"
+    elif isinstance(chart, Trend):
+        what = f"A curve: {chart.value} by {chart.unit}"
     else:
         what = f"{chart.kind.capitalize()}: {chart.unit} by {chart.head}"
     return f"{what}."

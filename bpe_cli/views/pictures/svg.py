@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.views.page.markup import escape
 from bpe_cli.views.page.palette import DARK, LIGHT, variables
-from bpe_cli.views.pictures.charts import Histogram, Rows, values_text
+from bpe_cli.views.pictures.charts import Histogram, Rows, Trend, values_text
 from bpe_cli.views.pictures.columns import draw_columns
 from bpe_cli.views.pictures.curves import draw_curves
 from bpe_cli.views.pictures.drawing import FONT, WIDTH, Box, Label, Shape, Stroke
 from bpe_cli.views.pictures.rows import draw_rows
 from bpe_cli.views.pictures.style import rules
+from bpe_cli.views.pictures.trend import draw_trend
 
 if TYPE_CHECKING:
     from bpe_cli.views.pictures.charts import Chart
@@ -30,6 +31,8 @@ def draw(chart: Chart) -> Canvas:
     """Draw a chart."""
     if isinstance(chart, Rows):
         return draw_rows(chart)
+    if isinstance(chart, Trend):
+        return draw_trend(chart)
     return draw_columns(chart) if isinstance(chart, Histogram) else draw_curves(chart)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.blocks import SEVERAL, Bar, Blocks, Cell, Heading, Line, Sheet, Strip, numbers, text_column
-from bpe_cli.views.labels import whole
-from bpe_cli.views.pictures.charts import Histogram, Rows
+from bpe_cli.views.labels import fraction, whole
+from bpe_cli.views.pictures.charts import Histogram, Rows, Trend
 from bpe_cli.views.pictures.scale import around
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def _plot(chart: Chart) -> Iterator[Block]:
         yield from _histogram(chart)
     elif isinstance(chart, Rows):
         yield _Dots(chart) if chart.kind == "dots" else _Bars(chart)
+    elif isinstance(chart, Trend):
+        yield from _trend(chart)
     else:
         yield from _curves(chart)
     yield from (Line(note) for note in chart.notes)
@@ -93,6 +95,16 @@ def _curves(chart: Curve) -> Iterator[Block]:
     for name, points in zip(chart.series, chart.points, strict=True):
         rows.append([name, spark([_share_at(points, rank) for rank in ranks]), whole(points[-1][0] if points else 0)])
     yield Sheet("", _HEIGHTS_COLUMN, *numbers("to 100%"), rows=rows)
+
+
+def _trend(chart: Trend) -> Iterator[Block]:
+    """Draw a bar for each size, from 0."""
+    most = max((value for _, value in chart.points), default=0.0) or 1.0
+    rows: list[list[Cell]] = [
+        [whole(size), fraction(value, 3), Bar(value / most), chart.mark if place == chart.marked else ""]
+        for place, (size, value) in enumerate(chart.points)
+    ]
+    yield Sheet(*numbers(chart.unit, chart.value), text_column(), text_column(), rows=rows)
 
 
 def _share_at(points: Sequence[tuple[int, float]], rank: float) -> float:

@@ -1,4 +1,6 @@
 //! Counts of pieces.
+//!
+//! Length: one class that Python sees, and the functions that read it.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -185,6 +187,22 @@ impl Counts {
                     own.add_all(&Held::Table(copy))
                 }
             }
+        })?)
+    }
+
+    fn add_marked(&self, py: Python<'_>, other: &Self, mark: BufferArg<u8>) -> PyResult<()> {
+        Ok(py.detach(|| {
+            // A copy: whoever holds one lock does not wait for another.
+            let theirs = other.copy();
+            let mut held = self.lock();
+            let own = held.table()?;
+            let mut marked = mark.to_vec();
+            for (piece, count) in theirs {
+                marked.truncate(mark.len());
+                marked.extend_from_slice(&piece);
+                own.add(&marked, count)?;
+            }
+            Ok::<_, Error>(())
         })?)
     }
 

@@ -126,6 +126,17 @@ pub fn without_line_ends<'py>(
     Ok((PyBytes::new(py, &lines), ends.into()))
 }
 
+/// Finds where each line of documents ends.
+#[pyfunction]
+pub fn line_ends(py: Python<'_>, block: BlockArg) -> PyResult<U64Array> {
+    let ends = py.detach(|| {
+        let documents = block.documents();
+        documents.check()?;
+        Result::Ok(lines::with_ends(documents.text, documents.ends))
+    })?;
+    Ok(ends.into())
+}
+
 /// Copies the documents that are to be learnt from.
 #[pyfunction]
 pub fn usable_documents<'py>(

@@ -9,6 +9,7 @@ use super::arguments::Options;
 use super::arrays::{BufferArg, U32Array, U64Array, joined};
 use super::counts::{Counted, Counts, counted};
 use super::progress;
+use crate::trainers::bpe::superwords;
 use crate::trainers::{bpe, joining, likelihood, scored_pairs, top_down, unigram};
 
 /// Merges that were learnt.
@@ -51,6 +52,36 @@ pub fn train_bpe(
         // The counts are free again before anybody is called who might ask them something.
         let trainer = bpe::Trainer::new(counts.lock().iter(), &options)?;
         trainer.run(&mut |tokens| report(tokens, options.vocab_size))
+    })
+    .map(BpeTraining)
+}
+
+/// Learns merges inside words, and then across the spaces between them.
+#[pyfunction]
+#[pyo3(signature = (counts, options, threads, progress=None))]
+pub fn train_superwords(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<superwords::SuperwordOptions>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<BpeTraining> {
+    let options = options.0;
+    progress::run(py, progress.as_ref(), |report| {
+        let vocab_size = options.words.vocab_size;
+        let mut report = |tokens| report(tokens, vocab_size);
+        let words = bpe::Trainer::new(
+            superwords::marked(counts.lock().iter(), &options.word_mark),
+            &options.words,
+        )?;
+        let first = words.run(&mut report)?;
+        let runs = superwords::Superwords::new(
+            superwords::marked(counts.lock().iter(), &options.run_mark),
+            &first,
+            &options,
+            threads,
+        )?;
+        runs.run(&mut report)
     })
     .map(BpeTraining)
 }

@@ -20,9 +20,33 @@ pub fn without_ends(text: &[u8], offset: u64) -> (Vec<u8>, Vec<u64>) {
     (lines, ends)
 }
 
+/// Where each line of documents ends, its end being a part of it; `ends` says where the documents do. Nothing else than
+/// `\n` ends a line, and nothing is empty.
+#[must_use]
+pub fn with_ends(text: &[u8], ends: &[u64]) -> Vec<u64> {
+    let mut lines = Vec::with_capacity(text.len() / 64);
+    let mut start = 0;
+    for &end in ends {
+        let document = &text[start..end as usize];
+        lines.extend(memchr_iter(b'\n', document).map(|feed| (start + feed + 1) as u64));
+        if document.last().is_some_and(|&last| last != b'\n') {
+            lines.push(end);
+        }
+        start = end as usize;
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_keep_their_ends() {
+        assert_eq!(with_ends(b"a\n\nb\r\nc", &[1, 1, 7]), [1, 2, 3, 6, 7]);
+        assert_eq!(with_ends(b"ab\n", &[3, 3]), [3]);
+        assert!(with_ends(b"", &[0]).is_empty());
+    }
     use proptest::prelude::*;
 
     #[test]

@@ -21,8 +21,10 @@ mod layout;
 mod neighbours;
 mod options;
 pub(super) mod pairs;
+mod replay;
 pub(super) mod segmentation;
 mod sieve;
+pub mod superwords;
 pub(super) mod tokens;
 mod veto;
 

@@ -13,23 +13,23 @@ pub fn byte_of(character: char) -> Option<u8> {
     }
 }
 
-/// Adds the bytes that a text in that alphabet stands for.
-pub(super) fn push_bytes(blob: &mut Vec<u8>, text: &[u8]) -> Option<()> {
-    let mut rest = text;
-    loop {
-        match *rest {
-            [] => return Some(()),
-            [byte @ 0x21..=0x7E, ..] => {
-                blob.push(byte);
-                rest = &rest[1..];
-            }
+/// Lays the bytes that a text in that alphabet stands for at the beginning of `room`, which is at least as long as the
+/// text: gives how many there are, or None if a character stands for no byte.
+pub(super) fn lay_bytes(room: &mut [u8], text: &[u8]) -> Option<usize> {
+    let (mut laid, mut at) = (0, 0);
+    while at < text.len() {
+        room[laid] = match text[at] {
+            byte @ 0x21..=0x7E => byte,
             // Two bytes of UTF-8 hold all other characters of the alphabet.
-            [first @ 0xC2..=0xC5, second, ..] => {
-                let code = u32::from(first & 0x1F) << 6 | u32::from(second & 0x3F);
-                blob.push(byte_of(char::from_u32(code)?)?);
-                rest = &rest[2..];
+            first @ 0xC2..=0xC5 => {
+                at += 1;
+                let code = u32::from(first & 0x1F) << 6 | u32::from(text.get(at)? & 0x3F);
+                byte_of(char::from_u32(code)?)?
             }
             _ => return None,
-        }
+        };
+        laid += 1;
+        at += 1;
     }
+    Some(laid)
 }

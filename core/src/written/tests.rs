@@ -1,4 +1,4 @@
-use super::{Tables, Written, byte_of, push_bytes};
+use super::{Tables, Written, byte_of, lay_bytes};
 
 fn cut(document: &str) -> Option<(Written, String)> {
     let (written, rest) = Written::cut(document.as_bytes(), b"m", b"v", b"p")?;
@@ -99,9 +99,12 @@ fn every_byte_has_one_visible_character() {
         if let Some(byte) = byte_of(character) {
             assert_eq!(found[usize::from(byte)].replace(character), None);
         }
-        let mut blob = Vec::new();
-        let pushed = push_bytes(&mut blob, character.to_string().as_bytes());
-        assert_eq!(pushed.map(|()| blob[0]), byte_of(character));
+        let mut room = [0; 4];
+        let laid = lay_bytes(&mut room, character.to_string().as_bytes());
+        assert_eq!(
+            laid.map(|size| (size, room[0])),
+            byte_of(character).map(|byte| (1, byte))
+        );
     }
     assert!(found.iter().all(Option::is_some));
     assert_eq!(

@@ -22,9 +22,11 @@ ALIKE = [
     '"é"',
     " [] ",
     "999999999999999999",
-]
+    "9223372036854775808", "-9223372036854775808", "18446744073709551615",
+    "18446744073709551616", "-9223372036854775809", "1000000000000000019884624838656", "-" + "9" * 98,
+]  # fmt: skip
 LEFT = [
-    "1e400", "NaN", "Infinity", "[-Infinity]", '"\\ud800"', '"\x01"', "1234567890123456789012", "[1,]", "{} {}", "",
+    "1e400", "NaN", "Infinity", "[-Infinity]", '"\\ud800"', '"\x01"', "9" * 301, "[1,]", "{} {}", "",
     "\ufeff{}", "[" * 100 + "]" * 100, "01", "'a'", "0" * 99 + "1",
 ]  # fmt: skip
 
@@ -48,7 +50,7 @@ def test_other_encodings_and_long_documents_are_left(data):
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**25), 10**25) | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers(-(10**40), 10**40) | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
 )
 

@@ -473,5 +473,6 @@ def test_a_choice_of_special_tokens_is_compiled_once():
     asked = [["<|endoftext|>"], ("<|endoftext|>",), {"<|endoftext|>"}]
     assert len({id(GPT2._matcher(specials)) for specials in asked}) == 1
     every, again = GPT2._matcher("all"), GPT2._matcher("all")
-    assert every is not None and again is every
+    assert every is not None
+    assert again is every
     assert [GPT2._matcher(nothing) for nothing in ((), [])] == [None, None]

@@ -59,7 +59,7 @@ impl Trainer {
     }
 
     /// Takes what holds for any text.
-    fn without_pieces(options: &Options) -> Result<Self> {
+    pub(super) fn without_pieces(options: &Options) -> Result<Self> {
         options.check()?;
         Ok(Self {
             tie: options.tie,
@@ -78,7 +78,7 @@ impl Trainer {
     }
 
     /// Makes tokens of all symbols, and gives them their length.
-    fn take_symbols(&mut self, alphabet: Alphabet, symbols: &[u32]) {
+    pub(super) fn take_symbols(&mut self, alphabet: Alphabet, symbols: &[u32]) {
         let Segmentation { cells, tokens, .. } = &mut self.corpus;
         match alphabet {
             Alphabet::Bytes(_) => {
@@ -99,7 +99,10 @@ impl Trainer {
 
 /// Gives pieces by falling count, so that the cells of equally frequent ones lie together; or as they
 /// came, where the first place of a pair decides.
-fn in_order<'a, T>(pieces: impl Iterator<Item = (&'a [T], u64)>, tie: Tie) -> Vec<(&'a [T], u64)> {
+pub(super) fn in_order<'a, T>(
+    pieces: impl Iterator<Item = (&'a [T], u64)>,
+    tie: Tie,
+) -> Vec<(&'a [T], u64)> {
     let mut pieces: Vec<_> = pieces.collect();
     if tie != Tie::FirstSeen {
         pieces.sort_by_key(|&(_, count)| Reverse(count));

@@ -78,6 +78,11 @@ pub struct Vetoes {
     pub character_boundaries: bool,
     /// Most numeric characters (Unicode category N) in a product.
     pub max_digits: Option<u32>,
+    /// Most words in a product: what is between its spaces.
+    pub max_words: Option<u32>,
+    /// Texts that no product contains.
+    #[serde(deserialize_with = "json::all_bytes")]
+    pub never_within: Vec<Vec<u8>>,
     /// Texts that no product has: those of special tokens, which text never becomes.
     #[serde(deserialize_with = "json::all_bytes")]
     pub reserved: HashSet<Vec<u8>>,

@@ -82,10 +82,16 @@ impl Tokens {
             self.lengths.push(0);
         }
         let made = self.lengths[id as usize] > 0;
-        if !made {
-            let length = self.lengths[left as usize] + self.lengths[right as usize];
-            self.lengths[id as usize] = length;
-        }
+        self.make(left, right, id);
         Ok((id, made))
+    }
+
+    /// Takes in that a token is made of two others: its length, if it is the first time.
+    pub fn make(&mut self, left: u32, right: u32, product: u32) {
+        let length = self.lengths[left as usize] + self.lengths[right as usize];
+        let own = &mut self.lengths[product as usize];
+        if *own == 0 {
+            *own = length;
+        }
     }
 }

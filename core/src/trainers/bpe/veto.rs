@@ -1,5 +1,7 @@
 //! Which products no merge may make: a pure question of their texts and lengths, asked once per pair.
 
+use memchr::memmem;
+
 use super::options::Vetoes;
 use crate::split::is_numeric;
 use crate::text::characters;
@@ -7,7 +9,11 @@ use crate::text::characters;
 impl Vetoes {
     /// Whether the text of a product decides.
     pub(super) fn read_text(&self) -> bool {
-        self.character_boundaries || self.max_digits.is_some() || !self.reserved.is_empty()
+        self.character_boundaries
+            || self.max_digits.is_some()
+            || self.max_words.is_some()
+            || !self.never_within.is_empty()
+            || !self.reserved.is_empty()
     }
 
     /// Whether a product of so many symbols may be.
@@ -22,6 +28,13 @@ impl Vetoes {
             && self
                 .max_digits
                 .is_none_or(|most| digits(text) <= most as usize)
+            && self
+                .max_words
+                .is_none_or(|most| words(text) <= most as usize)
+            && !self
+                .never_within
+                .iter()
+                .any(|inner| memmem::find(text, inner).is_some())
             && !self.reserved.contains(text)
     }
 }
@@ -32,6 +45,12 @@ fn keeps_characters(text: &[u8]) -> bool {
         Ok(_) => true,
         Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
     }
+}
+
+/// How many words a text has: what is between its spaces.
+fn words(text: &[u8]) -> usize {
+    let parts = text.split(|&byte| byte == b' ');
+    parts.filter(|part| !part.is_empty()).count()
 }
 
 /// How many numeric characters a text has; a part of one is none.
@@ -74,5 +93,23 @@ mod tests {
         assert_eq!(digits("a1٣½x".as_bytes()), 3);
         assert_eq!(digits(b"\xd9"), 0, "the beginning of one");
         assert_eq!(digits(b"\xa3\xd9\xa3"), 1);
+    }
+
+    #[test]
+    fn words_are_between_spaces() {
+        for (text, count) in [
+            (&b" of the"[..], 2),
+            (b"of  ", 1),
+            (b"  ", 0),
+            (b"a\tb c", 2),
+        ] {
+            assert_eq!(words(text), count, "{}", text.escape_ascii());
+        }
+        let vetoes = Vetoes {
+            never_within: vec![b": ".to_vec()],
+            ..Vetoes::default()
+        };
+        assert!(vetoes.read_text());
+        assert!(vetoes.allow_text(b"a:b ") && !vetoes.allow_text(b"a: b"));
     }
 }

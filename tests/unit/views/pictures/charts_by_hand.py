@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from bpe_cli.views.labels import short_names
-from bpe_cli.views.pictures.charts import Curve, Histogram, Mark, Rows
+from bpe_cli.views.pictures.charts import Curve, Histogram, Mark, Rows, Trend
 from bpe_cli.views.visible import harmless
 
 NAMES = st.text(max_size=40) | st.sampled_from(
@@ -63,4 +63,12 @@ def curves(draw):
     return Curve("use", "Use", "most frequent tokens", "share of all tokens", series, tuple(points))
 
 
-CHARTS = rows_charts() | histograms() | curves()
+@st.composite
+def trends(draw):
+    sizes = sorted(draw(st.lists(st.integers(1, 10**9), max_size=12)))
+    points = tuple((size, draw(st.floats(0, 1e6))) for size in sizes)
+    marked = draw(st.none() | st.integers(0, len(points) - 1)) if points else None
+    return Trend("curve", "Bytes per token", "tokens", "bytes per token", points, marked, "knee")
+
+
+CHARTS = rows_charts() | histograms() | curves() | trends()

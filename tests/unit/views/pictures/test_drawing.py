@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 
 from bpe_cli.views.page.palette import DARK, LIGHT
-from bpe_cli.views.pictures.charts import Curve, Histogram, Mark, Rows, values_text
+from bpe_cli.views.pictures.charts import Curve, Histogram, Mark, Rows, Trend, values_text
 from bpe_cli.views.pictures.drawing import COLORS, SHAPES, WIDTH, Box, Label, Shape, Stroke
 from bpe_cli.views.pictures.section import figures
 from bpe_cli.views.pictures.svg import draw, svg_file
@@ -29,7 +29,10 @@ DOTS = Rows(
 )  # fmt: skip
 HISTOGRAM = Histogram("lengths", "Lengths", "tokens", "documents", ((0, 0), (1, 1), (2, 3)), ("gpt2",), ((4, 0, 2),))
 CURVE = Curve("use", "Use", "tokens", "share", ("gpt2", "mine"), (((1, 0.5), (10, 1.0)), ((1, 1.0),)))
+TREND = Trend("curve", "Bytes", "tokens", "bytes per token", ((4000, 3.1), (8000, 3.7), (16000, 3.9)), 1, "knee")
 EMPTY = (
+    Trend("curve", "None", "tokens", "bytes per token", ()),
+    Trend("curve", "One", "tokens", "bytes per token", ((1, 1.0),)),
     Rows("inputs", "None", "tokens", "bars", "input", (), ("gpt2",), ()),
     Rows("inputs", "None", "tokens", "dots", "input", (), ("gpt2",), ()),
     Rows("inputs", "None", "tokens", "bars", "input", ("a",), ("gpt2",), ((Mark(None),),)),
@@ -67,6 +70,7 @@ def overlap(one, other):
 @example(DOTS)
 @example(HISTOGRAM)
 @example(CURVE)
+@example(TREND)
 @given(CHARTS)
 def test_every_mark_lies_within_a_plot(chart):
     canvas = draw(chart)
@@ -114,6 +118,8 @@ def test_every_value_stands_in_the_text(chart):
         values = [each.text for row in chart.marks for each in row]
     elif isinstance(chart, Histogram):
         values = [f"{count:,}" for counts in chart.counts for count in counts]
+    elif isinstance(chart, Trend):
+        values = [f"{value:,.3f}" for _, value in chart.points]
     else:
         values = [f"{share:.2%}" for points in chart.points for _, share in points]
     for value in values:

@@ -12,7 +12,7 @@ from bpe_cli.views.pictures.charts import Histogram, Rows
 from bpe_cli.views.pictures.terminal import plots, spark
 from tests.unit.views.golden import check, render
 from tests.unit.views.pictures.charts_by_hand import CHARTS, mark, rows_charts
-from tests.unit.views.pictures.test_drawing import BARS, CURVE, DOTS, EMPTY, HISTOGRAM
+from tests.unit.views.pictures.test_drawing import BARS, CURVE, DOTS, EMPTY, HISTOGRAM, TREND
 
 SEVERAL_SERIES = Histogram(
     "lengths", "Lengths", "tokens", "documents", ((0, 0), (1, 1), (2, 3)), ("gpt2", "mine"), ((4, 0, 2), (1, 3, 2))
@@ -24,7 +24,7 @@ WIDE = Rows(
 
 
 def test_golden():
-    check("plots-80", render(plots([BARS, DOTS, WIDE, HISTOGRAM, SEVERAL_SERIES, CURVE, *EMPTY]), width=80))
+    check("plots-80", render(plots([BARS, DOTS, WIDE, HISTOGRAM, SEVERAL_SERIES, CURVE, TREND, *EMPTY]), width=80))
     check("plots-40", render(plots([BARS, WIDE, SEVERAL_SERIES]), width=40))
 
 

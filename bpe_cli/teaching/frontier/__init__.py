@@ -1,0 +1,14 @@
+"""Textbooks of what research found since 2023, each exactly as the code of its paper has it.
+
+Where a paper and its code differ, a module says so and follows the code: what others measured was made by that. The
+tests compare every one with what the code itself gave.
+
+- ``words``: words whose pairs are counted once, and then kept up to date.
+- ``parity``: merges that the worst-compressed language chooses (Parity-aware BPE).
+- ``path_piece``: the fewest tokens that a text can be (PathPiece).
+- ``picky``: merges that take back tokens which are hardly used without what was made of them (PickyBPE).
+- ``boundless``: merges of whole pieces too (BoundlessBPE).
+- ``greedy_cover``: tokens by how much of the words they cover, without merges (GreedTok).
+- ``superwords``: merges inside words, and then across the spaces between them (SuperBPE).
+- ``extension``: merges learnt after those of a given tokenizer, and orders of pruning (tokenizer-extension).
+"""

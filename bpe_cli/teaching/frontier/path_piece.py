@@ -1,0 +1,86 @@
+"""Cut a text into the fewest tokens that its vocabulary allows.
+
+Source: Schmidt et al., "Tokenization Is More Than Compression", arXiv:2402.18376; kensho-technologies/pathpiece at
+1764d9f, ``src/lib.rs``. Nothing cuts the text into pieces before: a token may begin and end at any byte.
+
+The fewest tokens up to each place are found from left to right; where several ways are as short, the rule for ties
+says which last token is kept. ``longest_from_the_left`` is what the paper compares with: greedy, without a second look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+Draw = Callable[[int], int]
+"""Gives a random number from 1 to its argument."""
+
+
+def fewest(text: bytes, vocabulary: Collection[bytes], draw: Draw | None = None) -> list[bytes]:
+    """Return as few tokens as possible.
+
+    Args:
+        text: Any bytes.
+        vocabulary: All tokens.
+        draw: Chooses among equally good last tokens, each with the same chance; without it the longest is taken.
+
+    Raises:
+        ValueError: if no tokens give the text.
+
+    The longest token from the left is not always a good beginning:
+
+    >>> vocabulary = {b"a", b"b", b"c", b"d", b"e", b"ab", b"abc", b"cde", b"bcde"}
+    >>> longest_from_the_left(b"abcde", vocabulary), fewest(b"abcde", vocabulary)
+    ([b'abc', b'd', b'e'], [b'a', b'bcde'])
+
+    ``ab cde`` is as short; ties go to the longer last token, or are drawn:
+
+    >>> fewest(b"abcde", vocabulary, draw=lambda ways: 2)
+    [b'ab', b'cde']
+    """
+    longest = max(map(len, vocabulary), default=0)
+    best: list[int | None] = [0]  # at each end: how many tokens are needed up to there; None if no tokens end there
+    widths = [0]  # at each end: how long the last of them is
+    for end in range(1, len(text) + 1):
+        number, width, ties = None, 0, 0
+        for length in range(1, min(longest, end) + 1):
+            before = best[end - length]
+            if before is None or text[end - length : end] not in vocabulary:
+                continue
+            if number is None or before + 1 < number:
+                number, width, ties = before + 1, length, 1
+            elif before + 1 == number:
+                ties += 1
+                if draw is None or draw(ties) == 1:
+                    width = length
+        best.append(number)
+        widths.append(width)
+    if best[-1] is None:
+        raise ValueError("no tokens give this text: the vocabulary lacks some of its bytes")
+    tokens = []
+    end = len(text)
+    while end:
+        tokens.append(text[end - widths[end] : end])
+        end -= widths[end]
+    return tokens[::-1]
+
+
+def longest_from_the_left(text: bytes, vocabulary: Collection[bytes]) -> list[bytes]:
+    """Take the longest token again and again.
+
+    Raises:
+        ValueError: if it comes to a place where no token begins.
+
+    >>> longest_from_the_left(b"abcd", {b"a", b"d", b"ab", b"abc", b"bcd"})
+    [b'abc', b'd']
+    """
+    longest = max(map(len, vocabulary), default=0)
+    tokens: list[bytes] = []
+    start = 0
+    while start < len(text):
+        widths = range(min(longest, len(text) - start), 0, -1)
+        width = next((width for width in widths if text[start : start + width] in vocabulary), 0)
+        if not width:
+            raise ValueError(f"no token begins at byte {start}")
+        tokens.append(text[start : start + width])
+        start += width
+    return tokens

@@ -1,0 +1,315 @@
+"""Learn merges, and take a token back once it hardly occurs but as a part of a longer one.
+
+Source: Chizhov et al., "BPE Gets Picky: Efficient Vocabulary Refinement During Tokenizer Training", arXiv:2409.04599;
+pchizhov/picky_bpe at 038fcb9, ``bpe_trainer.py`` and ``picky_tokenize.py``. The published trainer walks through sets
+that are ordered by memory address, so its runs differ; here words are walked in order of first appearance, and ties
+go to the pair that was counted first ("birth") or to the lowest ids.
+
+After the merge of ``a b``, the share of ``a`` that went into it is the merge's count by what ``a`` occurred before. If
+it is more than the threshold, ``a`` is *split* into its parts again, everywhere. A later merge may bring it back.
+
+The counts of pairs are the code's, with its slip: where a token is made in a second way (an *additional* merge), the
+pairs of its earlier occurrences in the same words are counted twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from bpe_cli.teaching.bpe import merge_word
+
+Pair = tuple[str, str]
+
+SPECIAL = ("<PAD>", "<UNK>", "<BOS>", "<EOS>")
+UNKNOWN = SPECIAL[1]
+WORD_START = "▁"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A merge: its pair, the pair's count, and how often it was really merged."""
+
+    pair: Pair
+    count: int
+    merged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A token taken back, and what it became."""
+
+    token: str
+    parts: tuple[str, ...]
+
+
+Event = Merge | Split
+
+
+@dataclass(slots=True)
+class Token:
+    """A token.
+
+    Attributes:
+        token_id: Its id; a token that comes back has its old one.
+        frequency: How often it occurs now.
+        parents: The first pair that made it; None for characters and special tokens.
+        present: Whether it has not been taken back.
+    """
+
+    token_id: int
+    frequency: int = 0
+    parents: Pair | None = None
+    present: bool = True
+
+
+def words_of(text: str) -> dict[str, int]:
+    """Count the words of a text, in order of first appearance.
+
+    >>> words_of("low lower\\nlow")
+    {'▁low': 2, '▁lower': 1}
+    """
+    return dict(Counter(WORD_START + word for word in text.split()))
+
+
+def covered_characters(words: Mapping[str, int], coverage: float) -> list[str]:
+    """Return the characters that become tokens, in order of first appearance: all but the rarest.
+
+    On a text so small that less than one of its rarest characters would go, the code removes all. So does this.
+
+    >>> covered_characters({"aab": 10, "bc": 1}, 0.9), covered_characters({"aab": 10, "bc": 3}, 0.95)
+    (['a', 'b'], [])
+    """
+    counts: Counter[str] = Counter()
+    for word, frequency in words.items():
+        for character in word:
+            counts[character] += frequency
+    total = sum(counts.values())
+    rest = total - round(coverage * total)
+    if rest <= 0:
+        return list(counts)
+    from_rarest = sorted(counts, key=counts.__getitem__, reverse=True)[::-1]  # of equals, the last seen is first
+    removed = seen = 0
+    for character in from_rarest:
+        seen += counts[character]
+        if seen >= rest:
+            break
+        removed += 1
+    gone = set(from_rarest[:removed] if removed else from_rarest)
+    return [character for character in counts if character not in gone]
+
+
+def pairs_of(word: Sequence[str]) -> Iterator[Pair]:
+    """Yield the pairs of a word, but those with a special token.
+
+    >>> list(pairs_of(["a", "b", "<UNK>", "c"]))
+    [('a', 'b')]
+    """
+    return (pair for pair in pairwise(word) if not set(pair) & set(SPECIAL))
+
+
+def split_word(word: tuple[str, ...], token: str, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace a token by its parts everywhere.
+
+    >>> split_word(("ab", "c", "ab"), "ab", ("a", "b"))
+    ('a', 'b', 'c', 'a', 'b')
+    """
+    return tuple(new for old in word for new in (parts if old == token else (old,)))
+
+
+class Training:
+    """A training: ``events`` runs it, ``tokens`` is what it has made so far.
+
+    >>> training = Training({"▁hug": 8, "▁hugs": 2, "▁pug": 3}, vocab_size=13, threshold=0.8)
+    >>> list(training.tokens)[4:]
+    ['▁', 'h', 'u', 'g', 's', 'p']
+    >>> for event in training.events():
+    ...     print(event)
+    Merge(pair=('u', 'g'), count=13, merged=13)
+    Merge(pair=('▁', 'h'), count=10, merged=10)
+    Merge(pair=('▁h', 'ug'), count=10, merged=10)
+    Split(token='▁h', parts=('▁', 'h'))
+    Merge(pair=('▁', 'p'), count=3, merged=3)
+
+    ``▁h`` is used nowhere but in ``▁hug``, so it goes; ``ug`` stays, as ``pug`` has it too.
+    """
+
+    def __init__(
+        self,
+        words: Mapping[str, int],
+        *,
+        vocab_size: int,
+        threshold: float,
+        coverage: float = 1.0,
+        tie: Literal["birth", "ids"] = "birth",
+    ) -> None:
+        """Spell the words as characters.
+
+        Args:
+            words: Words with their frequencies, in order of first appearance.
+            vocab_size: How many tokens to stop at. Additional merges count as tokens, too: fewer may be present.
+            threshold: The share of a token's occurrences that one merge takes at which it is split.
+            coverage: The share of the characters that are to have tokens.
+            tie: Which of the most frequent pairs is merged: the one whose count was begun first, or lowest ids.
+        """
+        self.vocab_size, self.threshold, self.tie = vocab_size, threshold, tie
+        alphabet = covered_characters(words, coverage)
+        self.tokens = {token: Token(token_id) for token_id, token in enumerate([*SPECIAL, *alphabet])}
+        known = set(alphabet)
+        self.words = [tuple(each if each in known else UNKNOWN for each in word) for word in words]
+        self.frequencies = list(words.values())
+        self.words_with: dict[str, set[int]] = {}
+        self.counts: dict[Pair, int] = {}
+        for number, word in enumerate(self.words):
+            for token in word:
+                self.words_with.setdefault(token, set()).add(number)
+                self.tokens[token].frequency += self.frequencies[number] * (token != UNKNOWN)
+            for pair in pairs_of(word):
+                self.counts[pair] = self.counts.get(pair, 0) + self.frequencies[number]
+        self.size = len(self.tokens)
+
+    def events(self) -> Iterator[Event]:
+        """Yield merges and splits in order."""
+        while self.size < self.vocab_size and self.counts:
+            pair = self.best_pair()
+            if self.counts[pair] <= 0:
+                return
+            count = self.counts.pop(pair)
+            product = "".join(pair)
+            token = self.tokens.setdefault(product, Token(len(self.tokens), parents=pair))
+            token.present = True
+            merged = self.merge(pair, product)
+            self.size += 1
+            token.frequency += merged
+            yield Merge(pair, count, merged)
+            for part in dict.fromkeys(pair):
+                self.tokens[part].frequency -= merged * pair.count(part)
+                if self.is_hardly_used(part, merged):
+                    yield Split(part, self.split(part))
+                    self.size -= 1
+
+    def best_pair(self) -> Pair:
+        """Return the most frequent pair."""
+        most = max(self.counts.values())
+        tied = (pair for pair, count in self.counts.items() if count == most)
+        if self.tie == "birth":
+            return next(tied)
+        return min(tied, key=lambda pair: tuple(self.tokens[token].token_id for token in pair))
+
+    def is_hardly_used(self, token: str, merged: int) -> bool:
+        """Return whether a merge took most occurrences of a token, of which ``frequency`` are left."""
+        return len(token) > 1 and merged / (self.tokens[token].frequency + merged) > self.threshold
+
+    def replace(self, number: int, word: tuple[str, ...]) -> None:
+        """Cut a word, known by its number, in another way."""
+        for token in self.words[number]:
+            self.words_with[token].discard(number)
+        for token in word:
+            self.words_with.setdefault(token, set()).add(number)
+        self.words[number] = word
+
+    def pairs_with(self, token: str, number: int) -> Counter[Pair]:
+        """Count the pairs of a word that contain a token, times the word's frequency."""
+        found: Counter[Pair] = Counter()
+        for pair in pairs_of(self.words[number]):
+            if token in pair:
+                found[pair] += self.frequencies[number]
+        return found
+
+    def merge(self, pair: Pair, product: str) -> int:
+        """Merge a pair in all words and bring the counts up to date; return how often it was merged."""
+        left, right = pair
+        merged = 0
+        made: Counter[Pair] = Counter()
+        for number in sorted(self.words_with[left] & self.words_with[right]):
+            before = self.words[number]
+            after = merge_word(before, pair, product)
+            if after == before:
+                continue
+            self.replace(number, after)
+            merged += (len(before) - len(after)) * self.frequencies[number]
+            made.update(self.pairs_with(product, number))
+        for new, count in made.items():
+            self.counts[new] = self.counts.get(new, 0) + count
+        for (first, second), count in made.items():
+            old = (right if first == product else first, left if second == product else second)
+            if old in self.counts:
+                self.counts[old] -= count
+                if self.counts[old] <= 0:
+                    del self.counts[old]
+        return merged
+
+    def parts_of(self, token: str) -> tuple[str, ...]:
+        """Return the present tokens and characters that a token is made of."""
+        parents = self.tokens[token].parents
+        if parents is None or self.tokens[token].present:
+            return (token,)
+        return tuple(part for parent in parents for part in self.parts_of(parent))
+
+    def split(self, token: str) -> tuple[str, ...]:
+        """Take a token back; return its parts."""
+        gone = self.tokens[token]
+        gone.present = False
+        parts = self.parts_of(token)
+        for part in parts:
+            self.tokens[part].frequency += gone.frequency
+        for pair in pairwise(parts):
+            self.counts[pair] = self.counts.get(pair, 0) + gone.frequency
+        ended: Counter[Pair] = Counter()
+        for number in sorted(self.words_with[token]):
+            ended.update(self.pairs_with(token, number))
+            self.replace(number, split_word(self.words[number], token, parts))
+        for (first, second), count in ended.items():
+            new = (parts[-1] if first == token else first, parts[0] if second == token else second)
+            self.counts[new] = self.counts.get(new, 0) + count
+            self.counts.pop((first, second), None)
+        gone.frequency = 0
+        return parts
+
+
+class Encoder:
+    """Encodes words: of the events that a word allows, the first that is not before the last one is applied.
+
+    >>> training = Training({"▁hug": 8, "▁hugs": 2, "▁pug": 3}, vocab_size=13, threshold=0.8)
+    >>> events = list(training.events())
+    >>> encoder = Encoder({token: each.present for token, each in training.tokens.items()}, events)
+    >>> encoder.encode("▁hug"), encoder.encode("▁hugs"), encoder.encode("▁pugz")
+    (['▁hug'], ['▁hug', 's'], ['▁p', 'ug', '<UNK>'])
+    """
+
+    def __init__(self, present: Mapping[str, bool], events: Sequence[Event]) -> None:
+        """Look up what a pair and a token can become, and when.
+
+        Args:
+            present: All tokens; whether each has not been taken back.
+            events: What was learnt.
+        """
+        self.present, self.events = present, events
+        self.numbers: dict[Pair | str, list[int]] = {}
+        for number, event in enumerate(events):
+            self.numbers.setdefault(event.pair if isinstance(event, Merge) else event.token, []).append(number)
+
+    def concerning(self, symbols: tuple[str, ...]) -> Iterator[int]:
+        """Yield the numbers of the events of all pairs and tokens that are there."""
+        for pair in pairwise(symbols):
+            yield from self.numbers.get(pair, ())
+        for token in symbols:
+            yield from self.numbers.get(token, ())
+
+    def encode(self, word: str) -> list[str]:
+        """Return the tokens of a word, which has its mark of the start."""
+        if self.present.get(word):
+            return [word]
+        symbols = tuple(character if character in self.present else UNKNOWN for character in word)
+        last = -1
+        while possible := [number for number in self.concerning(symbols) if number >= last]:
+            last = min(possible)
+            event = self.events[last]
+            if isinstance(event, Merge):
+                symbols = merge_word(symbols, event.pair, "".join(event.pair))
+            else:
+                symbols = split_word(symbols, event.token, event.parts)
+        return list(symbols)

@@ -1,0 +1,167 @@
+"""Learn superwords as the textbook does: first merges inside words, then merges that may cross the spaces between them.
+
+Liu, Hayase, Hofmann, Oh, Smith and Choi, "SuperBPE: Space Travel for Language Models", arXiv:2503.13423; the rules are
+those of the authors' trainer (alisawuffles/tokenizers-superbpe).
+
+A corpus is cut twice, each line by itself with its end: by the first pattern into words, by the second into *runs* of
+words, which end before numbers and at marks. The first stage is plain BPE over words. The second takes over its merges
+in their order, and goes on over runs. Nothing here cuts text, and nothing is fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bpe_cli.teaching import bpe
+from bpe_cli.teaching.bpe import Step, Tie, count_pairs, merge_words
+
+Pair = tuple[bytes, bytes]
+Words = Mapping[tuple[bytes, ...], int]
+
+
+def lines_of(text: bytes) -> list[bytes]:
+    r"""Return the lines of a text, each with its end: no word and no run goes on in the next line.
+
+    >>> lines_of(b"a\nb\r\n\nc")
+    [b'a\n', b'b\r\n', b'\n', b'c']
+    """
+    *ended, last = text.split(b"\n")
+    return [line + b"\n" for line in ended] + ([last] if last else [])
+
+
+def word_count(token: bytes) -> int:
+    """Count the words of a token: what is between its spaces.
+
+    >>> [word_count(token) for token in (b" of the", b"of  ", b"  ")]
+    [2, 1, 0]
+    """
+    return sum(1 for word in token.split(b" ") if word)
+
+
+def is_superword(token: bytes) -> bool:
+    """Return whether a token goes on behind a space that stands after a word.
+
+    >>> [is_superword(token) for token in (b" of the", b" of", b"of ", b"a b")]
+    [True, False, True, True]
+    """
+    return b" " in token.lstrip(b" ")
+
+
+def may_be(token: bytes, *, max_words: int | None, never_within: Sequence[bytes]) -> bool:
+    """Return whether the second stage may make a token.
+
+    >>> [may_be(token, max_words=2, never_within=[b": "]) for token in (b" of the", b" of the s", b": a")]
+    [True, False, False]
+    """
+    if max_words is not None and word_count(token) > max_words:
+        return False
+    return not any(text in token for text in never_within)
+
+
+def inherit(runs: Words, merges: Iterable[Pair]) -> tuple[dict[tuple[bytes, ...], int], list[Pair]]:
+    """Apply the merges of the first stage to runs, in their order, each once.
+
+    A pair that has stood in no run at any time until its turn is left out. One whose places earlier merges have used
+    up is kept: it merges nothing.
+
+    Returns:
+        The runs, merged; and the merges that were kept.
+
+    >>> inherit({(b"a", b"b", b"c"): 1}, [(b"a", b"b"), (b"b", b"c"), (b"c", b"a"), (b"ab", b"c")])
+    ({(b'abc',): 1}, [(b'a', b'b'), (b'b', b'c'), (b'ab', b'c')])
+    """
+    merged, kept = dict(runs), []
+    met = set(count_pairs(merged))
+    for left, right in merges:
+        if (left, right) in met:
+            kept.append((left, right))
+            merged = merge_words(merged, (left, right), left + right)
+            met |= count_pairs(merged).keys()
+    return merged, kept
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Two stages; each iteration trains anew, and yields the steps of both. Attributes: the arguments of ``train``."""
+
+    words: bpe.Training[bytes]
+    runs: Words
+    max_words: int | None
+    never_within: tuple[bytes, ...]
+
+    @property
+    def initial(self) -> tuple[bytes, ...]:
+        """The tokens that exist before the first merge."""
+        return self.words.initial
+
+    def second(self, merges: Iterable[Pair]) -> tuple[list[Pair], bpe.Training[bytes]]:
+        """Return the merges that the second stage takes over, and what it does with the runs after them."""
+        runs, kept = inherit(self.runs, merges)
+        tokens = list(dict.fromkeys([*self.initial, *(left + right for left, right in kept)]))
+        first, longest = self.words.allow, self.words.max_token_length
+
+        def allow(token: bytes) -> bool:
+            if longest is not None and len(token) > longest:
+                return False
+            vetoed = not may_be(token, max_words=self.max_words, never_within=self.never_within)
+            return not vetoed and (first is None or first(token))
+
+        return kept, replace(
+            self.words, words=runs, initial=tuple(tokens), num_merges=None, max_token_length=None, allow=allow
+        )
+
+    def merges(self) -> list[Pair]:
+        """Train, and return the merged pairs in order: those taken over, and the new ones."""
+        kept, runs = self.second(self.words.merges())
+        return kept + runs.merges()
+
+    def __iter__(self) -> Iterator[Step[bytes]]:
+        yield from self.words
+        yield from self.second(self.words.merges())[1]
+
+
+def train(
+    words: Mapping[bytes, int],
+    runs: Mapping[bytes, int],
+    *,
+    initial: Sequence[bytes],
+    vocab_size: int,
+    switch: int,
+    max_words: int | None = 4,
+    never_within: Sequence[bytes] = (b": ",),
+    min_frequency: int = 1,
+    tie: Tie = "lowest-ids",
+    max_token_length: int | None = None,
+    allow: Callable[[bytes], bool] | None = None,
+) -> Training:
+    """Describe a training in two stages; iterate over the result to run it.
+
+    Args:
+        words: The pieces of the first pattern, with their counts.
+        runs: The pieces of the second pattern, with their counts.
+        initial: Tokens that exist before the first merge, numbered from 0.
+        vocab_size: Stop when so many tokens exist.
+        switch: Merges of the first stage.
+        max_words: Most words of a token that the second stage makes; None for any number.
+        never_within: Texts that no such token contains.
+        min_frequency: End a stage when its most frequent pair occurs less often.
+        tie: Which of the most frequent pairs is taken.
+        max_token_length: Most bytes of a token.
+        allow: Tells of a token's text whether it may be, in both stages.
+
+    >>> training = train({b"ab": 9, b" ab": 9}, {b"ab ab": 9}, initial=[b" ", b"a", b"b"], vocab_size=6, switch=2)
+    >>> training.merges()
+    [(b'a', b'b'), (b' ', b'ab'), (b'ab', b' ab')]
+    """
+    first = bpe.train(
+        bpe.byte_words(words),
+        initial=initial,
+        vocab_size=vocab_size,
+        num_merges=switch,
+        min_frequency=min_frequency,
+        tie=tie,
+        max_token_length=max_token_length,
+        allow=allow,
+    )
+    return Training(first, bpe.byte_words(runs), max_words, tuple(never_within))

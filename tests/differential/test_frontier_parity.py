@@ -1,0 +1,93 @@
+"""The textbook of Parity-aware BPE makes the merges that the paper's code made, chosen by the same languages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from bpe_cli.stages.spelling import ALPHABET_ORDER, to_visible
+from bpe_cli.teaching.frontier.parity import Step, learn, tokens
+from tests.differential.frontier import case, texts, used, visible
+from tests.oracle.merging import merge
+from tests.oracle.pre_tokenize import whitespace
+
+METHOD = "parity-aware-bpe"
+
+CASES = ("base-600-4langs", "base-1500-global400-4langs", "base-1200-ratio-udhr6", "base-4000-udhr6",
+         "base-400-preload600-bytelevel-4langs", "window-1500-w100-a2-4langs")  # fmt: skip
+
+
+def pieces_of(text: str, whole: bool) -> list[str]:
+    """Cut a text as the paper does: every piece gets a space, whether it had one or not."""
+    if whole:
+        return [visible(text if text.startswith(" ") else " " + text)] if text else []
+    return [visible(" " + piece) for piece, _ in whitespace(text)]
+
+
+def counted(text: str, whole_lines: bool) -> Counter[tuple[str, ...]]:
+    lines = text.splitlines(keepends=True)
+    return Counter(tuple(piece) for line in lines for piece in pieces_of(line, whole_lines))
+
+
+def trained(shared, name: str) -> list[Step]:
+    recorded = case(shared, METHOD, name)
+    options = recorded["params"]
+    whole_lines = "pretokenize" in options
+    languages, development = (
+        [counted(used(shared, source), whole_lines) for source in recorded[key]] for key in ("inputs", "dev")
+    )
+    return list(
+        learn(
+            languages,
+            options["symbols"],
+            development=development or None,
+            ratios=options.get("ratio"),
+            shared_merges=options.get("global", 0),
+            window=options.get("window"),
+            alpha=options.get("alpha", 2),
+            preload=preloaded(shared, name),
+        )
+    )
+
+
+def preloaded(shared, name: str) -> list[tuple[str, str]]:
+    named = case(shared, METHOD, name)["params"].get("preload")
+    if named is None:
+        return []
+    assert named == "merges of base-600-4langs.json"
+    return [(left, right) for left, right in case(shared, METHOD, "base-600-4langs")["merges"]]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_recorded_merges(shared, name):
+    recorded, steps = case(shared, METHOD, name), trained(shared, name)
+    with_sum = "global" in recorded["params"]
+    assert [list(step.pair) for step in steps] == recorded["merges"]
+    assert [-1 if step.language is None else step.language for step in steps] == recorded["selected_language"]
+    counts = [[*step.counts, *([sum(step.counts)] if with_sum else [])] for step in steps]
+    assert counts == recorded["pair_counts"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_recorded_encodings(shared, name):
+    recorded = case(shared, METHOD, name)
+    pairs = preloaded(shared, name) + [(left, right) for left, right in recorded["merges"]]
+    ids = {token: number for number, token in enumerate(tokens(to_visible(ALPHABET_ORDER), pairs))}
+    ranks = {pair: number for number, pair in reversed(list(enumerate(pairs)))}
+
+    def order(left: str, right: str) -> tuple[float, str] | None:
+        rank = ranks.get((left, right))
+        return None if rank is None else (rank, left + right)
+
+    @cache
+    def encoded(piece: str) -> list[int]:
+        return [ids[token] for token in merge(piece, order)]
+
+    given, whole = texts(shared), "pretokenize" in recorded["params"]
+    found = {
+        name: [token_id for piece in pieces_of(given[name], whole) for token_id in encoded(piece)]
+        for name in recorded["encodings"]
+    }
+    assert found == recorded["encodings"]
