@@ -558,6 +558,8 @@ def train(
         name = "share" if share is not None else "engine" if engine != "local" else "processes"
         raise UsageError(f"`{name}` needs `counts_dir`")
     named = corpus if isinstance(corpus, Mapping) else {}
+    if weights is not None and not isinstance(weights, Mapping):
+        raise wrong_type("weights", "a dict of numbers by name", weights)
     mixture = Mixture(
         {name: number_of(f"the weight of {name!r}", weight) for name, weight in (weights or {}).items()},
         None if alpha is None else number_of("`alpha`", alpha),
