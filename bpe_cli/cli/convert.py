@@ -93,7 +93,7 @@ class Changes:
         _change_option(
             "--split-residues", metavar="SHARE",
             help="Take apart the tokens of SentencePiece's BPE that stay in at most this share of the times that the "
-            "texts of --counts-from make them: 0.05. They become unused pieces, which serve merging only. All ids stay.",
+            "texts of --counts-from make them: 0.05. They become unused pieces, which serve merging only; ids stay.",
         ),
     ] = None  # fmt: skip
     counts_from: Annotated[

@@ -17,7 +17,8 @@ from bpe_cli.errors import FormatError, TrainingError
 from bpe_cli.stages import ScoredBpe
 from bpe_cli.stages.spelling import NORMAL, UNKNOWN, UNUSED
 from bpe_cli.support.core_arguments import share_of
-from bpe_cli.surgery.merge_rules import MergeRules, composite, own_merges
+from bpe_cli.support.messages import plural
+from bpe_cli.surgery.merge_rules import composite, own_merges
 from bpe_cli.surgery.operation import Operation, count_tokens, kept, protected_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
@@ -44,19 +45,19 @@ def split_residues(tokenizer: Tokenizer, counts: _core.Counts, share: float, lea
     model = splittable(tokenizer, share)
     if counts.unique == 0:
         raise TrainingError("there is nothing to count: the corpus has no text")
-    before = bytearray(model.kinds or bytes([NORMAL]) * len(model.scores))
-    before[model.unk_id] = UNKNOWN
-    merging = replace(model, kinds=bytes(before).replace(bytes([UNUSED]), bytes([NORMAL])))
-    found = residues(merging, own_merges(merging), count_tokens(merging, counts), share, least)
-    after = before[:]
-    for token_id in found.keys() - protected_ids(tokenizer):
-        after[token_id] = UNUSED
-    changed = sum(old != new for old, new in zip(before, after, strict=True))
+    kinds = bytearray(model.kinds or bytes([NORMAL]) * len(model.scores))
+    kinds[model.unk_id] = UNKNOWN
+    unused = {token_id for token_id, kind in enumerate(kinds) if kind == UNUSED}
+    merging = replace(model, kinds=bytes(kinds).replace(bytes([UNUSED]), bytes([NORMAL])))
+    settled = dict.fromkeys(protected_ids(tokenizer), False) | dict.fromkeys(unused, True)
+    apart = _taken_apart(merging, count_tokens(merging, counts), share, least, settled)
+    for token_id in apart:
+        kinds[token_id] = UNUSED
     origin = tokenizer.origin and Origin("", trained=tokenizer.origin.trained)
     return Operation(
-        replace(tokenizer, model=replace(model, kinds=bytes(after)), origin=origin),
+        replace(tokenizer, model=replace(model, kinds=bytes(kinds)), origin=origin),
         kept(tokenizer),
-        summary=(f"{changed:,} residues made unused",),
+        summary=(f"{plural(len(apart - unused), 'residue')} made unused",),
     )
 
 
@@ -76,33 +77,29 @@ def splittable(tokenizer: Tokenizer, share: float) -> ScoredBpe:
     return model
 
 
-def residues(
-    model: ScoredBpe, rules: MergeRules, uses: Mapping[int, int], share: float, least: int
-) -> dict[int, tuple[int, int]]:
-    """Find what is made at least so often, and stays at most such a part of the times.
+def _taken_apart(
+    model: ScoredBpe, uses: Mapping[int, int], share: float, least: int, settled: Mapping[int, bool]
+) -> set[int]:
+    """Return what is taken apart: what is made at least so often, and stays at most such a part of the times.
 
     Args:
-        model: The model, of normal pieces.
-        rules: Its merges.
-        uses: How often each token is left of a corpus.
+        model: The model, without unused pieces.
+        uses: How often each token is left of a corpus; what is taken apart is left as its parts.
         share: That part.
         least: That number.
-
-    Returns:
-        (how often it stays, how often it is made) by id; what is taken apart counts as its parts.
+        settled: Whether a token is taken apart, of those for which it is not to be decided.
     """
-    stays, made, found = dict(uses), dict(uses), {}
-    products = sorted(composite(model), key=lambda token_id: len(model.vocabulary.token(token_id)), reverse=True)
-    for token_id in products:  # what is made of a token is longer, and so all of it has been looked at
-        parts = rules.parts(token_id)
-        times, left = made.get(token_id, 0), stays.get(token_id, 0)
-        if parts is None or not times:
-            continue
-        apart = times >= least and left / times <= share
-        if apart:
-            found[token_id] = left, times
-        for part in parts:
+    rules, stays, made = own_merges(model), dict(uses), dict(uses)
+    apart = set()
+    products = sorted(composite(model), key=lambda token_id: -len(model.vocabulary.token(token_id)))
+    for token_id in products:  # what is made of a token is longer, so all of it has been looked at
+        parts, times, left = rules.parts(token_id), made.get(token_id, 0), stays.get(token_id, 0)
+        is_residue = times >= least and bool(times) and left / times <= share
+        if parts is None or not settled.get(token_id, is_residue):
+            left = 0
+        else:
+            apart.add(token_id)
+        for part in parts or ():
             made[part] = made.get(part, 0) + times
-            if apart:
-                stays[part] = stays.get(part, 0) + left
-    return found
+            stays[part] = stays.get(part, 0) + left
+    return apart

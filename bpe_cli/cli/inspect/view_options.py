@@ -96,8 +96,8 @@ class Shown:
         float | None,
         Option(
             "--residues", metavar="SHARE",
-            help="With --corpus: show which tokens serve as steps of merging only, and stay in at most this share of the "
-            "times that they are made: 0.05.",
+            help="With --corpus: show which tokens serve as steps of merging only: those that stay in at most this "
+            "share of the times that they are made. 0.05 is usual.",
         ),
     ] = None  # fmt: skip
     documents: Annotated[

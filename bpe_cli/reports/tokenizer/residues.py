@@ -4,16 +4,16 @@ Three papers ask the same of a token: how much of it is left when all merging is
 
 - LiteToken (arXiv:2602.04706): the *share that stays*, ``final / made``. Every time that a token is made it either
   stays, or a merge takes it. Tokens of which hardly any stays are residues.
-- PickyBPE (arXiv:2409.04599): the *share taken* by one merge, of what there is of the token just before it ("intersection
-  over self"). Its training takes a token back when that share is large; pchizhov/picky_bpe counts it as the merge's count
-  by that count and what is left, so that of a merge of a token with itself each place counts once.
+- PickyBPE (arXiv:2409.04599): the *share taken* by one merge, of what there is of the token just before it
+  ("intersection over self"). Its training takes a token back when that share is large. As in pchizhov/picky_bpe, it is
+  the merge's count by the sum of that and what is left, so a merge of a token with itself counts each place once.
 - Scaffold-BPE (arXiv:2404.17808): a token that others are built on and that stays less often than the next merge would
   occur is a *scaffold*. A finished tokenizer does not say which merge would come next; the last ones stand for it.
 
 All three follow from how often each token stays. A token's text is merged alike wherever its edges are not crossed
-(``merge_tree.py``), so a token that stays was made once, and each token of its tree with it; and merges that are made of
-others come after them, so that merging a corpus is doing each merge everywhere, one after the other. A piece that is
-looked up as a whole counts as if it had been merged.
+(``merge_tree.py``), so a token that stays was made once, and each token of its tree with it. The share taken is that of
+doing each merge everywhere in the corpus, one after the other, which is the same where no merge comes before one that
+makes its parts. A piece that is looked up as a whole counts as if it had been merged.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Residues of merging: by hand, against the textbook's replay of a corpus merge by merge, and against PickyBPE's share."""
+"""Residues of merging: by hand, and against the textbook's replay of a corpus, merge by merge."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -92,9 +93,7 @@ def passed_through(symbols, rules, made):
     """Merge the pair that comes first, the leftmost of equals, one step after the other; count all that is made."""
     made.update(symbols)
     while True:
-        places = [
-            (rules[pair][0], at) for at, pair in enumerate(zip(symbols, symbols[1:], strict=False)) if pair in rules
-        ]
+        places = [(rules[pair][0], at) for at, pair in enumerate(pairwise(symbols)) if pair in rules]
         if not places:
             return symbols
         _, at = min(places)
