@@ -187,7 +187,8 @@ class Changes:
         ):
             wanted = next((partner for partner in partners if given[partner]), None)
             if there and wanted is None:
-                raise UsageError(f"{name} goes with {' or '.join(partners)}")
+                either = ", ".join(partners[:-1]) + " or " if partners[1:] else ""
+                raise UsageError(f"{name} goes with {either}{partners[-1]}")
             if needed and wanted is not None and not there:
                 also = " or --add" if name == "--vocab-size" else ""
                 raise UsageError(f"{wanted} needs {name}{also} as well")

@@ -247,7 +247,9 @@ SHAPES: dict[str, Shape] = {
         "share count vocabulary_share never_final final_count final_share measured staying taken scaffolds tokens",
         scaffolds=lambda residues: {"count": residues.scaffolds, "stay_less_than": residues.scaffold_limit},
     ),
-    "residues.Residue": Shape("id=token.token_id text=token.content final made ratio taken taker child_count scaffold"),
+    "residues.Residue": Shape(
+        "id=token.token_id text=token.content final made ratio taken mainly child_count scaffold"
+    ),
     "lookup.TokenCard": Shape(
         "id=token.token_id text=token.content bytes written character_count kind score rank depth tree tree_is_cut "
         "children child_count descendant_count dead_merges dead_merge_count variants reachable=verdict "

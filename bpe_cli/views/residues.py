@@ -59,10 +59,10 @@ def _part(tokens: int, measured: int) -> str:
 
 
 def _list(report: Residues, full: bool) -> Sheet:
-    table = Sheet(*numbers("id"), "token", *numbers("made", "stays", "share", "taken"), "by")
+    table = Sheet(*numbers("id"), "token", *numbers("made", "stays", "share", "taken"), "mainly becomes")
     for each in report.tokens if full else report.tokens[:LIMIT]:
         table.add_row(
             str(each.token.token_id), short(each.token.content), whole(each.made), whole(each.final),
-            percent(each.ratio), percent(each.taken), short(each.taker.content),
+            percent(each.ratio), percent(each.taken), short(each.mainly.content),
         )  # fmt: skip
     return table

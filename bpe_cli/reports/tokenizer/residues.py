@@ -51,7 +51,7 @@ class Residue:
         made: How often it is made.
         ratio: ``final / made``.
         taken: The largest part that one merge takes of what there is of it, 0 to 1.
-        taker: What that merge makes.
+        mainly: What the merge makes that takes it most often.
         child_count: How many tokens are made of it directly.
         scaffold: Whether it stays less often than the last merges are made.
     """
@@ -61,7 +61,7 @@ class Residue:
     made: int
     ratio: float
     taken: float
-    taker: NamedToken
+    mainly: NamedToken
     child_count: int
     scaffold: bool
 
@@ -119,7 +119,7 @@ def find_residues(
 
     Complexity: linear in the vocabulary.
     """
-    taken, taker = largest_takes(tree, made)
+    taken, mainly = shares_taken(tree, made)
     limit = scaffold_limit(tree, made)
     merged = [token_id for token_id in counts if tree.parts(token_id)]
     measured = [token_id for token_id in merged if made[token_id] >= LEAST_MADE]
@@ -147,7 +147,7 @@ def find_residues(
                 made=made[token_id],
                 ratio=stays[token_id],
                 taken=taken[token_id],
-                taker=anatomy.named(taker[token_id]),
+                mainly=anatomy.named(mainly[token_id]),
                 child_count=len(tree.children[token_id]),
                 scaffold=counts[token_id] < limit,
             )
@@ -156,24 +156,25 @@ def find_residues(
     )
 
 
-def largest_takes(tree: MergeTree, made: Sequence[int]) -> tuple[array[float], array[int]]:
-    """Find the largest part that one merge takes of each token, and what that merge makes, by id.
+def shares_taken(tree: MergeTree, made: Sequence[int]) -> tuple[array[float], array[int]]:
+    """Find the largest part that one merge takes of each token, and what it mainly becomes, by id.
 
-    Nothing is taken of a token that no merge of the corpus uses.
+    Nothing is taken of a token that no merge of the corpus uses. Of merges that take it equally often the first counts.
     """
-    there = [*made]
-    taken, taker = array("d", bytes(8 * len(made))), array("I", bytes(4 * len(made)))
+    there, most = [*made], [0] * len(made)
+    taken, mainly = array("d", bytes(8 * len(made))), array("I", bytes(4 * len(made)))
     for product in tree.order:
         times = made[product]
         if not times:
             continue
         left, right = tree.left[product], tree.right[product]
         for part in dict.fromkeys((left, right)):
-            there[part] -= times * (2 if left == right else 1)
-            share = times / (there[part] + times)
-            if share > taken[part]:
-                taken[part], taker[part] = share, product
-    return taken, taker
+            gone = times * (2 if left == right else 1)
+            there[part] -= gone
+            taken[part] = max(taken[part], times / (there[part] + times))
+            if gone > most[part]:
+                most[part], mainly[part] = gone, product
+    return taken, mainly
 
 
 def scaffold_limit(tree: MergeTree, made: Sequence[int]) -> int:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
 from bpe_cli.reports.tokenizer.merge_tree import merge_tree
-from bpe_cli.reports.tokenizer.residues import Residues, largest_takes, scaffold_limit
+from bpe_cli.reports.tokenizer.residues import Residues, scaffold_limit, shares_taken
 from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -38,7 +38,7 @@ def test_by_hand():
     found = residues_of(Tokenizer(model), [b"abc"] * 150 + [b"ab"] * 2 + [b"cd"] * 99)
     (only,) = found.tokens
     assert (only.token.content, only.final, only.made, only.ratio) == (b"ab", 2, 152, 2 / 152)
-    assert (only.taken, only.taker.content, only.child_count, only.scaffold) == (150 / 152, b"abc", 1, True)
+    assert (only.taken, only.mainly.content, only.child_count, only.scaffold) == (150 / 152, b"abc", 1, True)
     assert (found.count, found.measured, found.vocabulary_share, found.never_final) == (1, 2, 1 / 7, 0)
     assert (found.final_count, found.final_share) == (2, 2 / 251)
     assert found.staying == ((0.0, 0), (0.01, 0), (0.02, 1), (0.05, 1), (0.1, 1), (0.2, 1))
@@ -59,12 +59,20 @@ def test_the_worst_come_first():
     assert residues_of(tokenizer, texts, 1.0).count == 2  # of abc and bca nothing is taken
 
 
+def test_what_a_token_mainly_becomes():
+    """``ab`` becomes ``abc`` 300 times; of the 20 that are left then, all become ``abd``, which is the larger part."""
+    tokens = [b"a", b"b", b"c", b"d", b"ab", b"abc", b"abd"]
+    model = MergeBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs([(0, 1, 4), (4, 2, 5), (4, 3, 6)]))
+    (only,) = residues_of(Tokenizer(model), [b"abc"] * 300 + [b"abd"] * 20).tokens
+    assert (only.token.content, only.taken, only.mainly.content, only.child_count) == (b"ab", 1.0, b"abc", 2)
+
+
 def test_a_merge_of_a_token_with_itself_counts_each_place_once():
-    """As in PickyBPE's code: of "aaa" one merge and one left over, of "aa" one merge and none."""
+    """As in PickyBPE's code: three merges, and one ``a`` that is left of seven."""
     tokens = [b"a", b"aa"]
     tree = merge_tree(MergeBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs([(0, 0, 1)])))
-    taken, taker = largest_takes(tree, tree.times_made({0: 1, 1: 3}))
-    assert ([*taken], [*taker]) == ([3 / (1 + 3), 0.0], [1, 0])
+    taken, mainly = shares_taken(tree, tree.times_made({0: 1, 1: 3}))
+    assert ([*taken], [*mainly]) == ([3 / (1 + 3), 0.0], [1, 0])
 
 
 def test_no_merges_no_residues():
@@ -153,7 +161,7 @@ def test_as_the_textbook_replays_a_corpus(other, data):
     anatomy = Anatomy(tokenizer)
     found = count_frequencies(tokenizer, [Block.of([word.encode() for word in texts])])
     made = anatomy.tree.times_made(dict(found.items()))
-    taken, _ = largest_takes(anatomy.tree, made)
+    taken, _ = shares_taken(anatomy.tree, made)
     for token_id, content in vocabulary.items():
         assert found.of(token_id) == there[content], content
         assert taken[token_id] == largest.get(content, 0.0), content
