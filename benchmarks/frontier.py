@@ -69,22 +69,19 @@ class Algorithm:
             yield from ("--dev", f"{corpus.language}={corpus.development}")
 
 
-_BYTES = ("--pattern", "o200k")
-"""Cuts no letter from its marks, as the default does in several of the scripts."""
-
 _RUNS = r"\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The paper's pattern of the second stage, but that marks go with letters: it cuts at runs of two marks."""
 
 ALGORITHMS = (
-    Algorithm("BPE", ("-a", "bbpe", *_BYTES)),
-    Algorithm("superwords", ("-a", "bbpe", "--superwords", "--set", f"run_pattern={_RUNS}", *_BYTES)),
-    Algorithm("parity-aware", ("-a", "bbpe", "--parity", "--set", "pass_over=yes", *_BYTES), named=True),
+    Algorithm("BPE", ("-a", "bbpe")),
+    Algorithm("superwords", ("-a", "bbpe", "--superwords", "--set", f"run_pattern={_RUNS}")),
+    Algorithm("parity-aware", ("-a", "bbpe", "--parity", "--set", "pass_over=yes"), named=True),
     Algorithm(
         "parity-aware, half shared",
-        ("-a", "bbpe", "--parity", "--set", "pass_over=yes", "--set", "shared_merges={half}", *_BYTES),
+        ("-a", "bbpe", "--parity", "--set", "pass_over=yes", "--set", "shared_merges={half}"),
         named=True,
     ),
-    Algorithm("MinGram", ("-a", "mingram", *_BYTES)),
+    Algorithm("MinGram", ("-a", "mingram")),
     Algorithm("Unigram", ("-a", "unigram", "--lines", "--set", "byte_fallback=yes")),
 )
 """The first is what the others are compared with. All other options are the defaults; without ``pass_over``, a language
