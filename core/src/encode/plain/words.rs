@@ -130,7 +130,9 @@ impl Words {
     fn take_known(&mut self, next: usize, found: usize, cache: &mut PieceCache) -> Result<usize> {
         self.part.reserve((found - next) * MAX_IDS)?;
         let mut table = cache.buckets();
-        let looked_for = self.keys[next..found].iter().zip(&self.buckets[next..found]);
+        let looked_for = self.keys[next..found]
+            .iter()
+            .zip(&self.buckets[next..found]);
         let slots = looked_for.map_while(|(&key, &bucket)| {
             let value = table.get(bucket as usize, key)?;
             Some((value, value.count()?))

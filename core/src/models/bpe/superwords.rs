@@ -203,7 +203,10 @@ fn entries_of(model: &Bpe) -> Vec<(u32, u32, u32)> {
 fn crossings(model: &Bpe, entries: &[(u32, u32, u32)]) -> Vec<u32> {
     let mut lowest = vec![NONE; PAIRS];
     for &(left, right, rank) in entries {
-        let edges = (model.tokens.get(left).last(), model.tokens.get(right).first());
+        let edges = (
+            model.tokens.get(left).last(),
+            model.tokens.get(right).first(),
+        );
         if let (Some(&before), Some(&behind)) = edges {
             let lowest = &mut lowest[place(before, behind)];
             *lowest = rank.min(*lowest);

@@ -31,7 +31,16 @@ fn below(draw: &mut Draw, limit: usize) -> usize {
 /// A text of words, some of them often and some of them once.
 fn text(draw: &mut Draw, words: usize) -> Vec<u8> {
     let common = [
-        " of", " the", " in", " and", ",", ".\n", " words", "  ", "\t", " \u{e9}t\u{e9}",
+        " of",
+        " the",
+        " in",
+        " and",
+        ",",
+        ".\n",
+        " words",
+        "  ",
+        "\t",
+        " \u{e9}t\u{e9}",
     ];
     let mut text = Vec::new();
     for _ in 0..words {
@@ -59,7 +68,9 @@ fn learn(text: &[u8], superwords: usize) -> Bpe {
         for two in ids.windows(2) {
             *counts.entry([two[0], two[1]]).or_insert(0) += 1;
         }
-        let most = counts.iter().max_by_key(|&(two, count)| (*count, Reverse(*two)));
+        let most = counts
+            .iter()
+            .max_by_key(|&(two, count)| (*count, Reverse(*two)));
         let &[left, right] = most.unwrap().0;
         let both = [&tokens[left as usize][..], &tokens[right as usize]].concat();
         let made = tokens.iter().position(|token| *token == both);
@@ -128,20 +139,27 @@ fn pieces_of_every_length_are_what_they_are_as_a_whole() {
 fn a_model_of_words_goes_piece_by_piece() {
     let text = text(&mut begin(2), 2_000);
     let engine = engine(learn(&text, 0));
-    let ends: Vec<u64> = (1..=9).map(|ninth| (text.len() * ninth / 9) as u64).collect();
+    let ends: Vec<u64> = (1..=9)
+        .map(|ninth| (text.len() * ninth / 9) as u64)
+        .collect();
     for _ in 0..3 {
         engine.encode_pieces(&text, &ends).unwrap();
     }
     let enough = 1 << 20;
     let model = engine.model();
-    assert!(model.superwords(enough, &mut BpeScratch::default()).is_none());
+    assert!(
+        model
+            .superwords(enough, &mut BpeScratch::default())
+            .is_none()
+    );
 }
 
 /// The same bytes are another thing as a word than as a piece, and each has its own ids.
 #[test]
 fn words_are_remembered_apart_from_pieces() {
     // "ab" and "b" are merged inside words, "abb" only after them.
-    let tokens = ["a", "b", " ", "ab", " ab", "ab ab", "abb"].map(|token| token.as_bytes().to_vec());
+    let tokens =
+        ["a", "b", " ", "ab", " ab", "ab ab", "abb"].map(|token| token.as_bytes().to_vec());
     let merges = [[0, 1, 3], [2, 3, 4], [3, 4, 5], [3, 1, 6]];
     let engine = engine(model(&tokens, &merges));
     let long = b"abb ab abb ab abb ab abb";
@@ -163,7 +181,9 @@ fn words_are_remembered_apart_from_pieces() {
 fn texts_that_look_up_in_vain() {
     let text = text(&mut begin(3), 6_000);
     let engine = engine(learn(&text, 40));
-    engine.encode_pieces(&text, &[text.len() as u64 / 2, text.len() as u64]).unwrap();
+    engine
+        .encode_pieces(&text, &[text.len() as u64 / 2, text.len() as u64])
+        .unwrap();
     assert!(goes_by_words(engine.model()));
     let draw = &mut begin(4);
     let random: Vec<u8> = (0..3_000).map(|_| draw.bits() as u8).collect();
@@ -185,7 +205,9 @@ fn the_first_missing_byte_is_named() {
         if let [byte] = *missing {
             (text[130], text[150]) = (byte, byte);
         }
-        let expected = missing.first().map(|&byte| Error::MissingByte { byte, offset: 130 });
+        let expected = missing
+            .first()
+            .map(|&byte| Error::MissingByte { byte, offset: 130 });
         let found = engine.encode_pieces(&text, &[60, 120, 180]);
         assert_eq!(found.err(), expected);
     }

@@ -88,11 +88,7 @@ fn drawn(draw: &mut Draw) -> (Vec<Vec<u8>>, Vec<[u32; 3]>) {
             continue;
         }
         let made = tokens.iter().position(|token| *token == both);
-        merges.push([
-            pair[0],
-            pair[1],
-            made.unwrap_or(tokens.len()) as u32,
-        ]);
+        merges.push([pair[0], pair[1], made.unwrap_or(tokens.len()) as u32]);
         if made.is_none() {
             tokens.push(both);
         }
@@ -191,7 +187,11 @@ fn words_end_where_only_superwords_cross() {
     assert_eq!(superwords.ends(b" of the, of the", 3, &mut room[..2]), 2);
     assert_eq!(room[..2], [7, 8]);
     let found = superwords.ends(b"e\t the", 0, &mut room);
-    assert_eq!(room[..found], [1, 6], "a tab and a space are merged inside words");
+    assert_eq!(
+        room[..found],
+        [1, 6],
+        "a tab and a space are merged inside words"
+    );
     let ids = by_words(&superwords, b" of the, of the");
     assert_eq!(bytes_of(&model, &ids), [&b" of the"[..], b",", b" of the"]);
 }
