@@ -17,6 +17,7 @@ use super::super::merging::table::{MergeTable, Merges};
 use super::{Bpe, BpeScratch, FIND_AFTER};
 use crate::error::Result;
 use crate::tables::NONE;
+use crate::text::byte_pairs::BytePairs;
 
 /// How many different pairs of bytes there are.
 const PAIRS: usize = 1 << 16;
@@ -34,7 +35,8 @@ pub(crate) struct Superwords {
     words: Bpe,
     /// The merges from K on.
     across: MergeTable,
-    cuts: Cuts,
+    /// Between which two bytes words are cut.
+    cuts: BytePairs,
 }
 
 impl Bpe {
@@ -88,7 +90,7 @@ impl Superwords {
             // What is in one table can be in two.
             words: model.only(&inside).ok()?,
             across: model.merges.only(&across, model.tokens.len()).ok()?,
-            cuts: Cuts::of(&crossings(model, &inside)),
+            cuts: cuts_of(&crossings(model, &inside)),
         })
     }
 
@@ -256,29 +258,13 @@ fn limit_of(model: &Bpe, entries: &[(u32, u32, u32)]) -> Option<u32> {
     (limit != NONE && cuts_enough && merges_enough && are_crossed).then_some(limit)
 }
 
-/// Between which two bytes words are cut: by the first one, a bit for the second.
-#[derive(Clone, Debug)]
-struct Cuts(Box<[[u64; 4]; 256]>);
-
-impl Cuts {
-    /// Cuts where no merge crosses, but not between two letters: there, words would be cut into what does not come more often.
-    fn of(crossings: &[u32]) -> Self {
-        let mut cuts = Box::new([[0; 4]; 256]);
-        for before in 0..=u8::MAX {
-            for behind in 0..=u8::MAX {
-                let uncrossed = crossings[place(before, behind)] == NONE;
-                let is_edge = !(is_letter(before) && is_letter(behind));
-                let bit = u64::from(uncrossed && is_edge) << (behind % 64);
-                cuts[usize::from(before)][usize::from(behind / 64)] |= bit;
-            }
-        }
-        Self(cuts)
-    }
-
-    #[inline]
-    fn has(&self, before: u8, behind: u8) -> bool {
-        self.0[usize::from(before)][usize::from(behind / 64)] >> (behind % 64) & 1 != 0
-    }
+/// Between which two bytes words are cut: where no merge crosses, but not between two letters. There, words would be cut into
+/// what does not come more often.
+fn cuts_of(crossings: &[u32]) -> BytePairs {
+    BytePairs::of(|before, behind| {
+        let is_edge = !(is_letter(before) && is_letter(behind));
+        is_edge && crossings[place(before, behind)] == NONE
+    })
 }
 
 /// Whether a byte is a letter or a digit, or a part of a character outside ASCII.
