@@ -87,10 +87,10 @@ fn two_bytes_say_where_no_match_begins() {
         };
         table.matchless.has(two[0], two[1])
     };
-    for two in [b"ab", b"b ", b" a", b" \n", b"! ", b"!a", b"\na", b"  "] {
-        assert_eq!(matchless(RUNS, two), two != b"  ", "{two:?}");
+    for two in [b"ab", b"b ", b" a", b"! ", b"!a", b"\na"] {
+        assert!(matchless(RUNS, two), "{two:?}");
     }
-    for two in [b"1a", b"!!", b" !", b"\xC3\xA9", b"a\xC3"] {
+    for two in [b"1a", b"!!", b" !", b"  ", b" \n", b"\xC3\xA9", b"a\xC3"] {
         assert!(!matchless(RUNS, two), "{two:?}");
     }
     assert!(matchless(r"(?<=b)a1|\b!", b"aa"), "whatever stands before");
