@@ -48,7 +48,7 @@ fn drawn(draw: &mut Draw) -> (Vec<Vec<u8>>, Vec<[u32; 3]>) {
     for _ in 0..draw.bits() % 40 {
         let [left, right] = [(); 2].map(|()| 1 + draw.bits() as usize % (tokens.len() - 1));
         let crosses = tokens[left].last() != Some(&b' ') && tokens[right][0] == b' ';
-        if crosses && draw.bits() % 16 != 0 {
+        if crosses && !draw.bits().is_multiple_of(16) {
             continue;
         }
         let both = [&tokens[left][..], &tokens[right]].concat();
