@@ -167,7 +167,7 @@ class Model:
         words = self.vocab_size.split(",")
         if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS and int(word) for word in words):
             raise UsageError(
-                f"--vocab-size {self.vocab_size} is not a number from 1, or several with commas",
+                f"--vocab-size {self.vocab_size} is not a whole number from 1, or several separated by commas",
                 hint="for example: -s 32000, or -s 8000,16000,32000",
             )
         sizes = sorted(map(int, words))
