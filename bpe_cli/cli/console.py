@@ -33,6 +33,8 @@ _ARGUMENTS = {
     "format=NAME": "--from",
     "held_out": "--valid",
     "corpora": "--language",
+    "d_model": "--d-model",
+    "sizes": "--vocab-size",
     "weights": "--weight",
     "pictures": "--svg",
     "generation_prompt=False": "--no-generation-prompt",
@@ -48,8 +50,8 @@ _ARGUMENTS = {
     **{
         each: f"--set {each}"
         for each in (
-            "by_byte", "character_coverage=X", "dictionary=no", "input_sentence_size", "limit_alphabet=N",
-            "merges=32000",
+            "boundaries", "boundary_mark", "by_byte", "character_coverage=X", "dictionary=no", "input_sentence_size",
+            "limit_alphabet=N", "merges=32000", "run_pattern",
         )
     },
     "template": "--chat-template",
@@ -64,10 +66,10 @@ _ARGUMENTS = {
             "add_special_tokens", "add_tokens", "against", "allow_loss", "alpha", "bos", "chat", "check", "columns",
             "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format",
             "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask",
-            "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "pattern",
-            "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed", "shuffle", "size", "split_special",
-            "steps", "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size", "vocabulary",
-            "words", "write_vocabulary",
+            "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad",
+            "pairs", "parallel", "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores", "seed",
+            "shuffle", "size", "split_special", "steps", "superwords", "switch", "tallies_dir", "target", "text", "to",
+            "truncate", "val", "vocab_size", "vocabulary", "words", "write_vocabulary",
         )
     },
 }  # fmt: skip

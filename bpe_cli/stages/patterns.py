@@ -1,8 +1,8 @@
 """Named split patterns, each with its source, and the scanners of the core that run them.
 
 A pattern is an expression in the syntax of the ``regex`` module. For the ones listed here the core
-has a hand-written scanner that gives the same pieces on every string. Of all others it runs most by automata
-(``core/src/split/pattern``); what is left is run by the ``regex`` module itself: right, and many times slower.
+has a hand-written scanner that gives the same pieces on every string. Of all others it runs most by automata or by
+backtracking (``core/src/split/pattern``); the ``regex`` module itself runs the rest: right, and many times slower.
 """
 
 from __future__ import annotations
@@ -147,6 +147,10 @@ ALIASES = {"cl100k-old": "llama3", "gpt4": "llama3", "minbpe": "llama3", "llama4
 _SCANNERS: dict[str, Scanner] = {
     regex: pattern.scanner for pattern in PATTERNS.values() for regex in (pattern.regex, *pattern.spellings)
 }
+
+
+SAMPLE = 1 << 16
+"""Bytes at the beginning of a text by which a pattern is judged."""
 
 
 def resolve(name_or_regex: str) -> str:

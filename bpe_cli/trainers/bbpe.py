@@ -192,8 +192,8 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     if options.alphabet == "seen":
         present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
-        for piece, _ in items_of(counts):
-            present_bytes.update(piece.replace(mark, b"") if mark else piece[options.superwords :])
+        for piece, _ in superwords.runs_of(counts) if options.superwords else items_of(counts):
+            present_bytes.update(piece.replace(mark, b"") if mark else piece)
         alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
     specials: dict[str, int] = {}
@@ -292,7 +292,8 @@ class Bbpe(Trainer[BbpeOptions]):
     ) -> Iterator[BbpeTrained]:
         """Learn merges from counts once, for the largest size, and yield the beginning of them for each size."""
         if len(sizes) > 1 and not self.nests(options):
-            yield from super().train_sizes(counts, options, sizes, progress, threads)
+            for size in sizes:
+                yield self.train(counts, sized(options, size), progress, threads)
             return
         refuse_nothing(counts)
         initial, symbols, specials = initial_tokens(options, counts)

@@ -2,12 +2,13 @@
 
 Liu et al. 2025, SuperBPE (arXiv:2503.13423), by the rules of the authors' trainer. Text is cut twice, each line by
 itself: into words, and into runs of words. Both are counted in one table, in which a mark stands before each piece, so
-that counts with two cuts are saved, added up and spilled as all others.
+that counts with two cuts are saved, added up and spilled as all others. Options are ``bbpe.BbpeOptions``.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli import _core
@@ -16,11 +17,10 @@ from bpe_cli.stages.counting import SplitText
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.trainers.base import check_list
-from bpe_cli.trainers.counts import ALL_MEMORY, new_counts
+from bpe_cli.trainers.counts import ALL_MEMORY, items_of, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli.trainers.base import Progress
-    from bpe_cli.trainers.bbpe import BbpeOptions
 
 RUNS = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The second split pattern of the paper's recipe: it cuts at numbers, at runs of marks, and before the last space."""
@@ -59,7 +59,14 @@ class TwoCuts:
             counts.add_marked(own, mark)
 
 
-def check(options: BbpeOptions) -> None:
+def runs_of(counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
+    """Yield the runs of words with their counts; they have all text between them."""
+    for piece, number in items_of(counts):
+        if piece.startswith(RUN_MARK):
+            yield piece[len(RUN_MARK) :], number
+
+
+def check(options: Any) -> None:
     """Check the options about superwords.
 
     Raises:
@@ -89,13 +96,13 @@ def check(options: BbpeOptions) -> None:
         raise UsageError("never_within has an empty text, which every token contains")
 
 
-def switch_of(options: BbpeOptions, initial: int, size: int) -> int:
+def switch_of(options: Any, initial: int, size: int) -> int:
     """Return how many merges stay inside words, given how many tokens there are before the first and at the end."""
     return max(0, size * 9 // 10 - initial) if options.switch is None else options.switch
 
 
 def train(
-    counts: _core.Counts, options: BbpeOptions, words: dict[str, Any], progress: Progress | None, threads: int
+    counts: _core.Counts, options: Any, words: dict[str, Any], progress: Progress | None, threads: int
 ) -> _core.BpeTraining:
     """Learn merges in two stages.
 

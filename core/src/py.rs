@@ -9,6 +9,7 @@ mod counts;
 mod decoder;
 mod embedded;
 mod encoder;
+mod ids;
 mod json_lines;
 mod measure;
 mod numbers;
@@ -16,6 +17,7 @@ mod progress;
 mod split;
 mod stages;
 mod texts;
+mod tokens;
 mod train;
 mod written;
 
@@ -65,7 +67,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::numbers::{
-        line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts, write_rows,
+        line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts,
+        write_rows,
     };
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};

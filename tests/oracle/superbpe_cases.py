@@ -12,7 +12,7 @@ from typing import Any
 
 from bpe_cli.stages.spelling import from_visible
 from bpe_cli.stages.splitters import RegexSplitter
-from bpe_cli.teaching.superwords import lines_of
+from bpe_cli.teaching.frontier.superwords import lines_of
 
 NAMES = (
     "botchan-800-500-1500",

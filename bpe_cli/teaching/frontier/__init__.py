@@ -9,5 +9,6 @@ tests compare every one with what the code itself gave.
 - ``picky``: merges that take back tokens which are hardly used without what was made of them (PickyBPE).
 - ``boundless``: merges of whole pieces too (BoundlessBPE).
 - ``greedy_cover``: tokens by how much of the words they cover, without merges (GreedTok).
+- ``superwords``: merges inside words, and then across the spaces between them (SuperBPE).
 - ``extension``: merges learnt after those of a given tokenizer, and orders of pruning (tokenizer-extension).
 """

@@ -1,4 +1,6 @@
 //! Counts of pieces.
+//!
+//! Length: one class that Python sees, and the functions that read it.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -13,8 +13,8 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.count import load_counts, save_counts
 from bpe_cli.stages.spelling import ALPHABET_ORDER
 from bpe_cli.support.blocks import Block
-from bpe_cli.teaching import superwords as textbook
 from bpe_cli.teaching.bpe import Tie
+from bpe_cli.teaching.frontier import superwords as textbook
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
 from bpe_cli.trainers.bbpe import BbpeOptions

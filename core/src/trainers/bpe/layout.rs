@@ -99,7 +99,10 @@ impl Trainer {
 
 /// Gives pieces by falling count, so that the cells of equally frequent ones lie together; or as they
 /// came, where the first place of a pair decides.
-pub(super) fn in_order<'a, T>(pieces: impl Iterator<Item = (&'a [T], u64)>, tie: Tie) -> Vec<(&'a [T], u64)> {
+pub(super) fn in_order<'a, T>(
+    pieces: impl Iterator<Item = (&'a [T], u64)>,
+    tie: Tie,
+) -> Vec<(&'a [T], u64)> {
     let mut pieces: Vec<_> = pieces.collect();
     if tie != Tie::FirstSeen {
         pieces.sort_by_key(|&(_, count)| Reverse(count));

@@ -29,6 +29,9 @@ pub(super) struct Replay<'a> {
     again: Vec<u32>,
 }
 
+/// The tokens of some pieces, one piece after the other, and where each ends.
+pub(super) type Merged = (Vec<u32>, Vec<usize>);
+
 /// What a thread works with, used again for each piece.
 struct Memory {
     /// The tokens of the piece; [`NONE`] where one went into the token before it.
@@ -61,14 +64,14 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Applies the merges to pieces, of which `ends` says where they begin and end in their symbols. Gives the tokens of
-    /// pieces in their order, some pieces at a time, and where each ends in those; and by thread, which merges it met.
+    /// Applies the merges to pieces, of which `ends` says where they begin and end in their symbols. Gives the
+    /// pieces in their order, some at a time; and by thread, which merges it met.
     pub fn apply_all(
         &self,
         symbols: &[u32],
         ends: &[usize],
         threads: usize,
-    ) -> (Vec<(Vec<u32>, Vec<usize>)>, Vec<Vec<bool>>) {
+    ) -> (Vec<Merged>, Vec<Vec<bool>>) {
         let shares = (1..ends.len()).step_by(SHARE);
         let work = |memory: &mut Memory, first: usize| {
             let (mut tokens, mut own_ends) = (Vec::new(), Vec::new());

@@ -125,7 +125,12 @@ impl Trainer {
         let mut numbers: Vec<u32> = (0..first.tokens.len() as u32).collect();
         numbers[initial..].fill(SEPARATOR);
         let mut training = Training::default();
-        for (number, merge) in first.merges.iter().enumerate().filter(|&(number, _)| met[number]) {
+        for (number, merge) in first
+            .merges
+            .iter()
+            .enumerate()
+            .filter(|&(number, _)| met[number])
+        {
             let product = merge[2] as usize;
             if numbers[product] == SEPARATOR {
                 numbers[product] = tokens.len() as u32;
@@ -136,7 +141,11 @@ impl Trainer {
             training.merges.push([left, right, product]);
             training.counts.push(first.counts[number]);
         }
-        for cell in cells.symbols().iter_mut().filter(|cell| **cell != SEPARATOR) {
+        for cell in cells
+            .symbols()
+            .iter_mut()
+            .filter(|cell| **cell != SEPARATOR)
+        {
             *cell = numbers[*cell as usize];
         }
         training

@@ -97,7 +97,12 @@ mod tests {
 
     #[test]
     fn words_are_between_spaces() {
-        for (text, count) in [(&b" of the"[..], 2), (b"of  ", 1), (b"  ", 0), (b"a\tb c", 2)] {
+        for (text, count) in [
+            (&b" of the"[..], 2),
+            (b"of  ", 1),
+            (b"  ", 0),
+            (b"a\tb c", 2),
+        ] {
             assert_eq!(words(text), count, "{}", text.escape_ascii());
         }
         let vetoes = Vetoes {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.teaching import bpe, superwords
-from bpe_cli.teaching.superwords import inherit, lines_of, train
+from bpe_cli.teaching import bpe
+from bpe_cli.teaching.frontier import superwords
+from bpe_cli.teaching.frontier.superwords import inherit, lines_of, train
 from tests.oracle.superbpe_cases import counted_lines, read_case
 
 
