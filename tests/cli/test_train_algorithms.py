@@ -18,7 +18,7 @@ TEXT = "low lower newest widest, été \\ and \\x41 a_b  two\tthree\nnext line 1
 NEW = "lower été \\ and \\x41 a_b  two\tthree\nwidest q🙂 12\n"
 """Holds what a line of tokens must escape, a tab, two blanks, and characters that no corpus here has."""
 
-LOSSLESS = {"bbpe", "bbpe minbpe", "bbpe rustbpe", "bbpe subword-nmt", "byte"}
+LOSSLESS = {"bbpe", "bbpe minbpe", "bbpe rustbpe", "bbpe subword-nmt", "byte", "mingram"}
 WORDS = "lower été \\ and \\x41 a_b two\tthree widest"
 LOWERED = "lower ete \\ and \\ x41 a _ b two three widest [UNK] 12"
 MARKED = "lower été \\ and \\x41 a_b two three widest  ⁇  12"
