@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -95,9 +96,14 @@ def test_it_is_what_the_textbook_learns() -> None:
     assert pruned > 8
 
 
+@cache
+def of_a_few_words() -> Tokenizer:
+    return train(["low lower newest " * 9, "日本 é newer " * 5], "mingram", vocab_size=270)
+
+
 @given(st.lists(st.sampled_from(["low ", "lower ", "newest ", "é", "日本 "]), max_size=40).map("".join))
 def test_encoding_is_what_training_saw(text: str) -> None:
-    tokenizer = train(["low lower newest " * 9, "日本 é newer " * 5], "mingram", vocab_size=270)
+    tokenizer = of_a_few_words()
     costs = costs_of(tokenizer)
     front = mingram.TRAINER.cutter(MinGramOptions(270))
     counts = new_counts()
