@@ -4,8 +4,8 @@ Source: Land, "MinGram", arXiv:2606.27019; sanderland/script_tok at 0e24de7, ``s
 
 Byte-pair encoding begins, with a tenth more tokens than are wanted. Then each piece is segmented into as few of them as
 possible, and uses are counted (hard expectation maximisation): tokens without any go. After two rounds the least used
-tokens go, and two more rounds settle the scores, by which segmentations with equally many tokens are told apart: the sum
-over a segmentation of delta * ln(p) - 1, where p is a token's share of all uses.
+tokens go, and two more rounds settle the scores, by which segmentations with equally many tokens are told apart: the
+sum over a segmentation of delta * ln(p) - 1, where p is a token's share of all uses.
 
 Here a score is a *cost*, a whole number: 10^12 * (1 - delta * ln(p)), rounded. Sums are then exact, and equally good
 segmentations are equal. The code adds floating-point numbers, and takes what differs by less than 10^-12 as equal.
@@ -13,7 +13,7 @@ segmentations are equal. The code adds floating-point numbers, and takes what di
 Two rules are others than the code's, on purpose:
 
 - Of equally good segmentations the one wins whose last token is the longest, and so on to the left. The code takes the
-  shortest last token. A unigram model, as files hold it, decides as it is done here, so training sees what encoding does.
+  shortest last token. A unigram model, as files hold it, decides as here, so training sees what encoding does.
 - A byte that is never used has 100 in place of -ln(p), which the code gives it when it reads a file. In training, the
   code has infinity there. All segmentations with that byte are then equal, and it may take one with more tokens.
 """

@@ -4,11 +4,11 @@
 //! likeliest way of several, and it is counted how often each is used: hard expectation maximisation. Tokens that are
 //! never used go at once, and after some rounds those that are used least. A few more rounds settle the scores.
 //!
-//! A token's score is delta * ln(p) - 1, with p its share of all uses: so that the sum of scores is highest where tokens
-//! are fewest, and among those where they are likeliest. Scores are whole numbers, in units of [`UNIT`]: then sums are
+//! A token's score is delta * ln(p) - 1, with p its share of all uses: the sum of scores is highest where tokens are
+//! fewest, and among those where they are likeliest. Scores are whole numbers, in units of [`UNIT`]: then sums are
 //! exact in f64 for up to 9,007 tokens, and segmentations that are equally good are so in every order of adding.
 //!
-//! The search is that of [`Unigram`], over visible characters, one for each byte. It is what encodes with the result, too:
+//! The search is that of [`Unigram`], over visible characters, one for each byte. It is what encodes with the result:
 //! of equals the one wins whose last token begins first. Nothing is counted that encoding would not find.
 //!
 //! Complexity: that of byte-pair encoding, and a pass over the different pieces for each round.
@@ -160,7 +160,7 @@ struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Takes the tokens of byte-pair encoding, with how often each stands in its segmentation of the pieces; at least 1.
+    /// Takes the tokens of byte-pair encoding, with how often each stands in the pieces at its end; at least 1.
     fn new(pieces: &[(&[u8], u64)], seed: &bpe::Training, options: &Options) -> Self {
         let mut counts = [0_u64; 256];
         for &(piece, count) in pieces {
