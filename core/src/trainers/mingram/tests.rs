@@ -107,12 +107,7 @@ fn progress_reaches_its_end_and_can_stop() {
         calls.push((done, all));
         Ok(())
     };
-    train(
-        pieces.iter().copied(),
-        &options(b"abc", 4, 9),
-        &mut heard,
-    )
-    .unwrap();
+    train(pieces.iter().copied(), &options(b"abc", 4, 9), &mut heard).unwrap();
     assert!(calls.is_sorted());
     assert_eq!(calls.last(), Some(&(9, 9)));
     let stopped = train(
