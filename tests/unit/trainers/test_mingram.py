@@ -151,9 +151,15 @@ def test_hugging_face_encodes_the_same(corpora: Path, tmp_path: Path) -> None:
     assert theirs.encode("a<s>b<|end|>").ids == ours.encode("a<s>b<|end|>", specials="all")
 
 
-@pytest.mark.parametrize("name", ["tiktoken", "minbpe", "sentencepiece", "gguf", "vocab-merges"])
-def test_other_files_are_refused(name: str) -> None:
-    with pytest.raises(FormatError):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        *((name, "cannot hold unigram language model") for name in ("tiktoken", "minbpe", "vocab-merges")),
+        *((name, "needs an unknown token") for name in ("sentencepiece", "gguf")),
+    ],
+)
+def test_other_files_are_refused(name: str, reason: str) -> None:
+    with pytest.raises(FormatError, match=reason):
         formats.dump(learnt(PIECES, vocab_size=258), name)
 
 
@@ -214,14 +220,17 @@ def test_fewer_tokens_than_asked_for(options: dict[str, Any], reason: str) -> No
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "reason"),
     [
-        {"overshoot": 0.9}, {"overshoot": 101.0}, {"rounds": 0}, {"rounds": 101}, {"delta": -0.1}, {"delta": 1.5},
-        {"special_tokens": ("a",)}, {"special_tokens": ("Ġ",)}, {"special_tokens": ("Ġx",)}, {"special_tokens": ("",)},
+        *(({"overshoot": value}, "not between 1 and 100") for value in (0.9, 101.0)),
+        *(({"rounds": value}, "not between 1 and 100") for value in (0, 101)),
+        *(({"delta": value}, "not between 0 and 1") for value in (-0.1, 1.5)),
+        *(({"special_tokens": (token,)}, "is also how tokenizer.json writes") for token in ("a", "Ġ", "Ġx")),
+        ({"special_tokens": ("",)}, "needs a text"),
     ],
-)  # fmt: skip
-def test_options_that_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(UsageError):
+)
+def test_options_that_are_refused(wrong: dict[str, Any], reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
         MinGramOptions(300, **wrong)
 
 
