@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 BYTES = tuple(bytes([byte]) for byte in ALPHABET_ORDER)
 """The tokens that are always there, as Hugging Face's byte-level BPE orders them."""
 
+LONGEST = 128
+"""The most bytes of a token, if nobody says otherwise: so many spaces are a token of cl100k and o200k."""
+
 MOST_ROUNDS = 100
 """More rounds change nothing: uses settle in a few."""
 
@@ -51,7 +54,8 @@ class MinGramOptions(SplittingOptions):
         special_tokens: Their texts; they have the first ids. Where they stand in the corpus they are text like any
             other, unless ``split_special``.
         split_special: Whether special tokens in the corpus are removed and split the text.
-        max_token_length: Most bytes in a token, or None.
+        max_token_length: Most bytes in a token. Each byte of a text costs as many steps as the tokens from there on
+            are long, in training and in encoding: in a run of one letter, all of them.
         character_boundaries: Whether a token must be whole characters, or the beginning of a single one
             (Land and Arnett, arXiv:2505.24689).
         overshoot: How many tokens byte-pair encoding makes to begin with, besides the bytes, for each one that is
@@ -66,7 +70,7 @@ class MinGramOptions(SplittingOptions):
     min_frequency: int = 1
     special_tokens: tuple[str, ...] = ()
     split_special: bool = False
-    max_token_length: int | None = None
+    max_token_length: int = LONGEST
     character_boundaries: bool = False
     overshoot: float = 1.1
     rounds: int = 2

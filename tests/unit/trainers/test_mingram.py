@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from functools import cache
 from itertools import pairwise
@@ -80,7 +81,7 @@ def test_it_is_what_the_textbook_learns() -> None:
         pieces = drawn(chance)
         options: dict[str, Any] = {
             "min_frequency": chance.choice([1, 1, 2]),
-            "max_token_length": chance.choice([None, None, 3]),
+            "max_token_length": chance.choice([128, 128, 3]),
         }
         counted: dict[str, Any] = {"rounds": chance.choice([1, 2]), "delta": chance.choice([0.0, 1e-5, 0.1])}
         settings = MinGramOptions(
@@ -130,6 +131,14 @@ def test_fewer_tokens_than_byte_pair_encoding(corpora: Path) -> None:
     text = (corpora / "languages" / "en.txt").read_text("utf-8")
     merged = train([text], "bbpe", vocab_size=1000)
     assert train([text], "mingram", vocab_size=1000).count(text) < merged.count(text)
+
+
+def test_a_run_of_one_letter_is_cut_in_bounded_time() -> None:
+    """With tokens of half its length, each of its bytes would be compared with all that follow."""
+    run = b"a" * 300_000
+    tokenizer = learnt({run: 1}, vocab_size=290)
+    assert max(map(len, costs_of(tokenizer))) == 128
+    assert tokenizer.count(run) == math.ceil(len(run) / 128)
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -207,8 +216,8 @@ def test_tokens_are_whole_characters_if_asked_for() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"vocab_size": 900}, "no pair is left to merge"),
-        ({"vocab_size": 900, "min_frequency": 5}, "no pair is left that occurs 5 times or more"),
+        ({"vocab_size": 900}, "no pair is left that makes a token of at most 128 bytes"),
+        ({"vocab_size": 900, "min_frequency": 5}, "no pair is left that occurs 5 times or more and makes"),
         ({"vocab_size": 259, "overshoot": 1.0}, "the shortest segmentations need no more"),
     ],
 )
