@@ -34,6 +34,7 @@ _ENTRIES = {
     "bpe": _Entry("bpe", "BPE over characters", ("subword-nmt", "hf", "sentencepiece", "course", "textbook")),
     "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow", "course")),
     "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece", "course")),
+    "mingram": _Entry("mingram", "as few tokens as possible"),
     "char": _Entry("unmerged:CHAR", "characters", ("sentencepiece",)),
     "word": _Entry("unmerged:WORD", "words", ("sentencepiece",)),
     "ngram": _Entry("unmerged:NGRAM", "runs of characters"),

@@ -105,6 +105,7 @@ impl Superwords {
         let second = self.trainer.run(progress)?;
         training.merges.extend(second.merges);
         training.counts.extend(second.counts);
+        training.merged.extend(second.merged);
         training.tokens = second.tokens;
         training.exhausted = second.exhausted;
         Ok(training)
@@ -135,6 +136,7 @@ impl Trainer {
             tokens.make(left, right, product);
             training.merges.push([left, right, product]);
             training.counts.push(first.counts[number]);
+            training.merged.push(first.merged[number]);
         }
         for cell in cells
             .symbols()
