@@ -11,9 +11,11 @@ of another kind raises ``ValueError`` with its name; so do options that contradi
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, TypeVar, final
 
 from typing_extensions import Buffer
+
+_T = TypeVar("_T")
 
 _Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then with (done so far, all there is to do); signals are checked where it is called."""
@@ -183,8 +185,11 @@ class Encoder:
     ) -> tuple[U32Array, U64Array]:
         """Encode the documents of a block: all ids, and where each document's ids end."""
 
-    def encode_text(self, text: _Text, matcher: SpecialMatcher | None, threads: int) -> list[int]:
-        """Encode one text."""
+    def encode_text(self, text: _Text, matcher: SpecialMatcher | None = None, threads: int = 1) -> list[int]:
+        """Encode one text. Equal ids of several texts are the same objects."""
+
+    def count_text(self, text: _Text, matcher: SpecialMatcher | None = None) -> int:
+        """Count the tokens of one text."""
 
     def encode_texts(
         self, texts: Iterable[_Text], matcher: SpecialMatcher | None, threads: int
@@ -213,12 +218,34 @@ class Encoder:
     ) -> tuple[U32Array, U64Array, U64Array]:
         """Encode one document, or a part of one: ids, and the byte range of it that each stands for."""
 
+    def token_places(self, ids: Buffer, special: _Specials) -> tuple[U64Array, U64Array]:
+        """Return where the bytes of each id begin and end, one behind the other."""
+
+    def token_objects(
+        self,
+        placed: tuple[Buffer, Buffer, Buffer, bytes],
+        kind: tuple[type[_T], dict[int, bytes], Callable[[int], bytes]],
+        text: Buffer,
+    ) -> list[_T]:
+        """Make an object of each token of a text, with the slots of ``tokenizer.Token``.
+
+        Args:
+            placed: Their ids, starts and ends in bytes, and for each whether it is special.
+            kind: Their class; the bytes of tokens that are known by id; what gives those of one that is not.
+            text: The text, in which bytes that are not UTF-8 have become something that is.
+        """
+
     def nbest(self, piece: Buffer, n: int) -> list[tuple[U32Array, float]]:
         """Return the n best segmentations of one piece (after all stages) with their scores, best first."""
 
     def decode(self, ids: Buffer, special: _Specials) -> bytes:
         """Return the bytes of ids, one after the other; of overlapping n-grams, the first characters. Raises ValueError
         if an id has no token: (sentence, place among the ids)."""
+
+    def decode_lists(self, lists: list[list[int]], special: _Specials, threads: int) -> list[str | bytes]:
+        """Return the text of each of several lists of ids, or its bytes if they are not UTF-8. Raises ValueError as
+        ``decode`` does, without a place; TypeError and
+        OverflowError if they are anything but lists of ints of 32 bits."""
 
     def decode_each(self, ids: Buffer, ends: Buffer, special: _Specials) -> list[bytes]:
         """Return the bytes of each of several lists of ids, which end at ``ends`` (u64). Raises ValueError as

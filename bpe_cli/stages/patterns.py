@@ -1,8 +1,8 @@
 """Named split patterns, each with its source, and the scanners of the core that run them.
 
 A pattern is an expression in the syntax of the ``regex`` module. For the ones listed here the core
-has a hand-written scanner that gives the same pieces on every string. Of all others it runs most by automata
-(``core/src/split/pattern``); what is left is run by the ``regex`` module itself: right, and many times slower.
+has a hand-written scanner that gives the same pieces on every string. Of all others it runs most by automata or by
+backtracking (``core/src/split/pattern``); the ``regex`` module itself runs the rest: right, and many times slower.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Choose what splits text: the core for nearly all patterns, the ``regex`` module for what the core refuses.
 
-``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold scanners and automata to it.
+``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold the core to it.
 
 There are two dialects, and a pattern's home decides which one it is in. A tokenizer without stages, such as a rank file
 or what ``bbpe`` trains, has patterns as tiktoken has them, in the dialect of the ``regex`` module: this module runs
@@ -150,7 +150,7 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
     cuts = [known_cuts(pattern) or {"type": "Pattern", "pattern": pattern} for pattern in patterns]
     try:
         return _core.Splitter(json.dumps(cuts))
-    except ValueError:  # a pattern that takes more than an automaton, or is none
+    except ValueError:  # a pattern whose meaning is not certain to be the same, or none
         return RegexSplitter(patterns)
 
 

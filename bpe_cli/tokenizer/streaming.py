@@ -24,6 +24,8 @@ Errors = Literal["strict", "replace", "ignore"]
 # No character has more than four bytes; but tokens may read as nothing, so a few more may be waited for.
 _PATIENCE = 16
 
+_NOTHING: dict[int, str] = {}
+
 
 class StreamDecoder:
     """Decode ids as they arrive, never splitting a character, with any tokenizer.
@@ -49,7 +51,10 @@ class StreamDecoder:
         self._tokenizer = tokenizer
         self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
         self._characters = CharacterStream(errors)
-        self._known: dict[int, bytes] = {}  # what single tokens read as, where each reads alone
+        self._known: dict[int, bytes] = {}  # what single ids stand for
+        self._texts: dict[int, str] = {}  # of single ids that read alone as whole characters
+        self._ready = self._texts.get  # finds them while no character is begun, else nothing
+        self._counts = errors == "strict"  # whose messages say where in all bytes an error is
 
     def feed(self, ids: Iterable[int]) -> str:
         """Return the text that is certain after these ids.
@@ -58,14 +63,33 @@ class StreamDecoder:
             InputError: if an id has no token; if the bytes are not UTF-8 and errors are strict; or if the decoders
                 change text that was already returned.
         """
-        if self._window is None:
-            if type(ids) is not list or len(ids) != 1 or type(ids[0]) is not int:
-                return self._characters.feed(self._tokenizer.decode_bytes(ids))
-            data = self._known.get(ids[0])
-            if data is None:
-                data = self._known[ids[0]] = self._tokenizer.decode_bytes(ids)
-            return self._characters.feed(data)
-        return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
+        if type(ids) is list and len(ids) == 1 and type(ids[0]) is int:
+            text = self._ready(ids[0])
+            return self._feed_one(ids) if text is None else text
+        return self._feed(ids)
+
+    def _feed(self, ids: Iterable[int]) -> str:
+        if self._window is not None:
+            return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
+        return self._feed_bytes(self._tokenizer.decode_bytes(ids))
+
+    def _feed_one(self, ids: list[int]) -> str:
+        """Feed one id, and remember what it stands for, and its text if it reads alone."""
+        if self._window is not None:
+            return self._feed(ids)
+        data = self._known.get(ids[0])
+        if data is None:
+            data = self._known[ids[0]] = self._tokenizer.decode_bytes(ids)
+        was_begun = self._characters.begun
+        text = self._feed_bytes(data)
+        if not self._counts and not was_begun and not self._characters.begun:
+            self._texts[ids[0]] = text
+        return text
+
+    def _feed_bytes(self, data: bytes) -> str:
+        text = self._characters.feed(data)
+        self._ready = _NOTHING.get if self._characters.begun else self._texts.get
+        return text
 
     def finish(self) -> str:
         """Return the rest when no more ids follow, and start anew.
@@ -74,7 +98,9 @@ class StreamDecoder:
             InputError: as ``feed``.
         """
         left = b"" if self._window is None else self._window.finish()
-        return self._characters.feed(left) + self._characters.finish()
+        text = self._characters.feed(left) + self._characters.finish()
+        self._ready = self._texts.get
+        return text
 
 
 class CharacterStream:
@@ -89,6 +115,11 @@ class CharacterStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         self._held = 0  # bytes of a character that is not complete
         self._position = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether bytes are held of a character that is not complete."""
+        return bool(self._held)
 
     def feed(self, data: bytes) -> str:
         """Return the characters that are complete after these bytes.

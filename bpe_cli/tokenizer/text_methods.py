@@ -8,7 +8,7 @@ Length: twenty-four methods, whose docstrings are docs/reference/api.md; what th
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -34,6 +34,9 @@ Side = Literal["left", "right"]
 
 _MOST_MATCHERS = 32
 """More choices of special tokens than one program makes again and again."""
+
+_NO_SPECIALS: Specials = ()
+_ONE_THREAD = 1
 
 Ids = TypeVar("Ids", list[int], memoryview)
 
@@ -115,13 +118,19 @@ class TextMethods:
             InputError: if a byte of the text has no token.
             TypeError: if an argument has the wrong type.
         """
+        asks_nothing = bos is None and eot is None and max_tokens is None and not add_special_tokens
+        if asks_nothing and sampling is None and specials is _NO_SPECIALS and threads is _ONE_THREAD:
+            try:
+                return self._encode_alone(text)
+            except (TypeError, ValueError):
+                pass  # the long way says why, or finds a way
         matcher, threads = self._matcher(specials), whole_number("threads", threads, 1)
         if sampling is None:
             ids = self._tokenizer.engine.encode_text(text, matcher, threads)
         else:
             block = Block.of([bytes_of(text)])
             ids = self._tokenizer.engine.encode(block, matcher, threads, sampling_of(sampling))[0].tolist()
-        if not add_special_tokens and bos is None and eot is None and max_tokens is None:
+        if asks_nothing:
             return ids
         edges = self._edges(add_special_tokens, bos, eot)
         if max_tokens is not None:
@@ -342,6 +351,11 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument has the wrong type.
         """
+        if specials is _NO_SPECIALS and not add_special_tokens:
+            try:
+                return self._count_alone(text)
+            except (TypeError, ValueError):
+                pass  # as in ``encode``
         (count,) = self._tokenizer.engine.count_texts([text], self._matcher(specials))
         return int(count) + len(self._edges(add_special_tokens, None, None))
 
@@ -386,18 +400,8 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument has the wrong type.
         """
-        from bpe_cli.tokenizer.encoded import CharacterOffsets
-
-        data = bytes_of(text)
-        placed = self._placed(data, self._matcher(specials))
-        content = {token_id: self._tokenizer.token_bytes(token_id) for token_id in set(placed.ids)}
-        characters = CharacterOffsets(data)
-        return [
-            Token(token_id, content[token_id], start, end, bool(special), *characters.span(start, end))
-            for token_id, start, end, special in zip(
-                placed.ids, placed.starts, placed.ends, placed.special, strict=True
-            )
-        ]
+        kind = Token, self._contents, self._tokenizer.token_bytes
+        return self._tokenizer.engine.token_objects(bytes_of(text), self._matcher(specials), kind)
 
     def place(self, text: Text, specials: Specials = ()) -> Placed:
         """Return the tokens of a text and where they lie, as ``tokens`` does, in columns: for long texts."""
@@ -560,6 +564,12 @@ class TextMethods:
         several = batch if isinstance(batch, EncodedBatch) else list_of("batch", batch, "lists of ids")
         if not skip_special_tokens:
             one_of("errors", errors, ("strict", "replace", "ignore"))
+            if not isinstance(several, EncodedBatch):
+                found = self._tokenizer.engine.decode_lists(several, _threads(None))
+                if found is not None and bytes not in set(map(type, found)):
+                    return cast("list[str]", found)
+                if found is not None:
+                    return [each if isinstance(each, str) else _characters(each, errors) for each in found]
             packed = several if isinstance(several, EncodedBatch) else EncodedBatch.packed(several)
             try:
                 texts = self._tokenizer.engine.decode_each(packed.ids, packed.offsets[1:])
@@ -723,6 +733,21 @@ class TextMethods:
         )  # fmt: skip
 
     # -- what several methods do ---------------------------------------------------------------
+
+    @cached_property
+    def _contents(self) -> dict[int, bytes]:
+        """The bytes of tokens that ``tokens`` gave."""
+        return {}
+
+    @cached_property
+    def _encode_alone(self) -> Callable[[Text], list[int]]:
+        """What encodes a text that nothing else is asked of: one call into the core, which is most of a short one."""
+        return self._tokenizer.engine.alone("encode_text", self._matcher(()))
+
+    @cached_property
+    def _count_alone(self) -> Callable[[Text], int]:
+        """The same for counting."""
+        return self._tokenizer.engine.alone("count_text", self._matcher(()))
 
     @cached_property
     def _matchers(self) -> dict[Specials, tuple[_core.SpecialMatcher | None]]:

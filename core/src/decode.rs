@@ -3,13 +3,15 @@
 mod bytes;
 mod chain;
 mod joined;
+mod several;
 mod texts;
 mod words;
 
 use crate::error::{Error, Result, ensure};
 
 pub use chain::{Decoder, Spec};
-pub use joined::{decode, decode_into, decoded_len};
+pub use joined::{decode, decode_into, decoded_len, places};
+pub use several::{Texts, decode_several};
 pub use texts::{Kind, TokenTexts};
 
 /// Special tokens for decoding: ids ascending, and the bytes of each.

@@ -9,6 +9,7 @@ mod counts;
 mod decoder;
 mod embedded;
 mod encoder;
+mod ids;
 mod json_lines;
 mod measure;
 mod numbers;
@@ -16,6 +17,7 @@ mod progress;
 mod split;
 mod stages;
 mod texts;
+mod tokens;
 mod train;
 mod written;
 

@@ -253,6 +253,15 @@ impl Scanner {
         }
     }
 
+    /// Whether it is an expression that all engines of the field run alike.
+    #[must_use]
+    pub(crate) fn is_common_pattern(&self) -> bool {
+        match &self.0 {
+            Way::Pattern(pattern) => pattern.is_common(),
+            Way::Rule(..) | Way::Whole | Way::Chain(_) => false,
+        }
+    }
+
     /// Whether [`Scanner::safe_cut`] finds any cuts at all.
     #[must_use]
     pub fn knows_cuts(&self) -> bool {

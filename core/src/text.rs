@@ -5,6 +5,8 @@
 //! the text as it was given, and are only kept when somebody will ask for them: on the way of bulk
 //! encoding, nobody does.
 
+#[cfg(any(feature = "python", test))]
+pub(crate) mod characters;
 pub(crate) mod json;
 pub mod json_lines;
 pub mod lines;

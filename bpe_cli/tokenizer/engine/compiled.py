@@ -8,9 +8,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from itertools import accumulate
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
@@ -22,6 +21,8 @@ from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer.engine import Place, only_splits, variation
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from bpe_cli.tokenizer.encoded import PieceSpans, Placed
     from bpe_cli.tokenizer.engine import EngineParts, Sampling, SpecialTable, Text
     from bpe_cli.tokenizer.engine.by_regex import ByRegex
@@ -33,6 +34,10 @@ _NO_SPECIALS = b"", b"", b""
 
 def _laid_together(texts: Sequence[Text]) -> Block:
     return Block.of([bytes_of(text, f"texts[{place}]") for place, text in enumerate(texts)])
+
+
+def _refuse(_: Text) -> Any:
+    raise TypeError
 
 
 class Engine:
@@ -202,6 +207,15 @@ class Engine:
                 raise self._failed(error, bytes_of(text)) from error
         return self.encode(Block.of([bytes_of(text)]), matcher)[0].tolist()
 
+    def alone(
+        self, name: Literal["encode_text", "count_text"], matcher: _core.SpecialMatcher | None
+    ) -> Callable[..., Any]:
+        """Return the core's own call for one text, which raises what it does not take: TypeError and ValueError."""
+        if self._by_regex is not None:
+            return _refuse
+        call = getattr(self._encoder, name)
+        return call if matcher is None else partial(call, matcher=matcher)
+
     def encode_texts(
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1
     ) -> tuple[memoryview, memoryview]:
@@ -263,10 +277,10 @@ class Engine:
             special_ids = {token.token_id for token in self._parts.special_tokens}
             return Placed(ids, begins, stops, bytes(map(special_ids.__contains__, ids)))
         ids, _ = self.encode(Block.of([data]), matcher)
-        sizes = {token_id: self._size(token_id) for token_id in set(ids)}
-        joined = array("Q", accumulate(map(sizes.__getitem__, ids)))
+        places = self._encoder.token_places(ids, self._parts.special_table)
+        begins, joined = memoryview(places[0]), memoryview(places[1])
         if matcher is None and not self._prefix_space:
-            return Placed(ids, array("Q", [0])[: len(ids)] + joined[:-1], joined, bytes(len(ids)))
+            return Placed(ids, begins, joined, bytes(len(ids)))
         starts, ends, special = array("Q"), array("Q"), bytearray()
         position = spaces = first = 0
         for segment, special_id in segments(data, matcher):
@@ -281,14 +295,23 @@ class Engine:
             first = last
         return Placed(ids, starts, ends, bytes(special))
 
-    @cached_property
-    def _special_sizes(self) -> dict[int, int]:
-        ids, _, ends = self._parts.special_table
-        return {token_id: end - start for token_id, start, end in zip(ids, [0, *ends], ends, strict=False)}
+    def token_objects(
+        self,
+        data: bytes,
+        matcher: _core.SpecialMatcher | None,
+        kind: tuple[type[T], dict[int, bytes], Callable[[int], bytes]],
+    ) -> list[T]:
+        """Encode one text, and make an object of each token; ``Tokenizer.tokens`` says what they are."""
+        from bpe_cli.tokenizer.encoded import well_formed
 
-    def _size(self, token_id: int) -> int:
-        size = self._special_sizes.get(token_id)
-        return len(self._parts.vocabulary.token(token_id)) if size is None else size
+        placed = self.place(data, matcher)
+        columns = (
+            placed.ids,
+            cast("Buffer", placed.starts),
+            cast("Buffer", placed.ends),
+            placed.special,
+        )  # as made above
+        return self._encoder.token_objects(columns, kind, well_formed(data))
 
     def nbest(self, piece: bytes, count: int) -> list[tuple[tuple[int, ...], float]]:
         """Return the best segmentations of one piece with their scores, best first; the model is a unigram model."""
@@ -420,6 +443,18 @@ class Engine:
             except ValueError:
                 pass
         return self._encoder.decode(ids, self._parts.special_table)
+
+    def decode_lists(self, lists: list[Any], threads: int) -> list[str | bytes] | None:
+        """Return the text of each of several lists of ids, or its bytes if they are not UTF-8.
+
+        None if something is to be done the long way: decoders, other collections than lists, ids without a token.
+        """
+        if self._parts.decoder:
+            return None
+        try:
+            return self._encoder.decode_lists(lists, self._parts.special_table, threads)
+        except (TypeError, ValueError, OverflowError):
+            return None
 
     def decode_each(self, ids: memoryview | array[int], ends: memoryview | array[int]) -> list[bytes]:
         """Return the bytes of each of several lists of ids, which end at ``ends`` (u64), as ``decode`` does.

@@ -72,6 +72,24 @@ pub fn decode_into<'a>(
     Ok(out)
 }
 
+/// Says where the bytes of each token begin and end in a text that ids were made of. A special token's own bytes count,
+/// even if its id is a token as well; what has no token has no bytes.
+#[must_use]
+pub fn places(
+    ids: &[u32],
+    tokens: &TokenTable<'_>,
+    special: SpecialTable<'_>,
+) -> (Vec<u64>, Vec<u64>) {
+    let mut reached = 0;
+    let each = ids.iter().map(|&id| {
+        let start = reached;
+        let token = special.get(id).unwrap_or_else(|| tokens.get(id));
+        reached += token.len() as u64;
+        (start, reached)
+    });
+    each.unzip()
+}
+
 /// Where a token's bytes begin and end; an empty range for an id that no token has.
 #[inline]
 fn range(ends: &[u32], id: u32) -> (usize, usize) {
@@ -155,6 +173,14 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn tokens_lie_one_behind_the_other() {
+        let tokens = TokenTable::new(b"abab"[..].into(), vec![1, 2, 2, 4].into()).unwrap();
+        let found = places(&[2, 3, 0, 77, 9], &tokens, SPECIAL);
+        assert_eq!(found, (vec![0, 3, 5, 6, 6], vec![3, 5, 6, 6, 9]));
+        assert_eq!(places(&[], &tokens, SPECIAL), (vec![], vec![]));
     }
 
     #[test]

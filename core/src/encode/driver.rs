@@ -38,7 +38,7 @@ impl<'a> Job<'a> {
 /// What a thread has before it.
 #[derive(Debug)]
 pub(super) struct Desk<W> {
-    pub worker: W,
+    pub worker: Box<W>,
     pub part: Part,
     /// Documents that are laid together, and where each ends.
     pub text: Vec<u8>,
@@ -46,7 +46,7 @@ pub(super) struct Desk<W> {
 }
 
 impl<W> Desk<W> {
-    fn new(worker: W, part: Part) -> Self {
+    fn new(worker: Box<W>, part: Part) -> Self {
         Self {
             worker,
             part,
@@ -229,11 +229,11 @@ impl<E: Encode> Encoder<E> {
     }
 
     /// Lends a worker, to be given to [`Encoder::return_worker`].
-    pub(crate) fn worker(&self) -> E::Worker {
+    pub(crate) fn worker(&self) -> Box<E::Worker> {
         self.workers.worker()
     }
 
-    pub(crate) fn return_worker(&self, worker: E::Worker) {
+    pub(crate) fn return_worker(&self, worker: Box<E::Worker>) {
         self.workers.return_worker(worker);
     }
 }

@@ -22,7 +22,8 @@ pub trait Worker: Default + Send {
 /// The workers of a tokenizer.
 #[derive(Debug)]
 pub struct Workers<W> {
-    idle: Mutex<Vec<W>>,
+    /// Boxed: they are large, and a call for a short text would move one more often than it works.
+    idle: Mutex<Vec<Box<W>>>,
     /// How many there are, idle or at work.
     all: AtomicUsize,
     /// What their caches may take together.
@@ -41,18 +42,18 @@ impl<W> Default for Workers<W> {
 
 impl<W: Worker> Workers<W> {
     /// Lends a worker, to be given to [`Workers::return_worker`].
-    pub fn worker(&self) -> W {
+    pub fn worker(&self) -> Box<W> {
         let idle = self.idle().pop();
         let mut worker = idle.unwrap_or_else(|| {
             self.all.fetch_add(1, Ordering::Relaxed);
-            W::default()
+            Box::default()
         });
         worker.set_share(self.budget.share(self.all.load(Ordering::Relaxed)));
         worker
     }
 
     /// Takes a worker back, or drops it if as many are idle as can work at once.
-    pub fn return_worker(&self, worker: W) {
+    pub fn return_worker(&self, worker: Box<W>) {
         let mut idle = self.idle();
         if idle.len() < cores() {
             idle.push(worker);
@@ -70,10 +71,10 @@ impl<W: Worker> Workers<W> {
 
     /// The bytes of the caches of workers that are idle.
     pub fn cache_bytes(&self) -> usize {
-        self.idle().iter().map(W::cache_bytes).sum()
+        self.idle().iter().map(|worker| worker.cache_bytes()).sum()
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<W>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Box<W>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::random::Draw;
 use crate::tables::{CharacterTable, NONE, PieceTable, Start, TokenTable};
 use ascii::AsciiMerges;
+use narrowed::Narrowed;
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
@@ -44,8 +45,10 @@ pub struct Bpe {
     pieces: Option<PieceTable<'static>>,
     merges: MergeTable,
     byte_ids: [u32; 256],
-    /// What characters begin as; empty if the merges are not monotone.
+    /// What characters begin as.
     characters: CharacterTable<'static>,
+    /// The merges that can happen, where some cannot; unset as long as nobody knows.
+    narrowed: OnceLock<Option<Narrowed>>,
     whole_pieces: bool,
     /// The tokens that merging leaves in parts: among whole pieces, only these must be looked up. None
     /// if there are none; unset as long as nobody knows.
@@ -128,6 +131,7 @@ impl Bpe {
     /// Merges every token's bytes, to see which tokens do not come out.
     #[cold]
     fn find_unreached(&self) -> Option<PieceTable<'static>> {
+        self.narrow();
         let (mut scratch, mut ids) = (BpeScratch::default(), Vec::new());
         let unreached: Vec<u32> = self
             .tokens
@@ -169,6 +173,7 @@ impl Bpe {
     /// says where they end.
     #[inline]
     fn merge_on_stack(&self, piece: &[u8], from: usize, scratch: &mut BpeScratch) -> Result<usize> {
+        let merges = self.merges();
         let window = &piece[from..piece.len().min(from + 2 * MAX_SYMBOLS)];
         let ascii = window.iter().position(|byte| !byte.is_ascii());
         let ascii = match ascii {
@@ -176,25 +181,25 @@ impl Bpe {
             Some(length) => (length >= ENOUGH).then_some(&window[..length]),
         };
         if let Some(text) = ascii
-            && let Some(merges) = self.ascii_merges(text.len(), scratch)
-            && let Some(length) =
-                merges.lay_out(text, &self.byte_ids, &self.merges, &mut scratch.short)
+            && let Some(ascii) = self.ascii_merges(text.len(), scratch)
+            && let Some(length) = ascii.lay_out(text, &self.byte_ids, merges, &mut scratch.short)
         {
-            scratch.short.merge_known(&self.merges);
+            scratch.short.merge_known(merges);
             return Ok(from + length);
         }
         let short = &mut scratch.short;
         short.clear();
+        let characters = self.characters();
         let mut at = from;
         while at < piece.len() && !short.is_full() {
-            let start = self.start(piece, at)?;
+            let start = self.start(characters, piece, at)?;
             short.push(start.first);
             if let Some(second) = start.second {
                 short.push_apart(second);
             }
             at += start.length;
         }
-        short.merge(&self.merges);
+        short.merge(merges);
         Ok(at)
     }
 
@@ -208,14 +213,43 @@ impl Bpe {
     }
 
     fn find_ascii(&self) -> &AsciiMerges {
-        let find = || AsciiMerges::new(&self.merges, &self.tokens, &self.byte_ids);
+        self.narrow();
+        let find = || AsciiMerges::new(self.merges(), &self.tokens, &self.byte_ids);
         self.ascii.get_or_init(find)
+    }
+
+    /// Finds the merges that can happen.
+    fn narrow(&self) {
+        self.narrowed.get_or_init(|| Narrowed::of(self));
+    }
+
+    /// The merges: those that can happen, as soon as they are known.
+    #[inline]
+    fn merges(&self) -> &MergeTable {
+        match self.narrowed.get() {
+            Some(Some(narrowed)) => &narrowed.merges,
+            _ => &self.merges,
+        }
+    }
+
+    /// What characters begin as under [`Bpe::merges`].
+    #[inline]
+    fn characters(&self) -> &CharacterTable<'static> {
+        match self.narrowed.get() {
+            Some(Some(narrowed)) => &narrowed.characters,
+            _ => &self.characters,
+        }
     }
 
     /// What a piece begins as at an offset: a character, or else a byte.
     #[inline]
-    fn start(&self, piece: &[u8], at: usize) -> Result<Start> {
-        match self.characters.start(piece, at) {
+    fn start(
+        &self,
+        characters: &CharacterTable<'static>,
+        piece: &[u8],
+        at: usize,
+    ) -> Result<Start> {
+        match characters.start(piece, at) {
             Some(start) => Ok(start),
             None => Ok(Start {
                 first: self.id_of_byte(piece, at)?,
@@ -262,6 +296,7 @@ mod ascii;
 mod building;
 mod long;
 mod model;
+mod narrowed;
 #[cfg(test)]
 mod tests;
 

@@ -1,12 +1,12 @@
 //! From ids to text.
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use super::arguments::{TablesArg, special_table};
 use super::arrays::BufferArg;
 use super::numbers::bytes_of_length;
-use crate::decode::{self, Reading, SpecialTable, Strings};
+use crate::decode::{self, Reading, SpecialTable, Strings, Texts};
 use crate::tables::TokenTable;
 
 /// Gives the bytes of ids, one token after the other.
@@ -20,6 +20,44 @@ pub fn decode_bytes<'py>(
     bytes_of_length(py, length, |out| {
         decode::decode_into(ids, tokens, special, out)
     })
+}
+
+/// How many ids are decoded before strings are made of them: then their bytes are still near.
+const TOGETHER: usize = 1 << 18;
+
+/// Gives the text of each list of ids, or its bytes if they are no UTF-8.
+pub fn decode_lists<'py>(
+    lists: &Bound<'py, PyList>,
+    tokens: &TokenTable<'_>,
+    special: SpecialTable<'_>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = lists.py();
+    let found = PyList::empty(py);
+    let (mut ids, mut ends) = (Vec::new(), Vec::new());
+    let flush = |ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
+        let texts = py.detach(|| decode::decode_several(ids, ends, tokens, special, threads))?;
+        for bytes in texts.iter().flat_map(Texts::iter) {
+            match std::str::from_utf8(bytes) {
+                Ok(text) => found.append(PyString::new(py, text))?,
+                Err(_) => found.append(PyBytes::new(py, bytes))?,
+            }
+        }
+        ids.clear();
+        ends.clear();
+        PyResult::Ok(())
+    };
+    for list in lists.iter() {
+        for id in list.cast_exact::<PyList>()?.iter() {
+            ids.push(id.cast_exact::<PyInt>()?.extract()?);
+        }
+        ends.push(ids.len());
+        if ids.len() >= TOGETHER {
+            flush(&mut ids, &mut ends)?;
+        }
+    }
+    flush(&mut ids, &mut ends)?;
+    Ok(found)
 }
 
 /// A compiled chain of decoders: immutable, shared by threads.

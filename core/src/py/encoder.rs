@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 
 use super::arguments::{
     BlockArg, Options, SpecialsArg, TokensArg, special_table, token_table, triples,
 };
 use super::arrays::{BufferArg, U32Array, U64Array};
-use super::decoder::decode_bytes;
+use super::decoder::{decode_bytes, decode_lists};
+use super::ids::Ids;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use super::texts::{Text, Texts};
+use super::tokens::{KindArg, PlacedArg, tokens_of};
 use super::written::WrittenTables;
+use crate::decode::places;
 use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::{self, Plain, Staged, Variation};
@@ -27,7 +30,10 @@ use crate::tables::TokenTable;
 
 /// A compiled tokenizer: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Encoder(pub(super) Way);
+pub struct Encoder {
+    pub(super) way: Way,
+    ids: Ids,
+}
 
 /// Which way it goes. What needs all stages can't be asked of the plain one.
 pub(super) enum Way {
@@ -35,10 +41,26 @@ pub(super) enum Way {
     Staged(Box<encode::Encoder<Staged>>),
 }
 
+impl Way {
+    fn tokens(&self) -> &TokenTable<'static> {
+        match self {
+            Self::Plain(plain) => plain.model().tokens(),
+            Self::Staged(staged) => staged.model().contributions(),
+        }
+    }
+}
+
+impl From<Way> for Encoder {
+    fn from(way: Way) -> Self {
+        let ids = Ids::below(way.tokens().len());
+        Self { way, ids }
+    }
+}
+
 /// Does the same with an encoder, whichever way it goes.
 macro_rules! either {
     ($encoder:expr, $way:ident => $work:expr) => {
-        match &$encoder.0 {
+        match &$encoder.way {
             $crate::py::encoder::Way::Plain($way) => $work,
             $crate::py::encoder::Way::Staged($way) => $work,
         }
@@ -49,19 +71,16 @@ pub(super) use either;
 impl Encoder {
     fn of_bytes(splitter: &Splitter, model: Bpe, prefix_space: bool) -> Self {
         let plain = encode::Encoder::plain(splitter.0.clone(), model, prefix_space);
-        Self(Way::Plain(Box::new(plain)))
+        Way::Plain(Box::new(plain)).into()
     }
 
     /// The bytes that ids are decoded to.
     pub(super) fn tokens(&self) -> &TokenTable<'static> {
-        match &self.0 {
-            Way::Plain(plain) => plain.model().tokens(),
-            Way::Staged(staged) => staged.model().contributions(),
-        }
+        self.way.tokens()
     }
 
     fn staged(&self) -> Result<&encode::Encoder<Staged>> {
-        match &self.0 {
+        match &self.way {
             Way::Staged(staged) => Ok(staged),
             Way::Plain(_) => Err(invalid!("this takes an encoder with stages")),
         }
@@ -93,7 +112,7 @@ impl Encoder {
         let stages = Arc::clone(&stages.0);
         let model = py.detach(|| build(spec, tables))?;
         let staged = encode::Encoder::staged(stages, model);
-        Ok(Self(Way::Staged(Box::new(staged))))
+        Ok(Way::Staged(Box::new(staged)).into())
     }
 
     #[staticmethod]
@@ -160,20 +179,35 @@ impl Encoder {
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
 
-    fn encode_text(
+    #[pyo3(signature = (text, matcher=None, threads=1))]
+    fn encode_text<'py>(
         &self,
-        py: Python<'_>,
-        text: Text<'_>,
+        py: Python<'py>,
+        text: Text<'py>,
         matcher: Option<&SpecialMatcher>,
         threads: usize,
-    ) -> PyResult<Vec<u32>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let bytes = text.bytes()?;
         let ends = [bytes.len() as u64];
         let documents = documents(bytes, &ends, false);
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded =
-            py.detach(|| either!(self, way => way.encode(&documents, matcher, threads)))?;
-        Ok(encoded.ids)
+        let encode = || either!(self, way => way.encode(&documents, matcher, threads));
+        self.ids.list(py, &detached(py, bytes, encode)?.ids)
+    }
+
+    #[pyo3(signature = (text, matcher=None))]
+    fn count_text(
+        &self,
+        py: Python<'_>,
+        text: Text<'_>,
+        matcher: Option<&SpecialMatcher>,
+    ) -> PyResult<u64> {
+        let bytes = text.bytes()?;
+        let ends = [bytes.len() as u64];
+        let documents = documents(bytes, &ends, false);
+        let matcher = matcher.map(|matcher| &matcher.0);
+        let count = || either!(self, way => way.count(&documents, matcher, 1));
+        Ok(detached(py, bytes, count)?[0])
     }
 
     fn encode_texts(
@@ -212,7 +246,7 @@ impl Encoder {
         data: BufferArg<u8>,
         ends: BufferArg<u64>,
     ) -> PyResult<U32Array> {
-        let ids = py.detach(|| match &self.0 {
+        let ids = py.detach(|| match &self.way {
             Way::Plain(plain) => plain.encode_pieces(&data, &ends),
             Way::Staged(_) => Err(invalid!("this takes an encoder without stages")),
         })?;
@@ -247,6 +281,26 @@ impl Encoder {
         let counts =
             py.detach(|| either!(self, way => way.count_apart(&texts, matcher, threads)))?;
         Ok(counts.into())
+    }
+
+    fn token_places(
+        &self,
+        py: Python<'_>,
+        ids: BufferArg<u32>,
+        special: SpecialsArg,
+    ) -> (U64Array, U64Array) {
+        let (starts, ends) = py.detach(|| places(&ids, self.tokens(), special_table(&special)));
+        (starts.into(), ends.into())
+    }
+
+    fn token_objects<'py>(
+        &self,
+        py: Python<'py>,
+        placed: PlacedArg<'py>,
+        kind: KindArg<'py>,
+        text: BufferArg<u8>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        tokens_of(py, &self.ids, &placed, &kind, &text)
     }
 
     #[pyo3(signature = (data, matcher, continued=false))]
@@ -290,6 +344,15 @@ impl Encoder {
         decode_bytes(py, &ids, self.tokens(), special_table(&special))
     }
 
+    fn decode_lists<'py>(
+        &self,
+        lists: &Bound<'py, PyList>,
+        special: SpecialsArg,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        decode_lists(lists, self.tokens(), special_table(&special), threads)
+    }
+
     fn decode_each<'py>(
         &self,
         py: Python<'py>,
@@ -317,5 +380,17 @@ fn documents<'a>(text: &'a [u8], ends: &'a [u64], continued: bool) -> Documents<
         text,
         ends,
         continued,
+    }
+}
+
+/// A text of fewer bytes is encoded before another thread could have taken over from this one.
+const BRIEF: usize = 1 << 12;
+
+/// Works on a text, without the GIL if it is long enough for another thread to make use of that.
+fn detached<T: Send>(py: Python<'_>, text: &[u8], work: impl FnOnce() -> T + Send) -> T {
+    if text.len() < BRIEF {
+        work()
+    } else {
+        py.detach(work)
     }
 }

@@ -23,8 +23,10 @@ mod tests;
 mod tree;
 
 use crate::error::{Result, ensure};
+use alphabet::Alphabet;
 use backtrack::{Backtracker, Tried};
 use run::DeadEnds;
+use safe::SafePairs;
 use table::Table;
 
 /// The longest expression, in bytes.
@@ -32,7 +34,10 @@ const LONGEST: usize = 1 << 13;
 
 /// A compiled expression.
 #[derive(Debug)]
-pub(super) struct Pattern(Way);
+pub(super) struct Pattern {
+    way: Way,
+    is_common: bool,
+}
 
 #[derive(Debug)]
 enum Way {
@@ -59,18 +64,24 @@ impl Pattern {
             pattern.len() <= LONGEST,
             "an expression has more than {LONGEST} bytes"
         );
-        let tree = parse::parse(pattern)?;
-        Ok(Self(match Table::new(tree.clone()) {
-            Ok(table) => Way::Table(table),
-            Err(_) => Way::Backtracker(Backtracker::new(&tree)?),
-        }))
+        let parsed = parse::parse(pattern)?;
+        Ok(match Table::new(parsed.tree.clone()) {
+            Ok(table) => Self {
+                way: Way::Table(table),
+                is_common: !parsed.folds_its_way,
+            },
+            Err(_) => Self {
+                way: Way::Backtracker(Backtracker::new(&parsed.tree)?),
+                is_common: false,
+            },
+        })
     }
 
     /// Writes the ends of the next pieces from `at` on, where a piece begins, and gives their number: as many as
     /// there is room for, or as the text has left. A match is a piece, and so is what lies between two.
     #[inline]
     pub fn fill(&self, text: &[u8], at: usize, room: &mut [usize], known: &mut Known) -> usize {
-        match &self.0 {
+        match &self.way {
             Way::Table(table) => table.fill(text, at, room, &mut known.dead_ends),
             Way::Backtracker(engine) => engine.fill(text, at, room, &mut known.tried),
         }
@@ -78,31 +89,36 @@ impl Pattern {
 
     /// Gives the last offset inside a text at which it can be cut, whatever stands before or after it; 0 for none.
     pub fn safe_cut(&self, text: &[u8]) -> usize {
-        match &self.0 {
-            Way::Table(table) => table.safe_cut(text),
-            Way::Backtracker(_) => 0,
-        }
+        let (safe, alphabet) = self.cuts();
+        safe.last_cut(alphabet, text)
     }
 
     /// Whether there are such offsets in any text.
     pub fn knows_cuts(&self) -> bool {
-        match &self.0 {
-            Way::Table(table) => table.safe.any,
-            Way::Backtracker(_) => false,
-        }
+        self.cuts().0.any
     }
 
     /// Whether a text can be cut between any ASCII letter and a space.
     pub fn ends_at_spaces(&self) -> bool {
-        match &self.0 {
-            Way::Table(table) => table.ends_at_spaces(),
-            Way::Backtracker(_) => false,
+        let (safe, alphabet) = self.cuts();
+        safe.end_at_spaces(alphabet)
+    }
+
+    fn cuts(&self) -> (&SafePairs, &Alphabet) {
+        match &self.way {
+            Way::Table(table) => (&table.safe, &table.alphabet),
+            Way::Backtracker(engine) => (&engine.safe, &engine.alphabet),
         }
+    }
+
+    /// Whether it is of what all engines of the field do alike: an automaton, with letters that they fold alike.
+    pub fn is_common(&self) -> bool {
+        self.is_common
     }
 
     /// How many cells the table has, or how much as large the code is.
     pub fn cells(&self) -> usize {
-        match &self.0 {
+        match &self.way {
             Way::Table(table) => table.automaton.cells.len(),
             Way::Backtracker(engine) => engine.size(),
         }

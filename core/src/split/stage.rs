@@ -300,6 +300,7 @@ fn expression(pattern: String, behavior: Behavior, invert: bool) -> Result<Kind>
         && let Ok(scanner) = Scanner::chain(&[CutSpec::Pattern {
             pattern: pattern.clone(),
         }])
+        && scanner.is_common_pattern()
     {
         return Ok(Kind::Scanner(scanner));
     }

@@ -7,11 +7,10 @@
 //! its edges could be taken by neighbours only by a merge of a number up to n. Where the vocabulary has
 //! no such merge with a neighbour that ends (or begins) with a byte of some class, and the neighbouring
 //! byte is of that class, the character's own merges all come first: so it may begin as what they leave.
-//! What begins early is not merged on early: in a monotone model, whatever takes a symbol that a merge
-//! of number n made has a higher number than n.
-//!
-//! Invariant: the model is monotone (a merge's number is above those of the merges that make its
-//! parts); equal numbers are allowed.
+//! What begins early is not merged on early if whatever takes a symbol that the character's merges made
+//! has a higher number than all of these: then what comes before the last of them in the text's own order comes
+//! before what takes the symbol, too. In a monotone model (a merge's number is above those of the merges that make its
+//! parts; equal numbers are allowed) it is so for all characters; where it is not, a character begins as its bytes.
 
 use std::borrow::Cow;
 
@@ -116,7 +115,7 @@ impl<'a> CharacterTable<'a> {
         })
     }
 
-    /// Builds the table of a monotone model from its (left, right, number) entries, the table of
+    /// Builds the table of a model from its (left, right, number) entries, the table of
     /// them, the symbol that each number makes and those of the single bytes.
     #[must_use]
     pub fn build(
@@ -184,6 +183,8 @@ struct Edges {
     places: Vec<u32>,
     before: Vec<[u32; CLASSES_BEFORE]>,
     after: Vec<[u32; CLASSES_AFTER]>,
+    /// The lowest number with which any symbol merges with any neighbour.
+    taken: Vec<u32>,
 }
 
 impl Edges {
@@ -198,7 +199,12 @@ impl Edges {
         }
         let mut before = vec![[NONE; CLASSES_BEFORE]; count as usize];
         let mut after = vec![[NONE; CLASSES_AFTER]; count as usize];
+        let mut taken = vec![NONE; tokens.len()];
         for (left, right, number) in entries {
+            for part in [left, right] {
+                let lowest = &mut taken[part as usize];
+                *lowest = number.min(*lowest);
+            }
             if let Some(lowest) = before.get_mut(places[right as usize] as usize)
                 && let Some(&byte) = tokens.get(left).last()
             {
@@ -216,7 +222,13 @@ impl Edges {
             places,
             before,
             after,
+            taken,
         }
+    }
+
+    /// Whether all merges that take a symbol come after one.
+    fn taken_after(&self, symbol: u32, number: u32) -> bool {
+        self.taken[symbol as usize] > number
     }
 
     /// The classes of neighbours that could take one of the outer symbols by a number up to `limit`.
@@ -257,15 +269,23 @@ impl<P: Fn(u32) -> u32> Builder<'_, P> {
         } else {
             (first, made)
         };
-        if second == NONE {
-            return pack(first, None, forbidden);
+        let next = match second {
+            NONE => NONE,
+            second => self.pairs.get(first, second),
+        };
+        if next == NONE {
+            let second = (second != NONE).then_some(second);
+            return match self.edges.taken_after(made, number) {
+                true => pack(first, second, forbidden),
+                false => 0,
+            };
         }
-        let number = self.pairs.get(first, second);
-        if number == NONE {
-            return pack(first, Some(second), forbidden);
+        forbidden |= self.edges.forbidden(first, second, next);
+        let made = (self.product)(next);
+        match self.edges.taken_after(made, number.max(next)) {
+            true => pack(made, None, forbidden),
+            false => 0,
         }
-        forbidden |= self.edges.forbidden(first, second, number);
-        pack((self.product)(number), None, forbidden)
     }
 }
 
@@ -339,6 +359,15 @@ mod tests {
         assert_eq!(table.start(b"\xE4\xB8\xAD", 0), start(0, Some(4), 3));
         assert_eq!(table.start(b"\n\xE4\xB8\xAD", 1), start(0, Some(4), 3));
         assert_eq!(table.start(b" \xE4\xB8\xAD", 1), None);
+    }
+
+    #[test]
+    fn a_character_that_is_taken_before_it_is_made_begins_as_its_bytes() {
+        // "éa" has a lower rank than "é": "éa" must not be made before other merges that come before "é".
+        let tokens = [&b"\xC3"[..], b"\xA9", b"a", b"\xC3\xA9a", b"\xC3\xA9"];
+        assert_eq!(table(&tokens).start("é".as_bytes(), 0), None);
+        let later = [&b"\xC3"[..], b"\xA9", b"a", b"\xC3\xA9", b"\xC3\xA9a"];
+        assert_eq!(table(&later).start("é".as_bytes(), 0), start(3, None, 2));
     }
 
     #[test]

@@ -10,8 +10,13 @@
 //! every such span of its token's bytes is left as the two recovered parts, and becomes the token.
 //! Hence no other two neighbours ever concatenate to a token of rank t later on: their span would
 //! have become the token already. The recovered pairs are the only ones that ever merge.
+//!
+//! Some files have tokens that lower ranks leave in more parts than two. Such a token is made *late*, if at all: by the
+//! two parts that its bytes become under all ranks. Only these two ever make it: as long as no merge has crossed
+//! the edges of its bytes, they are in a state that they also reach on their own, and of those one has two parts. So
+//! a token that all ranks leave in more parts is made of no neighbours in any text.
 
-use crate::tables::{PieceTable, TokenTable};
+use crate::tables::{NONE, PieceTable, TokenTable};
 
 /// One merge: two neighbouring tokens and the token they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,28 +36,30 @@ pub struct Recovered {
     pub merges: Vec<Merge>,
     /// Multi-byte tokens that lower ranks do not leave as two parts.
     pub unreachable: Vec<u32>,
+    /// The merges of those of them that all ranks leave as two parts, of which one has a higher rank than the token.
+    pub late: Vec<Merge>,
 }
 
-/// Finds, for each multi-byte token, the two parts that merging with lower ids leaves.
+/// Finds, for each multi-byte token, the two parts that merging with lower ids leaves, or else merging with all ids.
 #[must_use]
 pub fn recover_merges(tokens: &TokenTable<'_>, pieces: &PieceTable<'_>) -> Recovered {
     let mut recovered = Recovered::default();
     let mut parts = Vec::new();
     for (id, bytes) in tokens.iter().filter(|(_, bytes)| bytes.len() > 1) {
-        merge_below(bytes, id, tokens, pieces, &mut parts);
-        if let [0, middle] = parts[..]
-            && let (Some(left), Some(right)) = (
-                pieces.get(&bytes[..middle], tokens),
-                pieces.get(&bytes[middle..], tokens),
-            )
-        {
-            recovered.merges.push(Merge {
-                left,
-                right,
+        let mut merge = |limit| {
+            merge_below(bytes, limit, tokens, pieces, &mut parts);
+            let [0, middle] = parts[..] else { return None };
+            Some(Merge {
+                left: pieces.get(&bytes[..middle], tokens)?,
+                right: pieces.get(&bytes[middle..], tokens)?,
                 product: id,
-            });
+            })
+        };
+        if let Some(merge) = merge(id) {
+            recovered.merges.push(merge);
         } else {
             recovered.unreachable.push(id);
+            recovered.late.extend(merge(NONE));
         }
     }
     recovered
@@ -78,7 +85,7 @@ fn merge_below(
         pieces
             .get(&bytes[from..to], tokens)
             .filter(|&rank| rank < limit)
-            .unwrap_or(crate::tables::NONE)
+            .unwrap_or(NONE)
     };
     // ranks[i]: rank of part i joined with part i + 1.
     let mut ranks: Vec<u32> = (0..bytes.len() - 1).map(|at| rank(at, at + 2)).collect();
@@ -86,7 +93,7 @@ fn merge_below(
         let Some((at, &best)) = ranks.iter().enumerate().min_by_key(|&(_, &rank)| rank) else {
             return;
         };
-        if best == crate::tables::NONE {
+        if best == NONE {
             return;
         }
         starts.remove(at + 1);
@@ -131,6 +138,22 @@ mod tests {
     fn names_tokens_that_no_merge_reaches() {
         // "abc" is left as a|b|c: neither "ab" nor "bc" is a token. "ac" needs "c", which is missing.
         let (tokens, pieces) = table(&["a", "b", "abc", "ac"]);
-        assert_eq!(recover_merges(&tokens, &pieces).unreachable, [2, 3]);
+        let recovered = recover_merges(&tokens, &pieces);
+        assert_eq!(recovered.unreachable, [2, 3]);
+        assert!(recovered.late.is_empty());
+    }
+
+    #[test]
+    fn finds_the_parts_of_tokens_that_are_made_late() {
+        // When it is the turn of "abcd", there is no "cd" yet.
+        let (tokens, pieces) = table(&["a", "b", "c", "d", "ab", "abcd", "cd"]);
+        let recovered = recover_merges(&tokens, &pieces);
+        assert_eq!(recovered.unreachable, [5]);
+        let late = Merge {
+            left: 4,
+            right: 6,
+            product: 5,
+        };
+        assert_eq!(recovered.late, [late]);
     }
 }

@@ -24,7 +24,7 @@ LOW = Vocabulary.from_tokens([*BYTES, b"lo", b"low", b" low", b"er"])
 MERGES = Merges(array("I", [*b"lo", 256, 256, ord("w"), 257, ord(" "), 257, 258, *b"er", 259]))
 SPECIAL = SpecialToken(b"<s>", 260), SpecialToken(b"<mask>", 261, lstrip=True)
 GPT2 = Split(PATTERNS["gpt2"].regex)
-SLOW = Split(r"(?=lo)|\s")
+SLOW = Split(r"(?=lo)|(?#slow)\s")
 PLAIN = {
     "ranks": Tokenizer(RankBpe(LOW), (GPT2,), SPECIAL),
     "merges": Tokenizer(MergeBpe(LOW, MERGES), (GPT2,), SPECIAL[:1]),

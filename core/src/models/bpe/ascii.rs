@@ -1,9 +1,12 @@
 //! What bytes of ASCII begin as: merges that are done whatever else happens need no search.
 //!
-//! Let two bytes merge at some rank, under monotone merges. Until then, one of them could only be taken by a merge with
+//! Let two bytes merge at some rank. Until then, one of them could only be taken by a merge with
 //! a token that ends or begins with the byte beside it. If the ranks of all of these are higher, none of them comes first,
-//! and the two become one in any text. In turn, what becomes one early is not taken early: its own merges have
-//! higher ranks.
+//! and the two become one in any text. In turn, what becomes one early must not be taken early: the merges that
+//! take it must have higher ranks, as they have where merges are monotone.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 
 use super::super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::super::merging::table::{MergeTable, Merges};
@@ -16,7 +19,7 @@ const PAIRS: usize = 1 << 14;
 pub(super) struct AsciiMerges {
     /// Of the merge of both, or [`NONE`].
     ranks: Box<[u32; PAIRS]>,
-    /// The lowest at which the second one joins a token that ends with the first; 0 if merges are not monotone.
+    /// The lowest at which the second one joins a token that ends with the first; 0 if some two bytes are taken too early.
     before: Box<[u32; PAIRS]>,
     /// The lowest at which the first one joins a token that begins with the second; 0 likewise.
     after: Box<[u32; PAIRS]>,
@@ -31,11 +34,10 @@ impl AsciiMerges {
     /// Reads the ranks out of all merges.
     #[cold]
     pub fn new(merges: &MergeTable, tokens: &TokenTable<'_>, byte_ids: &[u32; 256]) -> Self {
-        let lowest = if merges.monotone() { NONE } else { 0 };
         let mut tables = Self {
             ranks: Box::new([NONE; PAIRS]),
-            before: Box::new([lowest; PAIRS]),
-            after: Box::new([lowest; PAIRS]),
+            before: Box::new([NONE; PAIRS]),
+            after: Box::new([NONE; PAIRS]),
         };
         // The byte of an id, or one that is not ASCII: entries are many, and ids of bytes are low in most vocabularies.
         let mut bytes = Vec::new();
@@ -63,7 +65,20 @@ impl AsciiMerges {
                 *lowest = rank.min(*lowest);
             }
         }
+        if !merges.monotone() && tables.some_are_taken_early(merges) {
+            (tables.before, tables.after) = (Box::new([0; PAIRS]), Box::new([0; PAIRS]));
+        }
         tables
+    }
+
+    /// Whether a merge that takes what two bytes become has a lower rank than theirs.
+    fn some_are_taken_early(&self, merges: &MergeTable) -> bool {
+        let pairs = self.ranks.iter().filter(|&&rank| rank != NONE);
+        let made: HashMap<u32, u32, RandomState> =
+            pairs.map(|&rank| (merges.product(rank), rank)).collect();
+        let is_early = |part, rank| made.get(&part).is_some_and(|&own| rank < own);
+        let mut entries = merges.pairs().entries();
+        entries.any(|(left, right, rank)| is_early(left, rank) || is_early(right, rank))
     }
 
     /// Lays out the symbols with which a text of ASCII begins, as many as there is room for, and says how

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use super::narrowed::Narrowed;
 use super::{Bpe, LONGEST_TOKEN};
 use crate::error::{Result, ensure, invalid};
 use crate::models::merging::table::MergeTable;
@@ -21,20 +22,26 @@ impl Bpe {
         let pieces = PieceTable::build(&tokens)?;
         check_lengths(&tokens)?;
         let recovered = recover_merges(&tokens, &pieces);
-        let entries: Vec<(u32, u32, u32)> = if recovered.unreachable.is_empty() {
-            recovered
-                .merges
-                .iter()
-                .map(|m| (m.left, m.right, m.product))
-                .collect()
-        } else {
-            all_splits(&tokens, &pieces)
-        };
-        let model = Self::new(tokens, Some(pieces), &entries, Cow::Borrowed(&[]), true)?;
-        // What lower ranks leave as two parts becomes the token next.
+        let happen = recovered.merges.iter().chain(&recovered.late);
+        let happen: Vec<_> = happen
+            .map(|merge| (merge.left, merge.right, merge.product))
+            .collect();
+        let no_products = Cow::Borrowed(&[][..]);
+        if recovered.unreachable.is_empty() {
+            let model = Self::new(tokens, Some(pieces), &happen, no_products, true)?;
+            model.unreached.get_or_init(|| None);
+            return Ok(model);
+        }
+        // Who leaves merges out at random may come to any of them.
+        let all = all_splits(&tokens, &pieces);
+        let model = Self::new(tokens, Some(pieces), &all, no_products, true)?;
         model
-            .unreached
-            .get_or_init(|| model.table_of(&recovered.unreachable));
+            .narrowed
+            .get_or_init(|| Narrowed::new(&model, &happen));
+        let late: Vec<u32> = recovered.late.iter().map(|merge| merge.product).collect();
+        let mut unreached = recovered.unreachable;
+        unreached.retain(|id| late.binary_search(id).is_err());
+        model.unreached.get_or_init(|| model.table_of(&unreached));
         Ok(model)
     }
 
@@ -108,6 +115,7 @@ impl Bpe {
             characters,
             whole_pieces,
             unreached: OnceLock::new(),
+            narrowed: OnceLock::new(),
             ascii: OnceLock::new(),
             blanks: OnceLock::new(),
         })
@@ -132,6 +140,7 @@ impl Bpe {
             characters,
             whole_pieces: true,
             unreached: OnceLock::from(None),
+            narrowed: OnceLock::from(None),
             ascii: OnceLock::new(),
             blanks: OnceLock::new(),
         }

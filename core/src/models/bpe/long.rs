@@ -205,21 +205,22 @@ impl Bpe {
         out: &mut Vec<u32>,
     ) -> Result<usize> {
         let BpeScratch { starts, chain, .. } = scratch;
+        let (merges, characters) = (self.merges(), self.characters());
         starts.clear();
         let mut end = from;
         while end < piece.len() && starts.len() < MOST {
-            let start = self.start(piece, end)?;
+            let start = self.start(characters, piece, end)?;
             starts.push(start.first);
             starts.extend(start.second);
             end += start.length;
         }
         let start = |place| Ok(starts[place]);
-        if self.merges.monotone() {
+        if merges.monotone() {
             let queue = BucketQueue::default();
-            merge_long(&self.merges, starts.len(), start, queue, chain, out)?;
+            merge_long(merges, starts.len(), start, queue, chain, out)?;
         } else {
             let queue = HeapQueue::default();
-            merge_long(&self.merges, starts.len(), start, queue, chain, out)?;
+            merge_long(merges, starts.len(), start, queue, chain, out)?;
         }
         Ok(end)
     }

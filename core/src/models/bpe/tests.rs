@@ -7,6 +7,7 @@ use super::*;
 use crate::models::merging::merge_long;
 use crate::models::merging::queue::{BucketQueue, HeapQueue};
 use crate::models::merging::short::MAX_SYMBOLS;
+use crate::models::merging::table::Merges;
 use crate::written::Tables;
 
 pub(super) fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
@@ -40,7 +41,7 @@ fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Before the merges of ASCII are found and after it, which must be the same.
+/// Before the merges that can happen and those of ASCII are found, and after it, which must be the same.
 pub(super) fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
     let model = model.clone();
     let once = || {
@@ -50,6 +51,8 @@ pub(super) fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
         ids
     };
     let early = once();
+    model.narrow();
+    assert_eq!(once(), early);
     model.find_ascii();
     assert_eq!(once(), early);
     bytes_of(&model, &early)
@@ -211,6 +214,42 @@ fn a_token_may_be_reachable_only_as_a_whole_piece() {
     assert_eq!(encode(&model, b"abcb"), [b"a", b"b", b"c", b"b"]);
     let by_merges = Bpe::from_merges(table(&tokens), &[], false).unwrap();
     assert_eq!(encode(&by_merges, b"abc"), [b"a", b"b", b"c"]);
+}
+
+#[test]
+fn of_several_ways_to_a_token_one_is_kept_at_most() {
+    // All ways to "abc", "bcd" and "cab"; and "abd", of which no way can happen, since "ab" comes before "bd".
+    let words = [
+        "a", "b", "c", "d", "bc", "ab", "abc", "bcd", "ca", "cab", "bd", "abd",
+    ];
+    let tokens: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+    let merges = [
+        [1, 2, 4],
+        [0, 1, 5],
+        [0, 4, 6],
+        [5, 2, 6],
+        [4, 3, 7],
+        [2, 0, 8],
+        [2, 5, 9],
+        [8, 1, 9],
+        [1, 3, 10],
+        [0, 10, 11],
+    ];
+    let model = Bpe::from_merges(table(&tokens), &merges, false).unwrap();
+    model.narrow();
+    let narrowed = model.narrowed.get().unwrap().as_ref().unwrap();
+    let mut ranks: Vec<u32> = narrowed
+        .merges
+        .pairs()
+        .entries()
+        .map(|entry| entry.2)
+        .collect();
+    ranks.sort_unstable();
+    // "abd" keeps its only way: nobody looks at a token that has no other.
+    assert_eq!(ranks, [0, 1, 2, 4, 5, 6, 8, 9]);
+    let trained = Bpe::from_merges(table(&tokens), &merges[..2], false).unwrap();
+    trained.narrow();
+    assert!(trained.narrowed.get().unwrap().is_none());
 }
 
 #[test]

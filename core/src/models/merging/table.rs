@@ -48,6 +48,14 @@ impl MergeTable {
         Ok(Self::from_parts(pairs, products, monotone))
     }
 
+    /// The same merges, but only some of them, given as (left, right, rank).
+    ///
+    /// # Errors
+    /// As [`MergeTable::new`].
+    pub fn only(&self, entries: &[(u32, u32, u32)], symbols: usize) -> Result<Self> {
+        Self::new(entries, self.products.clone(), symbols)
+    }
+
     /// Trusts parts that belong together.
     #[must_use]
     pub fn from_parts(
@@ -62,17 +70,13 @@ impl MergeTable {
         }
     }
 
-    /// What characters begin as under these merges, given as (left, right, rank) too: empty unless
-    /// they are monotone.
+    /// What characters begin as under these merges, given as (left, right, rank) too.
     pub fn characters(
         &self,
         tokens: &TokenTable<'_>,
         entries: &[(u32, u32, u32)],
         byte_ids: &[u32; 256],
     ) -> CharacterTable<'static> {
-        if !self.monotone {
-            return CharacterTable::default();
-        }
         let entries = entries.iter().copied();
         let product = |rank| self.product(rank);
         CharacterTable::build(tokens, entries, &self.pairs, product, byte_ids)

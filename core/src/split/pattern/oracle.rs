@@ -6,28 +6,38 @@ use super::tree::{Kind, Repeat, Set, Tree};
 
 /// Where a match of a tree ends that begins at a place, if there is one.
 pub(super) fn match_at(tree: &Tree, text: &[char], at: usize) -> Option<usize> {
+    match_if(tree, text, at, |_| true)
+}
+
+/// The same of the first match whose end is as wanted.
+fn match_if(
+    tree: &Tree,
+    text: &[char],
+    at: usize,
+    wanted: impl Fn(usize) -> bool,
+) -> Option<usize> {
     let mut end = None;
     tried(tree, text, at, &mut |reached| {
-        end = Some(reached);
-        true
+        end = wanted(reached).then_some(reached);
+        end.is_some()
     });
     end
 }
 
-/// The end of each piece, by number of characters: of matches, and of what lies between them.
+/// The end of each piece, by number of characters: of matches, and of what lies between them. Behind an empty match,
+/// the next one in the same place is not empty.
 pub(super) fn split(tree: &Tree, text: &[char]) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let begins = (at..text.len()).find(|&begin| match_at(tree, text, begin).is_some());
-        let begin = begins.unwrap_or(text.len());
-        if begin > at {
-            ends.push(begin);
-        }
-        at = match_at(tree, text, begin).unwrap_or(begin);
-        if at > begin {
-            ends.push(at);
-        }
+        let mut later = at + 1..text.len();
+        at = match match_if(tree, text, at, |end| end > at) {
+            Some(end) => end,
+            None => later
+                .find(|&begin| match_at(tree, text, begin).is_some())
+                .unwrap_or(text.len()),
+        };
+        ends.push(at);
     }
     ends
 }

@@ -40,14 +40,23 @@ impl Options {
     }
 }
 
+/// An expression that was read.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub tree: Tree,
+    /// Whether letters match in any case that not every engine folds alike.
+    pub folds_its_way: bool,
+}
+
 /// Reads an expression.
 ///
 /// # Errors
 /// Says what of it is refused.
-pub(super) fn parse(pattern: &str) -> Result<Tree> {
+pub(super) fn parse(pattern: &str) -> Result<Parsed> {
     let mut parser = Parser {
         rest: pattern.chars().peekable(),
         depth: 0,
+        folds_its_way: false,
     };
     let mut options = Options::default();
     // Options for all of it stand at its beginning, and nowhere else.
@@ -68,12 +77,16 @@ pub(super) fn parse(pattern: &str) -> Result<Tree> {
         parser.rest.next().is_none(),
         "an expression closes a group that is not open"
     );
-    Ok(tree)
+    Ok(Parsed {
+        tree,
+        folds_its_way: parser.folds_its_way,
+    })
 }
 
 struct Parser<'a> {
     rest: Peekable<Chars<'a>>,
     depth: usize,
+    folds_its_way: bool,
 }
 
 fn refused(what: &str) -> Error {
@@ -158,13 +171,22 @@ impl Parser<'_> {
             '\\' if self.take('b') => sets::word_boundary(true),
             '\\' if self.take('B') => sets::word_boundary(false),
             '\\' => Tree::One(match self.escape()? {
-                Item::Character(c) => sets::literal(c, options.folds)?,
-                Item::Class(class) => class.alone(options.folds)?,
+                Item::Character(c) => self.range(c, c, options)?,
+                Item::Class(class) => {
+                    self.folds_its_way |= options.folds && !class.same_in_any_case;
+                    class.alone(options.folds)?
+                }
             }),
             '*' | '+' | '?' => return Err(refused("a repetition of nothing")),
             '{' => return Err(refused("a brace that counts nothing")),
-            c => Tree::One(sets::literal(c, options.folds)?),
+            c => Tree::One(self.range(c, c, options)?),
         })
+    }
+
+    /// The characters that match those from one to another.
+    fn range(&mut self, first: char, last: char, options: Options) -> Result<Set> {
+        self.folds_its_way |= options.folds && !last.is_ascii();
+        sets::range(first, last, options.folds)
     }
 
     /// Reads a group, behind its parenthesis.
@@ -292,7 +314,10 @@ impl Parser<'_> {
                 }
                 // It stands alone if nothing follows.
                 Item::Class(class) if count == 1 => first = Some(class),
-                Item::Class(class) => set.union(&class.among_others(options.folds)?),
+                Item::Class(class) => {
+                    self.folds_its_way |= options.folds;
+                    set.union(&class.among_others(options.folds)?);
+                }
                 Item::Character(begin) if goes_on => {
                     self.rest.next();
                     let end = match self.next()? {
@@ -303,12 +328,13 @@ impl Parser<'_> {
                         return Err(refused("a range that ends with a class"));
                     };
                     ensure!(begin <= end, "a range ends before it begins");
-                    set.union(&sets::range(begin, end, options.folds)?);
+                    set.union(&self.range(begin, end, options)?);
                 }
-                Item::Character(c) => set.union(&sets::literal(c, options.folds)?),
+                Item::Character(c) => set.union(&self.range(c, c, options)?),
             }
         }
         if let Some(class) = first {
+            self.folds_its_way |= options.folds;
             set.union(&match count {
                 1 => class.alone(options.folds)?,
                 _ => class.among_others(options.folds)?,

@@ -8,8 +8,8 @@
 //! or before, and reads `a`. By (1) nothing that begins before the cut reads beyond `b`, and by (2) it ends at the same
 //! place when the text ends there. By (4) what begins at `b` is as at a text's beginning.
 
+use super::alphabet::Alphabet;
 use super::automaton::{Automaton, CUTS, FAILS, MATCHES, STATE};
-use super::table::Table;
 use crate::text::{continues, length_from};
 
 /// Which pairs of characters a text can be cut between.
@@ -68,21 +68,26 @@ impl SafePairs {
                 row[newline] &= safe;
             }
         }
+        Self::of(pairs)
+    }
+
+    /// The pairs, by the number of the character before the cut and that of the one behind it.
+    pub fn of(pairs: Vec<Vec<bool>>) -> Self {
         let any = pairs.iter().flatten().any(|&safe| safe);
         Self { pairs, any }
     }
 }
 
-impl Table {
+impl SafePairs {
     /// Gives the last offset inside a text at which it can be cut, whatever stands before or after it; 0 for none.
-    pub fn safe_cut(&self, text: &[u8]) -> usize {
-        if !self.safe.any {
+    pub fn last_cut(&self, alphabet: &Alphabet, text: &[u8]) -> usize {
+        if !self.any {
             return 0;
         }
         let mut at = text.len();
         while at > 1 {
             at -= 1;
-            if self.is_safe(text, at) {
+            if self.is_safe(alphabet, text, at) {
                 return at;
             }
             // Where the same byte stands again and again, all cuts are as this one.
@@ -96,21 +101,21 @@ impl Table {
     }
 
     /// Whether a text can be cut between any ASCII letter and a space.
-    pub fn ends_at_spaces(&self) -> bool {
-        let space = usize::from(self.alphabet.of_byte(b' '));
+    pub fn end_at_spaces(&self, alphabet: &Alphabet) -> bool {
+        let space = usize::from(alphabet.of_byte(b' '));
         let mut letters = (b'A'..=b'Z').chain(b'a'..=b'z');
-        letters.all(|letter| self.safe.pairs[usize::from(self.alphabet.of_byte(letter))][space])
+        letters.all(|letter| self.pairs[usize::from(alphabet.of_byte(letter))][space])
     }
 
-    fn is_safe(&self, text: &[u8], at: usize) -> bool {
+    fn is_safe(&self, alphabet: &Alphabet, text: &[u8], at: usize) -> bool {
         // A character that is not complete is no ground to cut: its other bytes may be beyond the text.
         if continues(text[at]) || at + length_from(text[at]) > text.len() {
             return false;
         }
-        let Some(before) = self.alphabet.read_before(text, at) else {
+        let Some(before) = alphabet.read_before(text, at) else {
             return false;
         };
-        let behind = self.alphabet.read(text, at).0;
-        self.safe.pairs[usize::from(before)][usize::from(behind)]
+        let behind = alphabet.read(text, at).0;
+        self.pairs[usize::from(before)][usize::from(behind)]
     }
 }

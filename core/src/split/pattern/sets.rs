@@ -14,12 +14,17 @@ pub(super) enum Item {
     Class(Class),
 }
 
+/// The categories that are about the case of letters.
+const CASES: [&str; 3] = [r"\p{Lu}", r"\p{Ll}", r"\p{Lt}"];
+
 /// A class of characters, by its name.
 pub(super) struct Class {
     set: Set,
     negated: bool,
-    /// Whether it is a property of letters that the module treats in a way of its own where letters match in any case.
+    /// Whether it is about the case of letters, but no category.
     of_case: bool,
+    /// Whether it has the same characters in any case, and for every engine.
+    pub same_in_any_case: bool,
 }
 
 impl Class {
@@ -37,11 +42,10 @@ impl Class {
     /// # Errors
     /// When it is another property of case, in any case.
     pub fn alone(self, folds: bool) -> Result<Set> {
-        let cased = ["Lu", "Ll", "Lt"].map(|name| known(&format!(r"\p{{{name}}}")));
-        if folds && cased.iter().flatten().any(|each| *each == self.set) {
+        if folds && self.is_one_case() {
             let mut all = Set::empty();
-            for each in cased.iter().flatten() {
-                all.union(each);
+            for each in CASES.iter().filter_map(|name| known(name)) {
+                all.union(&each);
             }
             return Ok(self.of(all));
         }
@@ -53,13 +57,18 @@ impl Class {
         Ok(self.of(set))
     }
 
+    fn is_one_case(&self) -> bool {
+        let mut cases = CASES.iter().filter_map(|name| known(name));
+        cases.any(|each| each == self.set)
+    }
+
     /// The characters that match it where others stand beside it in brackets.
     ///
     /// # Errors
-    /// As above.
+    /// When it is a property of case, or the opposite of one, in any case.
     pub fn among_others(self, folds: bool) -> Result<Set> {
         ensure!(
-            !(folds && self.of_case),
+            !(folds && (self.of_case || self.negated && self.is_one_case())),
             "the core does not run this class in any case"
         );
         let mut set = self.set.clone();
@@ -86,14 +95,6 @@ fn in_any_case(set: &mut Set) -> Result<()> {
     Ok(())
 }
 
-/// The set of the characters that match a character.
-///
-/// # Errors
-/// When there is no table of cases.
-pub(super) fn literal(character: char, folds: bool) -> Result<Set> {
-    range(character, character, folds)
-}
-
 /// The set of the characters from one to another, and if need be of those that differ from them only in case.
 ///
 /// # Errors
@@ -113,6 +114,7 @@ pub(super) fn shorthand(letter: char) -> Item {
         set,
         negated: letter.is_ascii_uppercase(),
         of_case: false,
+        same_in_any_case: letter.is_ascii_lowercase(),
     })
 }
 
@@ -176,6 +178,7 @@ pub(super) fn property(name: &str, negated: bool) -> Result<Item> {
     Ok(Item::Class(Class {
         set,
         negated,
+        same_in_any_case: !negated && ["L", "M", "N", "P", "S", "Z"].contains(&name),
         of_case: ["lowercase", "uppercase"].contains(&name.to_ascii_lowercase().as_str()),
     }))
 }

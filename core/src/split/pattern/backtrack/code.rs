@@ -21,7 +21,7 @@ pub(super) struct Mask([u64; 4]);
 pub(super) const END: u8 = u8::MAX;
 
 impl Mask {
-    const ALL: Self = Self([u64::MAX; 4]);
+    pub const ALL: Self = Self([u64::MAX; 4]);
 
     /// The numbers that a set holds.
     pub fn of(holds: &[bool]) -> Self {
@@ -37,7 +37,7 @@ impl Mask {
         self.0[usize::from(number) / 64] >> (number % 64) & 1 == 1
     }
 
-    fn or(self, other: Self) -> Self {
+    pub fn or(self, other: Self) -> Self {
         Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
     }
 }

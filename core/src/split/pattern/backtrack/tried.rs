@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 use super::code::Node;
 
-/// So many steps a text may take before anything is remembered, and so many more for each byte.
+/// So many steps a text may take before anything is remembered, and the same again for each of so many bytes.
 const STEPS: usize = 1 << 16;
-const STEPS_A_BYTE: usize = 32;
+const FOR_BYTES: usize = 1 << 11;
 /// The most words of failures, and the most results, that are kept: some tens of megabytes.
 const MOST_KEPT: usize = 1 << 20;
 /// Places whose failures are kept in a word.
@@ -34,7 +34,7 @@ pub(super) enum Frame {
 }
 
 /// What is known of a text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in super::super) struct Tried {
     /// What is still to be tried, the last first.
     pub(super) frames: Vec<Frame>,
@@ -44,7 +44,9 @@ pub(in super::super) struct Tried {
     pub(super) found: Option<(usize, usize)>,
     /// Where the piece begins.
     begin: usize,
-    /// Steps taken in this text, and how many may be before anything is remembered.
+    /// How many steps may be taken before anything is remembered, see [`STEPS`].
+    patience: usize,
+    /// Steps taken in this text, and how many of them may be in all.
     steps: usize,
     allowed: usize,
     /// By step and word of places: where it fails.
@@ -58,21 +60,45 @@ pub(in super::super) struct Tried {
     remembers: bool,
 }
 
+impl Default for Tried {
+    fn default() -> Self {
+        Self::new(STEPS)
+    }
+}
+
 impl Tried {
+    /// Begins a text; `patience` is [`STEPS`] but in tests.
+    pub fn new(patience: usize) -> Self {
+        Self {
+            frames: Vec::new(),
+            bodies: Vec::new(),
+            found: None,
+            begin: 0,
+            patience,
+            steps: 0,
+            allowed: patience,
+            failures: HashMap::new(),
+            results: HashMap::new(),
+            runs: HashMap::new(),
+            reached: 0,
+            remembers: false,
+        }
+    }
+
     /// Begins a piece: nothing before it is looked for again, and when nothing behind it is known, all begins anew.
     pub fn go_on_from(&mut self, begin: usize) {
-        if self.allowed == 0 || self.remembers && begin >= self.reached {
-            let found = self.found.take();
+        let for_text = begin.saturating_mul(self.patience / FOR_BYTES);
+        if self.remembers && begin >= self.reached {
             *self = Self {
                 frames: std::mem::take(&mut self.frames),
                 bodies: std::mem::take(&mut self.bodies),
-                found,
-                ..Self::default()
+                found: self.found.take(),
+                steps: for_text,
+                ..Self::new(self.patience)
             };
-            self.steps = begin.saturating_mul(STEPS_A_BYTE);
         }
         self.begin = begin;
-        self.allowed = STEPS + begin.saturating_mul(STEPS_A_BYTE);
+        self.allowed = for_text.saturating_add(self.patience);
     }
 
     /// Takes so many steps, and tells whether failures are to be remembered.

@@ -1,0 +1,182 @@
+"""What goes the short way for one text, one id or one token is what the long way gives."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli import StreamDecoder, Tokenizer, load
+from bpe_cli.errors import BpeError
+from bpe_cli.stages import RankBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer import Token
+from bpe_cli.tokenizer.encoded import CharacterOffsets
+
+TEXTS: list[Any] = [
+    "",
+    b"",
+    "one with \u00e9 and \u4e2d\u6587, <|endoftext|> too",
+    "a family: \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    b"\xff no text \x80",
+    "a byte that was escaped: \udcff",
+    bytearray(b"may change"),
+    "a few words " * 1000,
+    "\u4f60\u597d" * 3000,
+]
+REFUSED: list[Any] = ["half \ud800 of a pair", 5, None, ["a"]]
+LARGE = SpecialToken(b"<large>", 4_000_000_000)
+
+
+def long_way(tokenizer: Tokenizer, text: Any, specials: Any = ()) -> list[Token]:
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+    placed, characters = tokenizer.place(text, specials), CharacterOffsets(data)
+    columns = zip(placed.ids, placed.starts, placed.ends, placed.special, strict=True)
+    return [
+        Token(each, tokenizer.token_bytes(each), start, end, bool(special), *characters.span(start, end))
+        for each, start, end, special in columns
+    ]
+
+
+@pytest.fixture(params=["gpt2", "cl100k_base", "pattern", "stages", "large"])
+def tokenizer(request):
+    gpt2 = load("gpt2")
+    match request.param:
+        case "pattern":  # which the core has no scanner for
+            return dataclasses.replace(
+                gpt2, pre_tokenizer=(dataclasses.replace(gpt2.pre_tokenizer[0], pattern=r"\w+(?=!)|."),)
+            )
+        case "stages":
+            from bpe_cli.stages import Lowercase
+
+            return dataclasses.replace(gpt2, normalizer=(Lowercase(),))
+        case "large":
+            return gpt2.with_special_tokens([LARGE])
+        case name:
+            return load(name)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_one_text(tokenizer, text):
+    long = tokenizer.encode(text, specials=[])
+    assert tokenizer.encode(text) == tokenizer.encode(text) == long
+    assert tokenizer.count(text) == tokenizer.count(text, specials=[]) == len(long)
+    assert tokenizer.encode(text, threads=2) == long
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=range(len(REFUSED)))
+@pytest.mark.parametrize("method", ["encode", "count", "tokens"])
+def test_what_is_no_text(tokenizer, text, method):
+    with pytest.raises((TypeError, BpeError), match="text") as long:
+        getattr(tokenizer, method)(text, specials=[])
+    with pytest.raises(type(long.value), match=f"^{re.escape(str(long.value))}$"):
+        getattr(tokenizer, method)(text)
+
+
+def test_a_byte_without_a_token():
+    tokenizer = Tokenizer(RankBpe(Vocabulary.from_ids({b"a": 0, b"b": 1, b"ab": 2})))
+    assert tokenizer.encode("abba") == [2, 1, 0]
+    for method in (tokenizer.encode, tokenizer.count, tokenizer.tokens):
+        with pytest.raises(BpeError, match="byte 0x63 at offset 2 has no token"):
+            method("abc")
+
+
+def test_arguments_that_only_equal_the_usual_ones():
+    tokenizer = load("gpt2")
+    assert tokenizer.encode("a b", threads=True) == tokenizer.encode("a b", specials=frozenset()) == [64, 275]
+    with pytest.raises(TypeError, match="threads must be an int, not float"):
+        tokenizer.encode("a b", threads=1.0)
+
+
+def test_special_ids_beyond_all_tokens():
+    tokenizer = load("gpt2").with_special_tokens([LARGE])
+    found = tokenizer.tokens("a<large>", specials=["<large>"])
+    assert found[1] == Token(4_000_000_000, b"<large>", 1, 8, True, 1, 8)
+    assert tokenizer.encode("a<large>", specials="all") == [64, 4_000_000_000]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_tokens(tokenizer, text):
+    assert tokenizer.tokens(text) == long_way(tokenizer, text)
+    assert tokenizer.tokens(text, specials="all") == long_way(tokenizer, text, "all")
+
+
+@given(st.text(max_size=30) | st.binary(max_size=30))
+def test_tokens_of_any_text(text):
+    for name in ("gpt2", "cl100k_base"):
+        assert load(name).tokens(text) == long_way(load(name), text)
+
+
+def test_tokens_are_those_that_python_makes():
+    (token,) = load("gpt2").tokens("hello")
+    made = Token(31373, b"hello", 0, 5, False, 0, 5)
+    assert type(token) is Token
+    assert (token, repr(token), hash(token)) == (made, repr(made), hash(made))
+    assert pickle.loads(pickle.dumps(token)) == made
+    assert dataclasses.astuple(token) == dataclasses.astuple(made)
+    assert dataclasses.replace(token, end=4) == dataclasses.replace(made, end=4)
+    assert [type(getattr(token, name)) for name in token.__match_args__] == [int, bytes, int, int, bool, int, int]
+    with pytest.raises(dataclasses.FrozenInstanceError, match="start"):
+        token.start = 1
+
+
+def test_a_class_without_slots_is_refused():
+    engine = load("gpt2").engine
+    for kind in (int, Tokenizer):
+        with pytest.raises((TypeError, AttributeError), match=r"slots|attribute"):
+            engine.token_objects(b"hello", None, (kind, {}, load("gpt2").token_bytes))
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_an_error_is_where_it_is_whether_ids_come_one_by_one_or_not(broken):
+    ids = [*load("gpt2").encode("a few words \u00e9 "), 187, 64][: None if broken else -1]
+    at_once, one_by_one = StreamDecoder(load("gpt2"), "strict"), StreamDecoder(load("gpt2"), "strict")
+    with pytest.raises(BpeError, match="not UTF-8") as expected:
+        at_once.feed(ids) + at_once.finish()
+    with pytest.raises(BpeError, match="not UTF-8") as found:
+        "".join([one_by_one.feed([each]) for each in ids]) + one_by_one.finish()
+    assert str(found.value) == str(expected.value)
+
+
+def test_a_known_id_after_half_a_character():
+    begun, whole = load("gpt2").encode("\u4f60")[:1], load("gpt2").encode("a")
+    decoder = StreamDecoder(load("gpt2"))
+    assert [decoder.feed(ids) for ids in (whole, whole, begun, whole, whole)] == ["a", "a", "", "\ufffda", "a"]
+    assert [decoder.feed(begun), decoder.finish(), decoder.feed(whole)] == ["", "\ufffd", "a"]
+
+
+LISTS: list[list[int]] = [[], [31373, 995], [50256], [19526, 254], [19526], [187, 187, 64], [64] * 3000] * 20
+
+
+@pytest.mark.parametrize("errors", ["replace", "ignore"])
+def test_lists_of_ids(errors):
+    for name in ("gpt2", "cl100k_base"):
+        tokenizer = load(name)
+        expected = [tokenizer.decode_bytes(ids).decode("utf-8", errors) for ids in LISTS]
+        assert tokenizer.decode_batch(LISTS, errors) == expected
+        assert tokenizer.decode_batch(iter(map(tuple, LISTS)), errors) == expected
+        for threads in (1, 2, 5):
+            found = tokenizer.engine.decode_lists(LISTS * 50, threads)
+            assert found == [
+                text if "\ufffd" not in text else tokenizer.decode_bytes(ids)
+                for ids, text in zip(LISTS * 50, [tokenizer.decode(ids) for ids in LISTS] * 50, strict=True)
+            ]
+
+
+@pytest.mark.parametrize("wrong", [-1, 50257, 1 << 32, 1 << 70, "a", None, 1.0], ids=repr)
+def test_a_list_with_what_is_no_id(wrong):
+    tokenizer = load("gpt2")
+    with pytest.raises((TypeError, BpeError), match=r"id|int") as one:
+        tokenizer.decode([64, wrong])
+    with pytest.raises(type(one.value), match=f"^{re.escape(str(one.value))}$"):
+        tokenizer.decode_batch([[64], [64, wrong]])
+
+
+def test_lists_of_numbers_that_are_no_plain_ones():
+    tokenizer = load("gpt2")
+    assert tokenizer.decode_batch([[True, 64], (64,)]) == [tokenizer.decode([1, 64]), "a"]
