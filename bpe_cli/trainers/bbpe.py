@@ -292,7 +292,8 @@ class Bbpe(Trainer[BbpeOptions]):
     ) -> Iterator[BbpeTrained]:
         """Learn merges from counts once, for the largest size, and yield the beginning of them for each size."""
         if len(sizes) > 1 and not self.nests(options):
-            yield from super().train_sizes(counts, options, sizes, progress, threads)
+            for size in sizes:
+                yield self.train(counts, sized(options, size), progress, threads)
             return
         refuse_nothing(counts)
         initial, symbols, specials = initial_tokens(options, counts)
