@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
     from bpe_cli.datasets.inspect import InspectedData
+    from bpe_cli.jobs.changes import Change
     from bpe_cli.jobs.chunk import ChunkOptions, Keep, TruncateOptions
-    from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
     from bpe_cli.jobs.documents import Encoded, EncodeOptions
     from bpe_cli.jobs.encode_chat import ChatOptions
@@ -839,17 +839,21 @@ def prune(
         BpeError: if the tokenizer does not exist, a file cannot be read, or so few tokens cannot be kept.
         TypeError: if an argument has the wrong type.
     """
-    from bpe_cli.jobs.convert import Change
+    from bpe_cli.jobs.changes import Change
 
     corpus = _source(texts, documents, field)
-    return _changed(tokenizer, Change(prune_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
+    return _changed(tokenizer, Change(prune_to=_size(size), counts_from=corpus, threads=_threads(threads)), listener)
 
 
 def extend(
     tokenizer: AnyTokenizer,
     texts: Texts,
-    size: int,
+    size: int | None = None,
     *,
+    add: int | None = None,
+    replace: int | None = None,
+    prune_to: int | None = None,
+    counts_from: Texts | None = None,
     documents: Documents = "whole",
     field: str = "text",
     threads: int | None = None,
@@ -859,8 +863,14 @@ def extend(
 
     Args:
         tokenizer: A tokenizer, or anything that ``load`` accepts.
-        texts: As for ``prune``; so are the parameters below.
+        texts: As for ``prune``; so are the last parameters below.
         size: The number of ids to end with, the tokenizer's own included.
+        add: In place of ``size``, the number of tokens to add.
+        replace: In place of ``size``, the number of tokens that give their ids to new ones: those that ``counts_from``
+            uses least, and that no other token is made of. The size and all other ids stay.
+        prune_to: The number of tokens to keep before training continues; ``add`` counts from there.
+        counts_from: With ``replace`` or ``prune_to``, the texts that say which tokens are used. ``texts`` do not
+            count as such.
         documents: What counts as a document: ``whole``, ``lines`` or ``jsonl``.
         field: The JSON field or the table column that holds the text.
         threads: Number of threads; None uses all processors. Never changes the result.
@@ -872,15 +882,36 @@ def extend(
     >>> done = extend("gpt2", ["bpe bpe"], 50258)
     >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of]
     ['bpe']
+    >>> done = extend("gpt2", ["bpe bpe"], add=1, prune_to=1000, counts_from=["hello world"])
+    >>> len(done.tokenizer), done.old_to_new[50000], done.made_of[1000]
+    (1001, None, (65, 431))
+    >>> done = extend("gpt2", ["bpe bpe"], replace=1, counts_from=["hello world"])
+    >>> [new_id] = done.made_of
+    >>> len(done.tokenizer), done.tokenizer.id_to_token(new_id), done.old_to_new[new_id]
+    (50257, 'bpe', None)
 
     Raises:
         BpeError: if the tokenizer does not exist, a file cannot be read, or the tokenizer has no merges.
         TypeError: if an argument has the wrong type.
     """
-    from bpe_cli.jobs.convert import Change
+    from bpe_cli.jobs.changes import Change
 
-    corpus = _source(texts, documents, field)
-    return _changed(tokenizer, Change(extend_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
+    if [size, add, replace].count(None) != 2:
+        raise UsageError("extend needs one of size, add and replace")
+    if replace is not None and prune_to is not None:
+        raise UsageError("replace and prune_to are two changes")
+    if (replace is None and prune_to is None) != (counts_from is None):
+        raise UsageError("counts_from belongs to replace or prune_to")
+    change = Change(
+        prune_to=None if prune_to is None else _size(prune_to, "prune_to"),
+        extend_to=None if size is None else _size(size),
+        extend_by=None if add is None else _size(add, "add"),
+        replace=None if replace is None else _size(replace, "replace"),
+        counts_from=None if counts_from is None else _source(counts_from, documents, field),
+        learn_from=_source(texts, documents, field),
+        threads=_threads(threads),
+    )
+    return _changed(tokenizer, change, listener)
 
 
 def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
@@ -921,8 +952,8 @@ def _threads(threads: int | None, name: str = "threads") -> int:
     return usable_threads(None if threads is None else whole_number(name, threads, 1))
 
 
-def _size(size: int) -> int:
-    return whole_number("size", size, 1, (1 << 32) - 1)
+def _size(size: int, name: str = "size") -> int:
+    return whole_number(name, size, 1, (1 << 32) - 1)
 
 
 def _name(name: str, value: str | None) -> str | None:

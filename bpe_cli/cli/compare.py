@@ -75,10 +75,14 @@ class Compared:
             help="What the others are compared with; listed first.",
         ),
     ] = None  # fmt: skip
+    fewest: Annotated[
+        bool, options.tokenizer_option("--fewest", help="List each also with the fewest tokens its vocabulary allows.")
+    ] = False
 
     def choices(self, pattern: str | None) -> "tuple[TokenizerChoice, ...]":
         """Return the tokenizers, without loading them."""
-        return tuple(_labelled(name, pattern) for name in self.tokenizer or DEFAULT_TOKENIZERS)
+        named = [_labelled(name, pattern) for name in self.tokenizer or DEFAULT_TOKENIZERS]
+        return tuple(each for one in named for each in ((one, one.with_fewest_tokens()) if self.fewest else (one,)))
 
     def baseline_choice(self, pattern: str | None) -> "TokenizerChoice | None":
         """Return what the others are compared with: one of them by its label or its name, or one more; None: the first.
@@ -367,6 +371,7 @@ def _compare_ids(
         "--fail-if": checks.fail_if,
         "--max-regression": checks.max_regression,
         "--baseline": compared.baseline,
+        "--fewest": compared.fewest,
     }
     if idle := next((name for name, value in others.items() if value), None):
         raise UsageError(f"--ids and {idle} are different comparisons", hint="ask for one at a time")

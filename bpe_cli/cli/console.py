@@ -33,6 +33,8 @@ _ARGUMENTS = {
     "format=NAME": "--from",
     "held_out": "--valid",
     "corpora": "--language",
+    "d_model": "--d-model",
+    "sizes": "--vocab-size",
     "weights": "--weight",
     "pictures": "--svg",
     "generation_prompt=False": "--no-generation-prompt",

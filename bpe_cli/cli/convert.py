@@ -13,7 +13,9 @@ from bpe_cli.formats import FORMATS
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.convert import Change, Converted
+    from bpe_cli.corpus import Source
+    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Converted
 
 
 EPILOG = (
@@ -90,14 +92,16 @@ class Changes:
         list[str] | None,
         _change_option(
             "--counts-from", metavar="CORPUS",
-            help="For --prune-to: files, folders, glob patterns, or - for stdin. Can be repeated.",
+            help="For --prune-to and --replace: the texts that say which tokens are used: files, folders, glob "
+            "patterns, or - for stdin. Can be repeated.",
         ),
     ] = None  # fmt: skip
     extend: Annotated[
         list[str] | None,
         _change_option(
             "--extend", metavar="CORPUS",
-            help="Continue BPE training on these texts, up to --vocab-size. Can be repeated.",
+            help="Continue BPE training on these texts, up to --vocab-size or by --add; after --prune-to, if both are "
+            "given. Can be repeated.",
         ),
     ] = None  # fmt: skip
     vocab_size: Annotated[
@@ -109,6 +113,22 @@ class Changes:
             min=1,
             help="For --extend: the number of ids to end with, old ones included.",
         ),
+    ] = None
+    add: Annotated[
+        int | None,
+        _change_option("--add", metavar="N", min=1, help="For --extend, in place of --vocab-size: tokens to add."),
+    ] = None
+    replace: Annotated[
+        int | None,
+        _change_option(
+            "--replace", metavar="N", min=1,
+            help="Give the ids of N tokens to new ones, learnt from --by: of those that the texts of --counts-from use "
+            "least and that no other token is made of. The size and all other ids stay.",
+        ),
+    ] = None  # fmt: skip
+    by: Annotated[
+        list[str] | None,
+        _change_option("--by", metavar="CORPUS", help="For --replace: the texts to learn from. Can be repeated."),
     ] = None
     merge: Annotated[
         str | None,
@@ -138,39 +158,51 @@ class Changes:
             "--add-tokens": self.add_tokens is not None,
             "--prune-to": self.prune_to is not None,
             "--extend": bool(self.extend),
+            "--replace": self.replace is not None,
             "--merge": self.merge is not None,
         }
         asked = [name for name, there in given.items() if there]
-        if len(asked) > 1:
+        if len(asked) > 1 and asked != ["--prune-to", "--extend"]:
             raise UsageError(
                 f"{' and '.join(asked)} are two changes, and one is made at a time",
-                hint="convert twice: each writes a map of its own",
+                hint="convert twice: each writes a map of its own; --prune-to and --extend go together",
             )
-        for name, there, partner, needed in (
-            ("--counts-from", bool(self.counts_from), "--prune-to", True),
-            ("--vocab-size", self.vocab_size is not None, "--extend", True),
-            ("--id-map", self.id_map is not None, None, False),
+        sized = self.vocab_size is not None, self.add is not None
+        if all(sized):
+            raise UsageError("--vocab-size and --add both say how many tokens there are to be")
+        for name, there, partners, needed in (
+            ("--counts-from", bool(self.counts_from), ("--prune-to", "--replace"), True),
+            ("--by", bool(self.by), ("--replace",), True),
+            ("--vocab-size", sized[0], ("--extend",), not sized[1]),
+            ("--add", sized[1], ("--extend",), False),
         ):
-            if partner is None and there and not asked:
-                raise UsageError(f"{name} goes with a change", hint=f"one of {', '.join(given)}")
-            if partner is not None and there and not given[partner]:
-                raise UsageError(f"{name} goes with {partner}")
-            if needed and partner is not None and given[partner] and not there:
-                raise UsageError(f"{partner} needs {name} as well")
-        paths = self.counts_from or self.extend
-        if (self.lines or self.jsonl or self.plain) and not paths:
+            wanted = next((partner for partner in partners if given[partner]), None)
+            if there and wanted is None:
+                raise UsageError(f"{name} goes with {' or '.join(partners)}")
+            if needed and wanted is not None and not there:
+                also = " or --add" if name == "--vocab-size" else ""
+                raise UsageError(f"{wanted} needs {name}{also} as well")
+        if self.id_map is not None and not asked:
+            raise UsageError("--id-map goes with a change", hint=f"one of {', '.join(given)}")
+        learn_from = self.by or self.extend
+        if (self.lines or self.jsonl or self.plain) and not (self.counts_from or learn_from):
             raise UsageError("--lines, --jsonl and --plain need a corpus")
+        if "-" in (self.counts_from or ()) and "-" in (learn_from or ()):
+            raise UsageError("stdin can be one of two corpora, not both")
         if not asked:
             return None
-        from bpe_cli.jobs.convert import Change
+        from bpe_cli.jobs.changes import Change
         from bpe_cli.support.ordered_threads import usable_threads
 
-        corpus = None
-        if paths:
-            documents = options.Documents(paths, None, self.lines, self.jsonl, self.plain, self.field)
-            corpus = documents.source(running.block_size)
+        def source(paths: list[str] | None) -> "Source | None":
+            documents = options.Documents(paths or [], None, self.lines, self.jsonl, self.plain, self.field)
+            return documents.source(running.block_size) if paths else None
+
         threads = usable_threads(running.threads)
-        return Change(self.add_tokens, self.prune_to, self.vocab_size, corpus, self.merge, self.id_map, threads)
+        return Change(
+            self.add_tokens, self.prune_to, self.vocab_size, self.add, self.replace, source(self.counts_from),
+            source(learn_from), self.merge, self.id_map, threads,
+        )  # fmt: skip
 
 
 def run(

@@ -62,8 +62,8 @@ class Inferred:
         Inference | None,
         options.tokenizer_option(
             "--inference", show_default="merges",
-            help="How a BPE vocabulary is applied: by its merges; by the longest token anywhere, then what is left and"
-            " right of it; or by the longest token from the left.",
+            help="How a vocabulary is applied: by its merges; by the longest token anywhere, then what is left and"
+            " right of it; by the longest token from the left; or by as few tokens as possible.",
         ),
     ] = None  # fmt: skip
     frequencies: Annotated[

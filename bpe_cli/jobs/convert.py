@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.jobs.changes import Change
 from bpe_cli.jobs.files import Streams, check_kept, streams_of
 from bpe_cli.jobs.tokenizers import load
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.core_arguments import list_of, losses_of, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
+from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from bpe_cli.corpus import Source
     from bpe_cli.surgery import Operation
-    from bpe_cli.tokenizer import Specials
 
 
 FOLDER = "huggingface"
@@ -57,108 +55,6 @@ class Converted:
     operation: Operation | None = None
     id_map: str | None = None
     built_in_layout: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change to a tokenizer; exactly one of the four kinds.
-
-    Attributes:
-        add_tokens: A file of tokens to add; ``-`` is stdin.
-        prune_to: How many tokens to keep, of those that the corpus uses most.
-        extend_to: How many ids to end with, after BPE training has gone on on the corpus.
-        corpus: The texts for that.
-        merge: Another tokenizer, whose tokens are added.
-        id_map: Where to write which ids became which; None for beside the output.
-        threads: How many to use for counting.
-    """
-
-    add_tokens: str | None = None
-    prune_to: int | None = None
-    extend_to: int | None = None
-    corpus: Source | None = None
-    merge: str | None = None
-    id_map: str | None = None
-    threads: int = 1
-
-    @property
-    def read_files(self) -> list[tuple[str, str]]:
-        """What messages call the files that are read besides a corpus, and their paths."""
-        files = {"the list of tokens": self.add_tokens, "the tokenizer of `merge`": self.merge}
-        return [(what, path) for what, path in files.items() if path is not None]
-
-    def map_path(self, output: str) -> str:
-        """Return the path of the map of ids: as given, else beside the output.
-
-        Raises:
-            UsageError: if no path is given and the output has no place beside it, or the path is the output's.
-        """
-        if self.id_map is not None:
-            if os.path.abspath(self.id_map) == os.path.abspath(output):
-                raise UsageError("`id_map` and `output` are the same file")
-            return self.id_map
-        try:
-            mode = os.stat(output).st_mode
-        except OSError:
-            mode = stat.S_IFREG
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise UsageError(f"there is no place for the map of ids beside {output}", hint="give `id_map=FILE`")
-        return (output.rstrip("/" + os.sep) or output) + ".ids.json"
-
-    def apply(
-        self, tokenizer: Tokenizer, outputs: Sequence[tuple[str, str | None]], listener: Listener, streams: Streams
-    ) -> Operation:
-        """Make the change.
-
-        Args:
-            tokenizer: What is changed.
-            outputs: What will be written, and where: no corpus must be there.
-            listener: Receives progress and notes.
-            streams: The streams around the job.
-
-        Raises:
-            BpeError: as the operations of ``bpe_cli.surgery`` do.
-        """
-        from bpe_cli import surgery
-        from bpe_cli.corpus.opening import read_whole
-        from bpe_cli.formats.added_tokens import read_token_list
-        from bpe_cli.support.messages import show_path
-
-        if self.add_tokens is not None:
-            given = read_token_list(read_whole(self.add_tokens, stdin=streams.read), show_path(self.add_tokens))
-            operation = surgery.add_tokens(tokenizer, given.tokens)
-            given.check(operation.tokenizer)
-            return operation
-        if self.merge is not None:
-            return surgery.merge(tokenizer, self._other(tokenizer, self.merge, listener))
-        if self.corpus is None:
-            raise UsageError("pruning and extending need a corpus")
-        from bpe_cli.jobs.count import reading_to_count
-        from bpe_cli.trainers.counts import new_counts
-
-        size = self.prune_to or self.extend_to or 0
-        specials: Specials = () if self.prune_to else "all"
-        counts, patterns = new_counts(), tokenizer.slow_patterns
-        with reading_to_count(self.corpus, patterns, outputs, listener=listener, streams=streams) as blocks:
-            surgery.count_pieces(tokenizer, blocks, counts, self.threads, specials)
-        total = size if self.prune_to is None else len(surgery.used_ids(tokenizer)) - size
-        with listener.task("training" if self.prune_to is None else "pruning", total, "token") as advance:
-            change = surgery.prune if self.prune_to is not None else surgery.extend
-            return change(tokenizer, counts, size, progress=by_totals(advance))
-
-    @staticmethod
-    def _other(tokenizer: Tokenizer, spec: str, listener: Listener) -> Tokenizer:
-        """Load the tokenizer to merge; the first one's pattern cuts the text, so its file needs none."""
-        from bpe_cli.errors import NoPatternError
-        from bpe_cli.formats import find_tokenizer
-
-        try:
-            return find_tokenizer(spec)
-        except NoPatternError:
-            listener.note(f"{spec} does not say how text is split, and nothing here depends on it")
-            return replace(
-                find_tokenizer(spec, "none"), normalizer=tokenizer.normalizer, pre_tokenizer=tokenizer.pre_tokenizer
-            )
 
 
 def convert(
@@ -248,7 +144,7 @@ def convert(
     if added:
         model = model.with_special_tokens(added)
     if change is not None:
-        if change.corpus is not None:  # what no change can mend is said before the work
+        if change.reads_texts:  # what no change can mend is said before the work
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)
             written += [("`output`", place) for place in places.values()]
         operation = change.apply(model, written, listener, streams)

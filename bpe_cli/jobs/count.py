@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, count_within
+from bpe_cli.stages.patterns import SAMPLE
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.mixing import Sampled
     from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Tokenizer
 
     Outputs: TypeAlias = Sequence[tuple[str, str | None]]
 
@@ -65,7 +67,10 @@ def count_corpus(
     if trainer.takes_lines(options) and source.documents == "whole":
         source = replace(source, documents="lines")
     patterns, streams = trainer.slow_patterns(options), streams or Streams()
-    with reading_to_count(source, patterns, outputs, target, listener=listener, streams=streams) as blocks:
+    untrained = trainer.untrained(options)
+    with reading_to_count(
+        source, patterns, outputs, target, tokenizer=untrained, listener=listener, streams=streams
+    ) as blocks:
         drawn = blocks if sampled is None else sample(blocks, sampled.size, sampled.seed)
         return count_within(trainer, drawn, options, max_memory=max_memory, threads=threads, listener=listener)
 
@@ -77,6 +82,7 @@ def reading_to_count(
     outputs: Outputs,
     target: Target | None = None,
     *,
+    tokenizer: Tokenizer | None = None,
     listener: Listener,
     streams: Streams,
 ) -> Iterator[Iterator[Block]]:
@@ -91,8 +97,22 @@ def reading_to_count(
     files = find_documents(source, outputs, listener=listener, streams=streams, target=target)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
+    beginning = bytearray()
     with reading(source, files, "counting", listener, stdin=streams.read) as blocks:
-        yield blocks
+        yield blocks if tokenizer is None else _with_beginning(blocks, beginning)
+    if tokenizer is not None and not beginning.isascii():
+        from bpe_cli.reports.text.clusters import cluster_warning
+
+        for warning in cluster_warning(tokenizer, bytes(beginning)):
+            listener.note(f"{warning.message}; {warning.hint}")
+
+
+def _with_beginning(blocks: Iterable[Block], beginning: bytearray) -> Iterator[Block]:
+    """Pass blocks on, and keep their first bytes, which are the same whatever the blocks are."""
+    for block in blocks:
+        if len(beginning) < SAMPLE:
+            beginning += block.data[: SAMPLE - len(beginning)]
+        yield block
 
 
 def save_counts(counts: Counted, options: Options, path: str) -> None:

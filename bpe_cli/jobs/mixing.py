@@ -1,8 +1,8 @@
 """Mix the counts of several corpora: each is counted as if its text were there a whole number of times.
 
 Temperature sampling draws from corpus k with a share that is proportional to p_k ** alpha, where p_k is its share of
-all text (Conneau and Lample 2019, arXiv:1901.07291; Arivazhagan et al. 2019, arXiv:1907.05019). Nothing is drawn here: the
-counts of a corpus are multiplied, and so the result is exact and always the same.
+all text (Conneau and Lample 2019, arXiv:1901.07291; Arivazhagan et al. 2019, arXiv:1907.05019). Nothing is drawn here:
+the counts of a corpus are multiplied, and so the result is exact and always the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, in_memory
@@ -23,6 +23,9 @@ from bpe_cli.trainers.counts import ALL_MEMORY, add_times, new_counts
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
+
+Weight: TypeAlias = int | float | str | Fraction
+"""How often a corpus counts."""
 
 _LARGEST = (1 << 63) - 1
 _PARTS = 100

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     AnyTokenizer: TypeAlias = "Tokenizer | TokenizerChoice | str | os.PathLike[str]"
     """A tokenizer, or what says which: what ``load`` takes."""
 
-Inference = Literal["merges", "longest", "left-to-right"]
-"""How a BPE vocabulary is applied: by its merges; by the longest token anywhere first; by the longest from the left."""
+Inference = Literal["merges", "longest", "left-to-right", "fewest"]
+"""How a vocabulary is applied: by its merges or scores; by the longest token anywhere first; by the longest from the
+left; by as few tokens as possible."""
 
 
 def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> Tokenizer:
@@ -83,7 +84,7 @@ class TokenizerChoice:
         name: A file or folder of any format, an encoding, a model, or ``hf:ORG/NAME``.
         pattern: The split pattern, for a file that holds none.
         added: Special tokens to add to its own.
-        inference: How a BPE vocabulary is applied.
+        inference: How a vocabulary is applied.
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
         way_out: What else the hint says if its file is broken; None for nothing.
         label: What reports call it; None for its name.
@@ -106,6 +107,14 @@ class TokenizerChoice:
                 '`frequencies` says which of equally long tokens is tried first, with `inference="longest"`'
             )
 
+    def with_fewest_tokens(self) -> TokenizerChoice:
+        """Return the same, applied by the fewest tokens, with a label that says so.
+
+        >>> TokenizerChoice("gpt2").with_fewest_tokens().label
+        'gpt2, fewest'
+        """
+        return replace(self, inference="fewest", label=f"{self.label or self.name}, fewest")
+
     def load(self) -> Tokenizer:
         """Load it.
 
@@ -126,6 +135,8 @@ class TokenizerChoice:
             tokenizer = replace(tokenizer, name=self.label)
         if self.inference == "merges":
             return tokenizer
+        if self.inference == "fewest":
+            return tokenizer.with_fewest_tokens()
         counts = None
         if self.frequencies is not None:
             counts = {token.encode(): number for token, number in read_counts(self.frequencies).items()}

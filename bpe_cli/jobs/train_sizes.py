@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.files import Target
     from bpe_cli.reports.vocabulary_curve import VocabularyCurve
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
     from bpe_cli.trainers.base import Options, Trained
 
@@ -74,7 +75,7 @@ def held_out_read(source: Source | None, streams: Streams) -> list[tuple[str, st
 
 def measured_curve(
     tokenizers: Iterable[tuple[int, Tokenizer]],
-    held_out: Source,
+    held_out: Source | Sequence[Block],
     d_model: int | None = None,
     *,
     threads: int = 1,
@@ -85,7 +86,7 @@ def measured_curve(
 
     Args:
         tokenizers: Sizes asked for, ascending, and the tokenizers.
-        held_out: The text.
+        held_out: Where the text is, or the text itself.
         d_model: The dimension of an embedding; None to leave its cost out.
         threads: Number of threads. Never changes the result.
         listener: Receives progress and notes.
@@ -94,15 +95,18 @@ def measured_curve(
     Raises:
         InputError: if a file cannot be read, the text is empty, or a byte of it has no token.
     """
-    from bpe_cli.corpus import reading
+    from bpe_cli.corpus import Source, reading
     from bpe_cli.reports.tokenizer.corpus_report import count_frequencies
     from bpe_cli.reports.vocabulary_curve import vocabulary_curve
 
     streams = streams or Streams()
     measured = []
     for size, tokenizer in tokenizers:
-        inputs = find_documents(held_out, streams=streams)
-        with reading(held_out, inputs, "encoding", listener, stdin=streams.read) as blocks:
-            found = count_frequencies(tokenizer, blocks, threads=threads)
+        if isinstance(held_out, Source):
+            inputs = find_documents(held_out, streams=streams)
+            with reading(held_out, inputs, "encoding", listener, stdin=streams.read) as blocks:
+                found = count_frequencies(tokenizer, blocks, threads=threads)
+        else:
+            found = count_frequencies(tokenizer, held_out, threads=threads)
         measured.append((size, tokenizer.vocab_size, found, tokenizer.model.unk_id))
     return vocabulary_curve(measured, d_model)

@@ -109,8 +109,9 @@ def knee(points: Sequence[tuple[int, float]]) -> tuple[int | None, float | None]
     Both axes are scaled from 0 to 1, that of the sizes by the logarithm. There is no knee with fewer than three
     sizes, where the last value is not above the first, and where no point is above the chord.
 
-    >>> knee([(1000, 2.0), (2000, 3.0), (4000, 3.5), (8000, 3.6)])
-    (1, 0.29166666666666674)
+    >>> place, distance = knee([(1000, 2.0), (2000, 3.0), (4000, 3.5), (8000, 3.6)])
+    >>> place, round(distance, 6)
+    (1, 0.291667)
     >>> knee([(1000, 2.0), (2000, 3.0)]), knee([(1000, 1.0), (2000, 2.0), (4000, 4.0)])
     ((None, None), (None, None))
     """

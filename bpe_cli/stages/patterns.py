@@ -149,6 +149,10 @@ _SCANNERS: dict[str, Scanner] = {
 }
 
 
+SAMPLE = 1 << 16
+"""Bytes at the beginning of a text by which a pattern is judged."""
+
+
 def resolve(name_or_regex: str) -> str:
     """Return the expression for a pattern's name; anything else is taken for an expression itself.
 

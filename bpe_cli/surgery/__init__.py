@@ -6,8 +6,21 @@ so that embeddings can be moved.
 
 from __future__ import annotations
 
-from bpe_cli.surgery.growing import add_tokens, extend, merge
+from bpe_cli.surgery.growing import add_tokens, extend
 from bpe_cli.surgery.operation import Operation, count_pieces, used_ids
 from bpe_cli.surgery.pruning import prune, skeleton
+from bpe_cli.surgery.replacing import prune_and_extend, replace_tokens
+from bpe_cli.surgery.uniting import merge
 
-__all__ = ["Operation", "add_tokens", "count_pieces", "extend", "merge", "prune", "skeleton", "used_ids"]
+__all__ = [
+    "Operation",
+    "add_tokens",
+    "count_pieces",
+    "extend",
+    "merge",
+    "prune",
+    "prune_and_extend",
+    "replace_tokens",
+    "skeleton",
+    "used_ids",
+]

@@ -6,7 +6,7 @@ piece is merged in Python instead, which does the same (the tests hold it to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
@@ -97,9 +97,15 @@ class MergeRules:
 
 
 def made_of(
-    old: MergeBpe | CharacterBpe, new: MergeBpe | CharacterBpe, token_ids: Iterable[int]
+    old: MergeBpe | CharacterBpe,
+    new: MergeBpe | CharacterBpe,
+    token_ids: Iterable[int],
+    old_ids: Mapping[int, int] | None = None,
 ) -> dict[int, tuple[int, ...]]:
-    """Return what the old merges make of tokens that only the new model has; nothing for a text with a new symbol."""
+    """Return what the old merges make of tokens that only the new model has; nothing for a text with a new symbol.
+
+    ``old_ids`` has the old id of each symbol of the new model; None if ids are the same.
+    """
     both, own = MergeRules(new.merges), MergeRules(old.merges)
     parts_of = {}
     for token_id in token_ids:
@@ -107,6 +113,8 @@ def made_of(
         if symbols == [token_id] and isinstance(new, MergeBpe):  # no merge makes it: it is a piece as a whole
             content = new.vocabulary.token(token_id)
             symbols = [new.vocabulary.id_of(content[at : at + 1]) for at in range(len(content))]
+        if old_ids is not None:
+            symbols = [None if symbol is None else old_ids.get(symbol) for symbol in symbols]
         known = [symbol for symbol in symbols if symbol is not None and symbol < old.vocabulary.size]
         parts_of[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
     return parts_of

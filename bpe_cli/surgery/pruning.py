@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
@@ -32,8 +33,20 @@ from bpe_cli.surgery.operation import (
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, as_ranks
 
+Order = Literal["recounted", "inherited", "last"]
+"""Which leaf goes first: the least used one, with exact counts at every step; the least used one, where a leaf that
+goes gives its count to its parts, as tokenizer-extension has it (Purason et al., arXiv:2512.03989); or the one with
+the highest id, whatever the corpus says."""
 
-def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Progress | None = None) -> Operation:
+
+def prune(
+    tokenizer: Tokenizer,
+    counts: _core.Counts,
+    size: int,
+    *,
+    order: Order = "recounted",
+    progress: Progress | None = None,
+) -> Operation:
     """Make a vocabulary smaller; ids close up in their order, so that they run from 0 to ``size - 1``.
 
     Special tokens stay, and so do the symbols that everything is spelt with: bytes, characters. Of tokens
@@ -43,6 +56,7 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
         tokenizer: The tokenizer.
         counts: Pieces of a corpus, as ``count_pieces`` counts them.
         size: How many tokens are to be left, special ones counted.
+        order: Which leaf goes first, for models that merge.
         progress: Called now and then with (tokens gone, tokens to go).
 
     Raises:
@@ -64,7 +78,9 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
     model = as_merges(tokenizer.model) if isinstance(tokenizer.model, RankBpe) else tokenizer.model
     removable = composite(model) - stay
     if isinstance(model, (MergeBpe, CharacterBpe, ScoredBpe)):
-        gone = _choose_leaves(model, counts, removable, excess, progress)
+        gone = {*choose_leaves(model, counts, removable, excess, progress, order)}
+    elif order != "recounted":
+        raise UsageError(f"{model.kind} has no leaves: order is for models that merge")
     else:
         gone = _choose_in_rounds(model, counts, removable, excess, progress)
     if len(gone) < excess:
@@ -140,14 +156,15 @@ class _Pieces:
         return changed
 
 
-def _choose_leaves(
+def choose_leaves(
     model: MergeBpe | CharacterBpe | ScoredBpe,
     counts: _core.Counts,
     removable: set[int],
     excess: int,
-    progress: Progress | None,
-) -> set[int]:
-    """Choose the tokens to remove, the least used leaf first; fewer if there are no more."""
+    progress: Progress | None = None,
+    order: Order = "recounted",
+) -> list[int]:
+    """Choose the tokens to remove, in the order in which they go; fewer if there are no more leaves."""
     bare: Model
     unreachable: set[int] = set()
     if isinstance(model, ScoredBpe):
@@ -163,23 +180,29 @@ def _choose_leaves(
         return rules.apply(speller.encode(piece))
 
     # Scores would merge a piece that is out of reach as soon as what keeps it so is gone: it goes before.
-    pieces.uses.update(dict.fromkeys(unreachable, -1))
-    waiting = [(pieces.uses.get(token, 0), -token) for token in removable if rules.is_leaf(token)]
+    uses = pieces.uses if order != "last" else dict.fromkeys(removable, 0)
+    uses.update(dict.fromkeys(unreachable, -1))
+    waiting = [(uses.get(token, 0), -token) for token in removable if rules.is_leaf(token)]
     heapq.heapify(waiting)
-    gone: set[int] = set()
+    gone: dict[int, None] = {}
     while waiting and len(gone) < excess:
-        uses, negative = heapq.heappop(waiting)
+        number, negative = heapq.heappop(waiting)
         token = -negative
-        if token in gone or uses != pieces.uses.get(token, 0):
+        if token in gone or number != uses.get(token, 0):
             continue  # its count has changed since, and it waits with the new one as well
-        gone.add(token)
-        parts = rules.remove(token)
-        for other in {*parts, *pieces.rewrite(token, spell)}:
+        gone[token] = None
+        changed = {*(parts := rules.remove(token))}
+        if order == "recounted":
+            changed |= pieces.rewrite(token, spell)
+        elif order == "inherited":
+            for part in parts:
+                uses[part] = uses.get(part, 0) + number
+        for other in changed:
             if other in removable and other not in gone and rules.is_leaf(other):
-                heapq.heappush(waiting, (pieces.uses.get(other, 0), -other))
+                heapq.heappush(waiting, (uses.get(other, 0), -other))
         if progress is not None and len(gone) % 64 == 0:
             progress(len(gone), excess)
-    return gone
+    return [*gone]
 
 
 # -- models without merges ---------------------------------------------------------------------

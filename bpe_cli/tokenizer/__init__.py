@@ -10,11 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from bpe_cli import _core
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import InputError
 from bpe_cli.stages import (
-    CharacterBpe,
     Decoder,
-    LongestMatch,
     MergeBpe,
     Model,
     Normalizer,
@@ -32,7 +30,7 @@ from bpe_cli.support.core_arguments import no_special_tokens
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
 from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable, only_splits
 from bpe_cli.tokenizer.engine.compiled import Engine
-from bpe_cli.tokenizer.special_tokens import Withheld, joined_special_tokens, live, looked_for, show_token, withheld
+from bpe_cli.tokenizer.special_tokens import Withheld, joined_special_tokens, live, looked_for, withheld
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods, Token
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
 
@@ -251,7 +249,30 @@ class Tokenizer(TextMethods):
         Raises:
             UsageError: if this is not BPE over characters, or lacks a token that has a frequency.
         """
-        return replace(self, model=_longest_match(self.model, self.special_tokens, left_to_right, frequencies))
+        from bpe_cli.tokenizer.inference import longest_match
+
+        return replace(self, model=longest_match(self.model, self.special_tokens, left_to_right, frequencies))
+
+    def with_fewest_tokens(self) -> Tokenizer:
+        """Return a tokenizer that makes as few tokens of each piece as its vocabulary allows.
+
+        Of several ways that are as short, the one is taken whose last token is the longest, and so on to the left.
+        Characters that only an unknown token or tokens of bytes stand for are avoided first.
+
+        Raises:
+            UsageError: if what a token means hangs on where in a piece it stands, or the model knows no such way.
+
+        >>> from bpe_cli import load
+        >>> gpt2 = load("gpt2")
+        >>> [gpt2.decode([token_id]) for token_id in gpt2.encode(" lighthouses")]
+        [' l', 'ighth', 'ouses']
+        >>> [gpt2.decode([token_id]) for token_id in gpt2.with_fewest_tokens().encode(" lighthouses")]
+        [' light', 'houses']
+        """
+        from bpe_cli.tokenizer.inference import fewest_tokens
+
+        model, pre_tokenizer, decoder = fewest_tokens(self.model, self.pre_tokenizer, self.decoder)
+        return replace(self, model=model, pre_tokenizer=pre_tokenizer, decoder=decoder)
 
     # -- special tokens ------------------------------------------------------------------------
 
@@ -366,35 +387,3 @@ def fingerprint(tokenizer: Tokenizer) -> str:
     if tokenizer.usage != NO_USAGE:
         add(repr(tokenizer.usage))
     return digest.hexdigest()
-
-
-def _longest_match(
-    model: Model,
-    special_tokens: Iterable[SpecialToken],
-    left_to_right: bool,
-    frequencies: Mapping[bytes, int] | None,
-) -> LongestMatch:
-    """Return the model that applies a BPE vocabulary by its longest tokens instead of by merges."""
-    if not isinstance(model, CharacterBpe):
-        raise UsageError(
-            f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
-            hint='`algorithm="bpe"` trains one',
-        )
-    special = {token.content for token in special_tokens}
-    for token in frequencies or ():
-        if model.vocabulary.id_of(token) is None and token not in special:
-            raise UsageError(
-                f"the vocabulary has no token {show_token(token)}, which has a frequency",
-                hint="name tokens as the vocabulary writes them, with their marks",
-            )
-    by_id = (model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size))
-    counts = None if frequencies is None else array("d", (frequencies.get(each, 0) for each in by_id))
-    return LongestMatch(
-        model.vocabulary,
-        left_to_right,
-        model.unk_id,
-        model.end_of_word_suffix,
-        separate_suffix=model.separate_suffix,
-        continuing_subword_prefix=model.continuing_subword_prefix,
-        frequencies=counts,
-    )

@@ -210,19 +210,10 @@ class Trainer(ABC, Generic[Chosen]):
         progress: Progress | None = None,
         threads: int = 1,
     ) -> Iterator[Trained]:
-        """Yield a tokenizer of each size, trained on the same counts: what training that size alone gives.
+        """Yield a tokenizer of each size, ascending, trained on the same counts: what training that size alone gives.
 
-        One training makes all of them if they nest; else each is trained by itself.
-
-        Args:
-            counts: How often each piece occurs.
-            options: What to train; their ``vocab_size`` is not used.
-            sizes: The sizes, at least one, ascending.
-            progress: As for ``train``.
-            threads: Number of threads. Never changes the result.
-
-        Raises:
-            TrainingError: as for ``train``.
+        One training makes all of them if they nest; else each is trained by itself. Arguments and errors are those of
+        ``train``; the size in ``options`` is not used.
         """
         for size in sizes:
             yield self.train(counts, sized(options, size), progress, threads)

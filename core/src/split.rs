@@ -167,7 +167,7 @@ impl Scanner {
         let way = match &self.0 {
             Way::Whole => Going::Whole,
             &Way::Rule(words, rules) => Going::Rule(words, rules),
-            Way::Pattern(pattern) => Going::Pattern(pattern, Known::default()),
+            Way::Pattern(pattern) => Going::Pattern(pattern, Box::default()),
             Way::Chain(chain) => Going::Chain(Box::new(Walk::new(chain, text))),
         };
         Ends {
@@ -324,7 +324,7 @@ pub struct Ends<'t> {
 enum Going<'t> {
     Whole,
     Rule(WordRule, Rules),
-    Pattern(&'t Pattern, Known),
+    Pattern(&'t Pattern, Box<Known>),
     /// What walks through several ways to cut.
     Chain(Box<Walk<'t>>),
 }

@@ -57,6 +57,29 @@ def test_threads_and_blocks_change_nothing(options, corpora):
     assert results.pop().status == 0
 
 
+def test_the_fewest_tokens_are_a_lower_bound(corpora):
+    text = corpora / "languages" / "en.txt"
+    result = call("compare", text, "-t", "gpt2", "-t", "mine=o200k_base", "--fewest", "--json")
+    assert (result.status, result.err) == (0, "")
+    report = json.loads(result.out)
+    names = [row["name"] for row in report["tokenizers"]]
+    assert names == ["gpt2", "gpt2, fewest", "mine", "mine, fewest"]
+    merged, least, *others = [cell["token_count"] for cell in report["total"]["results"]]
+    assert merged > least
+    assert others[0] > others[1]
+    counted = call("encode", text, "-t", "gpt2", "--inference", "fewest", "--to", "count")
+    assert counted.text == f"{least}\n"
+    first = call("compare", text, "-t", "gpt2", "--fewest", "--baseline", "gpt2, fewest", "--json")
+    assert [row["name"] for row in json.loads(first.out)["tokenizers"]] == ["gpt2, fewest", "gpt2"]
+
+
+def test_the_fewest_tokens_of_a_model_that_has_no_such_way(folder):
+    call("train", "en.txt", "-a", "wordpiece", "-s", "60", "-o", "mine.json", "-q", cwd=folder)
+    refused = call("compare", "en.txt", "-t", "mine.json", "--fewest", cwd=folder)
+    message = "the fewest tokens are looked for in vocabularies of BPE and unigram models, and this is wordpiece"
+    assert (refused.status, refused.err) == (2, error(message))
+
+
 def test_inputs_of_all_kinds(folder):
     (folder / "x.jsonl").write_text('{"a": "one"}\n{"a": "two"}\n')
     documents = call("compare", "x.jsonl", "--jsonl", "--field", "a", "-t", "gpt2", cwd=folder).text

@@ -1,4 +1,4 @@
-"""``bpe encode --inference``: a vocabulary applied by its longest tokens, from the command line."""
+"""``bpe encode --inference``: a vocabulary applied by its longest tokens, or the fewest, from the command line."""
 
 from __future__ import annotations
 
@@ -69,3 +69,24 @@ def test_longest_match_never_cuts_a_mark(tmp_path, form, prefix, inference):
         assert "<unk>" not in call(*encode, "--to", "tokens", cwd=tmp_path).text.split()
         ids = call(*encode, cwd=tmp_path).out
         assert call("decode", "-t", "t.json", input=ids, cwd=tmp_path).text == words
+
+
+@pytest.mark.parametrize("tokenizer", ["gpt2", "o200k_base"])
+def test_blocks_and_threads_change_no_fewest_token(tokenizer, corpora):
+    text = corpora / "languages" / "hi.txt"
+    results = {
+        call("encode", text, "-t", tokenizer, "--inference", "fewest", "--block-size", size, "-j", threads).out
+        for size, threads in (("1", "1"), ("7", "2"), ("4096", "2"), ("1000000", "1"))
+    }
+    assert len(results) == 1
+    assert call("decode", "-t", tokenizer, input=results.pop()).out == text.read_bytes()
+
+
+def test_the_fewest_tokens_of_any_vocabulary(tmp_path):
+    shown = call("encode", "-T", "on lighthouses", "-t", "gpt2", "--to", "tokens", "--inference", "fewest")
+    assert (shown.status, shown.err, shown.text) == (0, "", "on Ġlight houses\n")
+    (tmp_path / "text").write_text("we know new words\n" * 3)
+    call("train", "text", "-a", "wordpiece", "-s", "40", "-q", "-o", "t.json", cwd=tmp_path)
+    refused = call("encode", "-T", "new", "-t", "t.json", "--inference", "fewest", cwd=tmp_path)
+    message = "the fewest tokens are looked for in vocabularies of BPE and unigram models, and this is wordpiece"
+    assert (refused.status, refused.err) == (2, error(message))

@@ -72,6 +72,36 @@ def test_counts_from_stdin(desk):
     assert (desk / "out.json").read_bytes() == piped
 
 
+def test_replacing(desk):
+    (desk / "few.txt").write_bytes(b"low lower lowest wide")
+    (desk / "new.txt").write_bytes(b"xyz xyz xyz xyz")
+    replace = ("convert", "t.json", "--replace", "2", "--by", "new.txt", "--counts-from", "few.txt", "-o", "out.json")
+    said = "2 replaced; ids: out.json.ids.json\nt.json -> out.json (tokenizer.json)\n"
+    assert call(*replace, cwd=desk) == (0, b"", said)
+    table = ids_of(desk / "out.json.ids.json")
+    gone = [int(old) for old, new in table["old_to_new"].items() if new is None]
+    assert table["size"] == 262
+    assert gone == [int(new) for new in table["made_of"]]
+    assert len(gone) == 2
+    assert tokens(desk, "xyz xyz") == "xyz Ġ xyz"
+    first = (desk / "out.json").read_bytes()
+    assert call(*replace, "-j", "3", "--block-size", "7", "-q", cwd=desk) == (0, b"", "")
+    assert (desk / "out.json").read_bytes() == first
+
+
+def test_adding_a_number_of_tokens(desk):
+    (desk / "new.txt").write_bytes(b"xyz xyz xyz xyz")
+    extend = ("convert", "t.json", "--extend", "new.txt", "-o", "out.json")
+    assert call(*extend, "--add", "2", cwd=desk).err.startswith("2 new tokens, 2 merges; ids: ")
+    assert ids_of(desk / "out.json.ids.json")["size"] == 264
+    prune = ("--prune-to", "258", "--counts-from", "corpus.txt", "--add", "2")
+    assert call(*extend, *prune, cwd=desk).err.startswith("4 pruned, 2 new tokens, 2 merges; ids: ")
+    table = ids_of(desk / "out.json.ids.json")
+    assert table["size"] == 260
+    assert [*table["made_of"]] == ["258", "259"]
+    assert sum(new is None for new in table["old_to_new"].values()) == 4
+
+
 def test_adding(desk):
     (desk / "list").write_text('["wide", {"content": "<|user|>", "special": true}, "<s>"]')
     result = call("convert", "t.json", "--add-tokens", "list", "-o", "out.json", cwd=desk)
@@ -160,16 +190,30 @@ def test_a_folder_has_its_map_beside_it(desk):
         (
             ("--prune-to", "260", "--counts-from", "corpus.txt", "--merge", "t.json"),
             "--prune-to and --merge are two changes, and one is made at a time",
-            "convert twice: each writes a map of its own",
+            "convert twice: each writes a map of its own; --prune-to and --extend go together",
         ),
         (("--prune-to", "260"), "--prune-to needs --counts-from as well", None),
-        (("--extend", "corpus.txt"), "--extend needs --vocab-size as well", None),
+        (("--extend", "corpus.txt"), "--extend needs --vocab-size or --add as well", None),
         (("-s", "300"), "--vocab-size goes with --extend", None),
-        (("--counts-from", "corpus.txt"), "--counts-from goes with --prune-to", None),
+        (("--add", "3"), "--add goes with --extend", None),
+        (("--by", "corpus.txt"), "--by goes with --replace", None),
+        (("--replace", "3", "--counts-from", "corpus.txt"), "--replace needs --by as well", None),
+        (("--replace", "3", "--by", "corpus.txt"), "--replace needs --counts-from as well", None),
+        (
+            ("--replace", "3", "--by", "-", "--counts-from", "-"),
+            "stdin can be one of two corpora, not both",
+            None,
+        ),
+        (
+            ("--extend", "corpus.txt", "-s", "300", "--add", "3"),
+            "--vocab-size and --add both say how many tokens there are to be",
+            None,
+        ),
+        (("--counts-from", "corpus.txt"), "--counts-from goes with --prune-to or --replace", None),
         (
             ("--id-map", "x"),
             "--id-map goes with a change",
-            "one of --add-tokens, --prune-to, --extend, --merge",
+            "one of --add-tokens, --prune-to, --extend, --replace, --merge",
         ),
         (("--merge", "t.json", "--lines"), "--lines, --jsonl and --plain need a corpus", None),
         (("--merge", "t.json", "--id-map", "./out.json"), "--id-map and -o are the same file", None),

@@ -272,7 +272,7 @@ FOLDED = (
         r"(?i:\p{Lu})",
         r"(?i:[\p{Ll}])",
         r"(?i:[^\p{Lt}])",
-        r"(?i:[\p{Lu}1])",
+        r"(?i:[\p{Greek}1])",
         r"(?i:[^\p{Greek}é])",
         r"(?i:[\P{Latin}ſ])",
     ),

@@ -186,3 +186,21 @@ def test_a_sampling_says_which_field_is_wrong():
     for given in ({"way": "other"}, {"number": "x"}, {"number": 2.0}, {"nbest": "x"}, {"seed": 1.5}, {"seed": -1}):
         with pytest.raises((TypeError, UsageError), match=next(iter(given)).replace("number", "number|dropout")):
             bpe_cli.Sampling(**({"way": "dropout", "number": 0.1} | given))
+
+
+def test_extending_in_every_way():
+    """By a number, in place of others, after pruning; what does not go together is refused."""
+    more = {"counts_from": ["hello world"]}
+    assert len(bpe_cli.extend(GPT2, ["bpe bpe"], add=1).tokenizer) == 50258
+    assert len(bpe_cli.extend(GPT2, ["bpe bpe"], replace=1, **more).tokenizer) == 50257
+    assert len(bpe_cli.extend(GPT2, ["bpe bpe"], 1001, prune_to=1000, **more).tokenizer) == 1001
+    for options in ({}, {"size": 50258, "add": 1}, {"add": 1, "replace": 1, **more}):
+        with pytest.raises(UsageError, match="needs one of size, add and replace"):
+            bpe_cli.extend(GPT2, ["bpe"], **options)
+    for options in ({"replace": 1}, {"size": 2000, "prune_to": 1000}, {"add": 1, **more}):
+        with pytest.raises(UsageError, match="counts_from belongs to replace or prune_to"):
+            bpe_cli.extend(GPT2, ["bpe"], **options)
+    with pytest.raises(UsageError, match="two changes"):
+        bpe_cli.extend(GPT2, ["bpe"], replace=1, prune_to=1000, **more)
+    with pytest.raises(UsageError, match="replace must be 1 or more"):
+        bpe_cli.extend(GPT2, ["bpe"], replace=0, **more)

@@ -25,7 +25,7 @@ class Reading:
     inference: Annotated[
         Inference | None,
         options.tokenizer_option(
-            "--inference", show_default="merges", help="How a BPE vocabulary is applied, as for encode."
+            "--inference", show_default="merges", help="How a vocabulary is applied, as for encode."
         ),
     ] = None
 

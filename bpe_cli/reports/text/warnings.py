@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.reports.text.characters import TextWarning, bytes_of, excerpt, listed, reading_of, suspicions, text_of
+from bpe_cli.reports.text.clusters import cluster_warning
 from bpe_cli.reports.text.segmentation import first_difference
 from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
@@ -46,6 +47,7 @@ KINDS = {
     "long-piece": "a piece that is longer than the model's limit",
     "unknown": "text that becomes the unknown token",
     "bytes": "characters that are spelt byte by byte",
+    "clusters": "the split pattern cuts inside characters that readers see",
     "numbers": "digits that are grouped in no regular way",
     "round-trip": "decoding gives another text",
 }
@@ -112,6 +114,7 @@ class Watch:
         # Plain texts need no look at a whole vocabulary; and of tokens that are bytes by design nobody wants to hear.
         if not string.isascii() and not self._only_bytes:
             warnings += _bytes(text, len(string), placed, self._fallback)
+        warnings += cluster_warning(self._tokenizer, text)
         warnings += _numbers(text, placed)
         warnings += _round_trip(self._tokenizer, text, segmentation, losses)
         return tuple(warnings)

@@ -360,7 +360,7 @@ impl<'a> Reader<'a> {
 
 /// Whether a document is JSON, in at most 64 brackets, and has no number that a reader could find too large.
 #[must_use]
-#[cfg(any(feature = "python", test))]
+#[cfg(feature = "python")]
 pub fn is_plain(document: &[u8]) -> bool {
     let mut reader = Reader::new(document);
     let whole = reader.value(64).is_some() && reader.peek().is_none();

@@ -3,6 +3,8 @@
 //! Whatever is not certain is refused: a refused expression is slower, a misread one is wrong. Refused are what is
 //! no expression at all, what refers to other parts (groups by number, calls, conditions), what takes a text in another
 //! way (`\K`, `\G`, fuzzy matching, options other than `i`, `m` and `s`), and spellings that nobody needs.
+//!
+//! Length: it is one grammar, whose rules call each other.
 
 use std::iter::Peekable;
 use std::str::Chars;

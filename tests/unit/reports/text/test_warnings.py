@@ -158,6 +158,8 @@ def test_round_trips():
 
 # Known to be odd, each for the reason that its name says.
 ODD = {"special.txt", "whitespace.txt"}
+# Written with marks, from which cl100k's pattern cuts the letters.
+WITH_MARKS = {"ar.txt", "bn.txt", "hi.txt", "parallel.jsonl", "ta.txt", "th.txt"}
 
 
 @pytest.mark.parametrize("tokenizer", [CL100K, O200K], ids=["cl100k_base", "o200k_base"])
@@ -166,7 +168,9 @@ def test_ordinary_texts_have_no_warnings(tokenizer):
     assert len(files) > 40
     for path in files:
         # Of a language that a vocabulary hardly has, it is to be told that its characters fall to bytes.
-        assert set(warned(path.read_bytes()[:8000].decode(errors="ignore"), tokenizer)) <= {"bytes"}, path.name
+        kinds = set(warned(path.read_bytes()[:8000].decode(errors="ignore"), tokenizer)) - {"bytes"}
+        is_cut = tokenizer is CL100K and path.name in WITH_MARKS
+        assert kinds == ({"clusters"} if is_cut else set()), path.name
 
 
 @pytest.mark.parametrize("path", ["llama2/tokenizer.model", "t5-small/tokenizer.json", "bert-base-uncased/vocab.txt"])

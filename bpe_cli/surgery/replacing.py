@@ -1,0 +1,160 @@
+"""Change which tokens there are without moving the others: new tokens take the ids of the least useful leaves.
+
+The least used leaves of the merge tree go, as ``prune`` chooses them. Then training goes on from what is left, as
+``extend`` does it, and each new token gets the id of one that went. So the size stays, every id that is not replaced
+keeps its token, and the rows of embeddings stay where they are.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+from bpe_cli import _core
+from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.stages import MergeBpe
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.surgery.growing import extend
+from bpe_cli.surgery.learning import Learnt, extensible, learn
+from bpe_cli.surgery.longer import Merging, as_before
+from bpe_cli.surgery.merge_rules import composite, made_of
+from bpe_cli.surgery.operation import Operation, Progress, protected_ids, used_ids
+from bpe_cli.surgery.pruning import choose_leaves, prune
+from bpe_cli.tokenizer import Tokenizer
+
+
+def replace_tokens(
+    tokenizer: Tokenizer,
+    number: int,
+    used: _core.Counts,
+    learnt_from: _core.Counts,
+    *,
+    min_frequency: int | None = None,
+    progress: Progress | None = None,
+) -> Operation:
+    """Give the ids of the least used leaves to new tokens, learnt from a corpus.
+
+    A token that goes and is learnt again keeps its id. If the corpus gives fewer new tokens, fewer leaves go.
+    ``old_to_new`` is None for ids whose token went; ``made_of`` is what the new token's text was before.
+
+    Args:
+        tokenizer: BPE over bytes or characters.
+        number: How many tokens to replace.
+        used: Pieces of a corpus that says which tokens are useful, as ``count_pieces`` counts them.
+        learnt_from: Pieces of the corpus to learn from, counted with ``specials="all"``.
+        min_frequency: As for ``extend``.
+        progress: Called now and then with (steps done, all of them): a step is a leaf gone or a token learnt.
+
+    Raises:
+        UsageError: if the number is not positive.
+        TrainingError: if there are fewer leaves than that, a corpus has no text, or nothing is learnt.
+        FormatError: if the model does not merge, or merges by ranks that no list of merges can replace.
+        InputError: if the model has no token for a byte of a corpus.
+    """
+    if number < 1:
+        raise UsageError(f"{number} tokens cannot be replaced")
+    tokenizer = tokenizer.without_dead_merges()
+    model = extensible(tokenizer.model)
+    if used.unique == 0:
+        raise TrainingError("there is nothing to count: the corpus has no text")
+    removable = composite(model) - protected_ids(tokenizer)
+    order = choose_leaves(model, used, removable, number, progress and (lambda done, _: progress(done, 2 * number)))
+    if len(order) < number:
+        raise TrainingError(
+            f"{len(order):,} tokens can be replaced, not {number:,}: the others are special, or what everything is "
+            "spelt with",
+            hint=f"ask for {len(order):,} or fewer",
+        )
+    size = tokenizer.vocab_size
+    while True:
+        gone = {*order}
+        smaller = _without(model, gone)
+        learnt = learn(
+            replace(tokenizer, model=smaller), learnt_from, len(gone), min_frequency=min_frequency,
+            progress=progress and (lambda done, _: progress(number + done - size, 2 * number)),
+        )  # fmt: skip
+        if len(learnt.tokens) == len(gone):
+            break
+        if not learnt.tokens:
+            raise TrainingError("nothing new is learnt from the corpus, so no token is replaced")
+        del order[len(learnt.tokens) :]
+    ids = _ids_for(model, gone, learnt)
+    renamed = {size + place: token_id for place, token_id in enumerate(ids)}
+    merges = array("I", (renamed.get(part, part) for part in learnt.merges))
+    texts = [*smaller.vocabulary.tokens()]
+    for token_id, text in zip(ids, learnt.tokens, strict=True):
+        texts[token_id] = text
+    changed = replace(smaller, vocabulary=Vocabulary.from_tokens(texts), merges=Merges(smaller.merges.triples + merges))
+    fresh = [token_id for token_id in ids if texts[token_id] != model.vocabulary.token(token_id)]
+    result, notes = as_before(tokenizer.model, changed, "merges that are left and the new ones")
+    if len(ids) < number:
+        notes.append(f"no more pairs are left to merge: {len(ids):,} tokens went, not {number:,}")
+    summary = [f"{len(fresh):,} replaced"]
+    if len(fresh) < len(ids):
+        summary.append(f"{len(ids) - len(fresh):,} learnt again, with the ids they had")
+    went = {*fresh}
+    return Operation(
+        replace(tokenizer, model=result),
+        {token_id: None if token_id in went else token_id for token_id in used_ids(tokenizer)},
+        made_of(model, changed, fresh),
+        tuple(summary),
+        tuple(notes),
+    )
+
+
+def prune_and_extend(
+    tokenizer: Tokenizer,
+    used: _core.Counts,
+    size: int,
+    learnt_from: _core.Counts,
+    vocab_size: int,
+    *,
+    progress: Progress | None = None,
+) -> Operation:
+    """Prune a tokenizer, then learn new tokens; the map leads from the first ids to the last.
+
+    Args:
+        tokenizer: BPE over bytes or characters.
+        used: Pieces of a corpus that says which tokens are useful, as for ``prune``.
+        size: How many tokens are to be left.
+        learnt_from: Pieces of the corpus to learn from, as for ``extend``.
+        vocab_size: Ids to end with.
+        progress: Called now and then with (steps done, all of them).
+
+    Raises:
+        BpeError: as ``prune`` and ``extend`` do.
+    """
+    if vocab_size <= size:
+        raise UsageError(f"{size:,} tokens cannot be extended to {vocab_size:,}")
+    extensible(tokenizer.model)
+    total = len(used_ids(tokenizer)) - size + vocab_size - size
+    first = prune(tokenizer, used, size, progress=progress and (lambda done, _: progress(done, total)))
+    second = extend(
+        first.tokenizer, learnt_from, vocab_size,
+        progress=progress and (lambda done, _: progress(total - vocab_size + done, total)),
+    )  # fmt: skip
+    back = {new: old for old, new in first.old_to_new.items() if new is not None}
+    whole, grown = extensible(tokenizer.without_dead_merges().model), extensible(second.tokenizer.model)
+    return Operation(
+        second.tokenizer,
+        first.old_to_new,
+        made_of(whole, grown, second.made_of, back),
+        (*first.summary, *second.summary),
+        second.notes,
+    )
+
+
+def _without(model: Merging, gone: set[int]) -> Merging:
+    """Return a model of the same ids without some leaves; their ids are unused."""
+    merges = Merges.from_pairs(merge for merge in model.merges if merge[2] not in gone)
+    smaller = replace(model, vocabulary=model.vocabulary.without(gone), merges=merges)
+    if isinstance(smaller, MergeBpe) and smaller.texts:
+        smaller = replace(smaller, texts=tuple(each for each in smaller.texts if each[0] not in gone))
+    return smaller
+
+
+def _ids_for(model: Merging, gone: set[int], learnt: Learnt) -> list[int]:
+    """Return the ids of learnt tokens: the one that a token had before, else the lowest that is free."""
+    before = [model.vocabulary.id_of(text) for text in learnt.tokens]
+    free = iter(sorted(gone.difference(token_id for token_id in before if token_id is not None)))
+    return [next(free) if token_id is None else token_id for token_id in before]

@@ -1,0 +1,108 @@
+"""Other ways to apply a vocabulary than the one that it was learnt for."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping
+
+from bpe_cli.errors import UsageError
+from bpe_cli.stages import (
+    ByteLevel,
+    ByteLevelDecoder,
+    CharacterBpe,
+    Decoder,
+    LongestMatch,
+    MergeBpe,
+    Model,
+    PreTokenizer,
+    RankBpe,
+    ScoredBpe,
+    SpecialToken,
+    Unigram,
+)
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, NORMAL, USER_DEFINED, to_visible
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer.special_tokens import show_token
+
+
+def longest_match(
+    model: Model,
+    special_tokens: Iterable[SpecialToken],
+    left_to_right: bool,
+    frequencies: Mapping[bytes, int] | None,
+) -> LongestMatch:
+    """Return the model that applies a BPE vocabulary by its longest tokens; see ``Tokenizer.with_longest_match``."""
+    if not isinstance(model, CharacterBpe):
+        raise UsageError(
+            f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
+            hint='`algorithm="bpe"` trains one',
+        )
+    special = {token.content for token in special_tokens}
+    for token in frequencies or ():
+        if model.vocabulary.id_of(token) is None and token not in special:
+            raise UsageError(
+                f"the vocabulary has no token {show_token(token)}, which has a frequency",
+                hint="name tokens as the vocabulary writes them, with their marks",
+            )
+    by_id = (model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size))
+    counts = None if frequencies is None else array("d", (frequencies.get(each, 0) for each in by_id))
+    return LongestMatch(
+        model.vocabulary,
+        left_to_right,
+        model.unk_id,
+        model.end_of_word_suffix,
+        separate_suffix=model.separate_suffix,
+        continuing_subword_prefix=model.continuing_subword_prefix,
+        frequencies=counts,
+    )
+
+
+SCORE = -(2.0**-20)
+"""What each token scores where the fewest are looked for: a power of two, so that sums are exact, and so small that no
+number of tokens weighs as much as an unknown character, which scores 10 less."""
+
+
+def fewest_tokens(
+    model: Model, pre_tokenizer: tuple[PreTokenizer, ...], decoder: tuple[Decoder, ...]
+) -> tuple[Unigram, tuple[PreTokenizer, ...], tuple[Decoder, ...]]:
+    """Return a unigram model with equal scores, and the stages around it; see ``Tokenizer.with_fewest_tokens``.
+
+    That model goes from character to character: so the bytes of byte-level BPE become visible characters.
+    """
+    if isinstance(model, (RankBpe, MergeBpe)):
+        if model.texts:
+            raise UsageError("the fewest tokens are not looked for where some tokens are not spelt in bytes")
+        vocabulary = Vocabulary.from_tokens(to_visible(token).encode() for token in model.vocabulary.tokens())
+        if not any(isinstance(stage, ByteLevel) for stage in pre_tokenizer):
+            pre_tokenizer = (*pre_tokenizer, ByteLevel())
+        if not any(isinstance(stage, ByteLevelDecoder) for stage in decoder):
+            decoder = (ByteLevelDecoder(), *decoder)
+        return Unigram(vocabulary, _equal_scores(vocabulary)), pre_tokenizer, decoder
+    if not isinstance(model, (CharacterBpe, ScoredBpe, Unigram)):
+        raise UsageError(
+            f"the fewest tokens are looked for in vocabularies of BPE and unigram models, and this is {model.kind}"
+        )
+    for mark in filter(None, (model.continuing_subword_prefix, model.end_of_word_suffix)):
+        raise UsageError(f"the fewest tokens are not looked for where tokens have marks, and these have {mark}")
+    fewest = Unigram(
+        model.vocabulary,
+        _equal_scores(model.vocabulary),
+        model.unk_id,
+        model.byte_fallback,
+        fuse_unk=model.fuse_unk or isinstance(model, ScoredBpe),
+        kinds=_kinds(model),
+    )
+    return fewest, pre_tokenizer, decoder
+
+
+def _equal_scores(vocabulary: Vocabulary) -> array[float]:
+    return array("d", [SCORE]) * vocabulary.size
+
+
+def _kinds(model: CharacterBpe | ScoredBpe | Unigram) -> bytes:
+    """Return the types of tokens: those of bytes are no text, and none is preferred to others."""
+    if model.kinds:
+        return model.kinds.replace(bytes([USER_DEFINED]), bytes([NORMAL]))
+    if not model.byte_fallback:
+        return b""
+    return bytes(BYTE if BYTE_TEXT.fullmatch(token) else NORMAL for token in model.vocabulary.tokens())

@@ -1,0 +1,91 @@
+"""Several sizes, corpora with names and samples, as library calls."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from xml.etree import ElementTree
+
+import pytest
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.train import train
+from bpe_cli.trainers.base import reservoir
+
+ENGLISH = ["low lower lowest newest newest widest"] * 40
+THAI = ["กินข้าว กินน้ำ ข้าวผัด"] * 7
+SIZES = (258, 262, 270, 276)
+
+
+@pytest.mark.parametrize("algorithm", ["bbpe", "unigram"])
+def test_each_size_is_what_it_is_alone(algorithm):
+    sizes = SIZES if algorithm == "bbpe" else (16, 18)
+    report = train(ENGLISH, algorithm, sizes=reversed(sizes))
+    assert list(report.tokenizers) == list(sizes)
+    for size in sizes:
+        assert report.tokenizers[size] == train(ENGLISH, algorithm, vocab_size=size)
+    assert report.curve is None
+
+
+def test_held_out_text_may_be_texts_or_files(tmp_path):
+    path = tmp_path / "held.txt"
+    path.write_text("the newest low widow")
+    texts = train(ENGLISH, sizes=SIZES, held_out=["the newest low widow"], d_model=8)
+    files = train(ENGLISH, sizes=SIZES, held_out=path, d_model=8, threads=2)
+    assert texts == files
+    assert texts.curve is not None
+    for point in texts.curve.sizes:
+        ids = texts.tokenizers[point.asked].encode("the newest low widow")
+        assert (point.tokens, point.used) == (len(ids), len(set(ids)))
+        assert point.embedding_parameters == 8 * point.vocab_size
+    assert json.loads(texts.to_json())["schema"] == "bpe.train.sizes/1"
+    assert texts.to_markdown().startswith("measured on 1 document, 20 bytes\n")
+    assert ElementTree.fromstring(texts.to_svg("curve")).tag.endswith("svg")
+    assert texts.to_svg() == files.to_svg()
+
+
+def test_there_is_no_curve_without_held_out_text():
+    report = train(ENGLISH, sizes=[260])
+    with pytest.raises(UsageError, match="there is no curve without held-out text"):
+        report.to_json()
+
+
+def test_corpora_with_names(tmp_path):
+    path = tmp_path / "th.txt"
+    path.write_text("\n".join(THAI))
+    mixed = train({"en": ENGLISH, "th": THAI}, vocab_size=300, weights={"th": 3})
+    assert mixed == train([*ENGLISH, *THAI, *THAI, *THAI], vocab_size=300)
+    assert mixed != train({"en": ENGLISH, "th": THAI}, vocab_size=300)
+    half = train({"en": ENGLISH, "th": path}, vocab_size=300, documents="lines", weights={"th": Fraction(1, 2)})
+    assert half == train([*ENGLISH, *ENGLISH, *THAI], vocab_size=300)
+    assert half == train({"en": ENGLISH, "th": THAI}, vocab_size=300, weights={"th": "0.5"}, max_memory=1 << 10)
+    even = train({"en": ENGLISH, "th": THAI}, vocab_size=300, alpha=0.0)
+    assert even == train({"en": ENGLISH, "th": THAI}, vocab_size=300, weights={"en": 100, "th": 341})
+
+
+def test_a_sample(tmp_path):
+    lines = [f"low lower {number}" for number in range(300)]
+    path = tmp_path / "lines.txt"
+    path.write_text("\n".join(lines))
+    drawn = reservoir([line.encode() for line in lines], 9, 4)
+    assert train(lines, vocab_size=270, sample=9, seed=4) == train(drawn, vocab_size=270)
+    assert train(path, vocab_size=270, documents="lines", sample=9, seed=4) == train(drawn, vocab_size=270)
+    assert train({"a": lines}, vocab_size=270, sample=9, seed=4) == train(drawn, vocab_size=270)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sizes": [260], "vocab_size": 260}, "`sizes` and `vocab_size` both say"),
+        ({"sizes": []}, "`sizes` are different numbers"),
+        ({"sizes": [260, 260]}, "`sizes` are different numbers"),
+        ({"vocab_size": 260, "held_out": ["low"]}, "`held_out` and `d_model` measure several sizes"),
+        ({"vocab_size": 260, "weights": {"th": 2}}, "there is no corpus 'th' to weigh"),
+        ({"vocab_size": 260, "alpha": 0.5}, "`alpha` is for several corpora"),
+        ({"vocab_size": 260, "alpha": -0.5}, "`alpha` is a number such as"),
+        ({"vocab_size": 260, "sample": 3, "counts_dir": "x"}, "`counts_dir` keeps counts of all documents"),
+    ],
+)
+def test_refusals(given, message):
+    with pytest.raises(UsageError, match=message):
+        train(ENGLISH, **given)

@@ -1,0 +1,131 @@
+"""The fewest tokens of any vocabulary: as many as the textbook finds, the same ones, and decoded alike."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli import load
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, SpecialToken, Split, Unigram, WordLevel
+from bpe_cli.stages.spelling import BYTE, NORMAL, UNKNOWN, USER_DEFINED
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.teaching.frontier.path_piece import fewest
+from bpe_cli.tokenizer import Tokenizer
+
+BYTES = [bytes([byte]) for byte in range(256)]
+PARTS = st.sampled_from([b"a", b"b", b"c", b"\xc3", b"\xa9", "é".encode(), b" "])
+TOKENS = st.sets(st.lists(PARTS, min_size=2, max_size=5).map(b"".join), max_size=12).map(sorted)
+TEXTS = st.lists(st.sampled_from([*BYTES[97:101], "é".encode(), b"\xc3", b" ", b"\xff"]), max_size=14).map(b"".join)
+
+
+def by_bytes(tokens: list[bytes], **stages) -> Tokenizer:
+    return Tokenizer(RankBpe(Vocabulary.from_tokens([*BYTES, *tokens])), **stages)
+
+
+@given(TOKENS, TEXTS)
+def test_bytes_become_the_tokens_of_the_textbook(tokens, text):
+    vocabulary = {token: token_id for token_id, token in enumerate([*BYTES, *tokens])}
+    tokenizer = by_bytes(tokens).with_fewest_tokens()
+    ids = tokenizer.encode(text)
+    assert ids == [vocabulary[token] for token in fewest(text, vocabulary)]
+    assert tokenizer.decode_bytes(ids) == text
+    assert tokenizer.count(text) == len(ids)
+
+
+def test_tokens_in_a_character_have_its_span():
+    tokens = by_bytes([b"ab"]).with_fewest_tokens().tokens("abé")
+    assert [(token.start, token.end) for token in tokens] == [(0, 2), (2, 4), (2, 4)]
+
+
+@given(TOKENS, TEXTS)
+def test_pieces_are_cut_before(tokens, text):
+    cut = by_bytes(tokens, pre_tokenizer=(Split(" "),))
+    pieces = [part for each in text.split(b" ") for part in (b" ", each)][1:]
+    expected = [len(fewest(piece, {*BYTES, *tokens})) for piece in pieces if piece]
+    assert cut.with_fewest_tokens().count(text) == sum(expected) <= cut.count(text)
+
+
+def test_tokens_that_merges_never_make_are_used():
+    merges = MergeBpe(Vocabulary.from_tokens([b"a", b"b", b"c", b"ab", b"bc", b"abc"]), Merges(array("I", [0, 1, 3])))
+    tokenizer = Tokenizer(merges)
+    assert tokenizer.encode("abc") == [3, 2]
+    assert tokenizer.with_fewest_tokens().encode("abc") == [5]
+
+
+def test_special_tokens_are_no_text():
+    special = SpecialToken(b"<|end|>", 256)
+    tokenizer = by_bytes([b"<|end|>", b"<|en"], special_tokens=(special,))
+    ids = tokenizer.with_fewest_tokens().encode("a<|end|>")
+    assert ids == [97, 257, *b"d|>"]
+    assert tokenizer.with_fewest_tokens().encode("a<|end|>", specials="all") == [97, 256]
+    assert tokenizer.with_fewest_tokens().decode([97, 256]) == "a<|end|>"
+
+
+def test_a_byte_without_a_token_is_refused_as_before():
+    with pytest.raises(InputError, match="no token"):
+        Tokenizer(RankBpe(Vocabulary.from_tokens([b"a"]))).with_fewest_tokens().encode("ab")
+
+
+CHARACTERS = [b"<unk>", b"a", b"b", b"ab", b"ba", b"abb"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CharacterBpe(Vocabulary.from_tokens(CHARACTERS), Merges(array("I", [1, 2, 3])), unk_id=0),
+        ScoredBpe(Vocabulary.from_tokens(CHARACTERS), array("d", [0, 0, 0, -1, -2, -3]), 0),
+        Unigram(Vocabulary.from_tokens(CHARACTERS), array("d", [0, -1, -1, -1, -9, -9]), 0),
+        ScoredBpe(
+            Vocabulary.from_tokens(CHARACTERS),
+            array("d", [0, 0, 0, -1, -2, -3]),
+            0,
+            bytes([UNKNOWN, NORMAL, NORMAL, USER_DEFINED, NORMAL, NORMAL]),
+        ),
+    ],
+)
+def test_models_over_characters(model):
+    tokenizer = Tokenizer(model).with_fewest_tokens()
+    assert tokenizer.encode("ababb") == [3, 5]
+    assert tokenizer.encode("abba") == [3, 4]
+    assert tokenizer.encode("axb") == [1, 0, 2]
+
+
+def test_characters_are_not_spelt_in_bytes_if_tokens_hold_them():
+    content = [b"<unk>", "é".encode(), b"a", "aé".encode(), *(f"<0x{byte:02X}>".encode() for byte in range(256))]
+    kinds = bytes([UNKNOWN, NORMAL, NORMAL, NORMAL, *([BYTE] * 256)])
+    vocabulary = Vocabulary.from_tokens(content)
+    scored = ScoredBpe(vocabulary, array("d", [0.0] * len(content)), 0, kinds, byte_fallback=True)
+    merged = CharacterBpe(vocabulary, Merges(array("I")), unk_id=0, byte_fallback=True)
+    for model in (scored, merged):
+        tokenizer = Tokenizer(model).with_fewest_tokens()
+        assert tokenizer.encode("aéé") == [3, 1]
+        assert tokenizer.encode("ö") == [4 + 0xC3, 4 + 0xB6]
+        assert len(tokenizer.encode("<0x0A>")) == 6
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (WordLevel(Vocabulary.from_tokens([b"a"])), "this is word-level"),
+        (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), end_of_word_suffix="</w>"), "have </w>"),
+        (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), continuing_subword_prefix="##"), "have ##"),
+        (MergeBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), texts=((1, b"x"),)), "not spelt in bytes"),
+    ],
+)
+def test_what_has_no_fewest_tokens(model, message):
+    with pytest.raises(UsageError, match=message):
+        Tokenizer(model).with_fewest_tokens()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
+def test_named_encodings(name, corpora):
+    text = (corpora / "languages" / "en.txt").read_text(encoding="utf-8") + "naïve 漢字 🙂\n\n  x"
+    merged = load(name)
+    tokenizer = merged.with_fewest_tokens()
+    ids = tokenizer.encode(text)
+    assert len(ids) < len(merged.encode(text))
+    assert tokenizer.decode(ids) == text == merged.decode(ids)
