@@ -17,6 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
+from bpe_cli.jobs.languages import (
+    Languages,
+    are_chosen,
+    by_language,
+    check_alone,
+    choices,
+    load_languages,
+    with_languages,
+)
 from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled, Weight, mixed, number_of
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, count_within, in_memory
 from bpe_cli.jobs.train_sizes import held_out_read, measured_curve, paths_of_sizes, trained_sizes
@@ -56,6 +65,7 @@ class TrainJob:
         corpora: Corpora with names, in place of one without.
         mixture: How much each of them counts.
         sampled: How many documents are drawn of each corpus; None for all.
+        languages: What is said of languages that choose the merges, besides their corpora.
         from_counts: Files of counts to add up in place of a corpus.
         counts_folder: The folder in which parts of the corpus are counted, of which those that are there are not
             counted again. Without a corpus all its parts are added up. None to count in one run.
@@ -98,6 +108,7 @@ class TrainJob:
     corpora: tuple[NamedCorpus, ...] = ()
     mixture: Mixture = field(default_factory=lambda: Mixture({}))
     sampled: Sampled | None = None
+    languages: Languages = field(default_factory=Languages)
 
     @property
     def losses(self) -> list[str]:
@@ -193,7 +204,8 @@ def train_file(
         *(("`pictures`", path) for path in job.pictures),
     ]  # fmt: skip
     check_outputs(outputs)
-    read = [*(("the counts", path) for path in job.from_counts), *held_out_read(job.held_out, streams)]
+    kept_counts = [*job.from_counts, *(path for _, path in job.languages.counts)]
+    read = [*(("the counts", path) for path in kept_counts), *held_out_read(job.held_out, streams)]
     check_kept(outputs, read, streams, target)
     if job.file_format is not None:
         from bpe_cli.formats import rehearse
@@ -220,15 +232,14 @@ def train_file(
 
         place = job.counts_folder.path
         counts, options = add_up(place, options, job.max_memory, engine=engine, listener=listener)
+    elif are_chosen(options):
+        counts, options = _counted_languages(job, outputs, target, listener, streams)
     elif job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
 
         def counted_in(source: Source) -> Counted:
-            return count_corpus(
-                source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
-                sampled=job.sampled, listener=listener, streams=streams,
-            )  # fmt: skip
+            return _counted(source, options, job, outputs, target, listener, streams)
 
         if job.corpora:
             named = [(each.name, counted_in(each.source)) for each in job.corpora]
@@ -239,6 +250,48 @@ def train_file(
         return _with_counts(counts, options, job, target, listener, streams, on_counted)
 
 
+def _counted(
+    source: Source,
+    options: Options,
+    job: TrainJob,
+    outputs: list[tuple[str, str | None]],
+    target: Target | None,
+    listener: Listener,
+    streams: Streams,
+) -> Counted:
+    """Count a corpus, or what is drawn of it."""
+    return count_corpus(
+        source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
+        sampled=job.sampled, listener=listener, streams=streams,
+    )  # fmt: skip
+
+
+def _counted_languages(
+    job: TrainJob,
+    outputs: list[tuple[str, str | None]],
+    target: Target | None,
+    listener: Listener,
+    streams: Streams,
+) -> tuple[Counted, Options]:
+    """Count languages and their development sets, or load their counts."""
+    said = job.languages
+    names, developed = said.names(job.corpora), [each.name for each in said.development]
+    options = with_languages(job.options, names, ratios=said.ratios, development=developed)
+
+    def counted(corpora: Sequence[NamedCorpus], job: TrainJob) -> list[tuple[str, Counted]]:
+        return [
+            (each.name, _counted(each.source, options, job, outputs, target, listener, streams)) for each in corpora
+        ]
+
+    if said.counts:
+        training, options = load_languages(said.counts, options, job.max_memory)
+    else:
+        training = counted(job.corpora, job)
+    development = counted(said.development, replace(job, sampled=None))
+    table = by_language(training, development, names, job.max_memory, listener=listener)
+    return table, options
+
+
 def _check_corpora(job: TrainJob) -> None:
     """Check that what is said of corpora can be done.
 
@@ -247,12 +300,16 @@ def _check_corpora(job: TrainJob) -> None:
     """
     names = [each.name for each in job.corpora]
     job.mixture.check_names(names)
-    kept = "`from_counts`" if job.from_counts else "`counts_dir`" if job.counts_folder is not None else None
+    said = job.languages
+    keeps = "`counts_dir`" if job.counts_folder is not None else "`counts_out`" if job.counts_out is not None else None
+    check_alone(job.options, job.mixture, development=said.development, ratios=said.ratios, kept=keeps)
+    loaded = job.from_counts or said.counts
+    kept = "`from_counts`" if loaded else "`counts_dir`" if job.counts_folder is not None else None
     if kept is not None and names:
         raise UsageError(f"`corpora` are counted in one run, and {kept} are counts already", hint="give one of them")
     if kept is not None and job.sampled is not None:
         raise UsageError(f"`sample` draws documents, and {kept} has counts of pieces", hint="give one of them")
-    if sum("-" in each.source.paths for each in job.corpora) > 1:
+    if sum("-" in each.source.paths for each in (*job.corpora, *said.development)) > 1:
         raise UsageError("stdin can be one corpus only", hint="name files for the others")
 
 
@@ -266,7 +323,8 @@ def _with_counts(
     on_counted: Callable[[TrainedFile], None] | None,
 ) -> TrainedFile:
     """Do with counts what is asked for: save them, train on them."""
-    pattern = None if job.file_format is None or job.from_counts else job.pattern  # a shard may have nothing for it
+    loaded = job.from_counts or job.languages.counts  # a shard may have nothing for it
+    pattern = None if job.file_format is None or loaded else job.pattern
     if pattern and not isinstance(counts, CountsOnDisk):
         check_matches(counts, pattern)
     counted = TrainedFile(counts.total, counts.unique)
@@ -329,6 +387,8 @@ def _train(
     if not job.sizes:
         with listener.task("training", options.vocab_size or 0, "token") as advance:
             trained = trainer.train(counts, options, by_totals(advance), job.threads)
+        for sentence in choices(trained, options):
+            listener.note(sentence)
         done = replace(_written(trained, options, job, target, counts), steps=steps)
         return replace(done, curve=_curve(job, [(trained.tokenizer.vocab_size, trained)], listener, streams))
     each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)
@@ -397,6 +457,8 @@ def train(
     target: str | None = None,
     weights: Mapping[str, Weight] | None = None,
     alpha: Weight | None = None,
+    development: Mapping[str, Corpus] | None = None,
+    ratios: Mapping[str, float] | None = None,
     sample: int | None = None,
     seed: int = 0,
     sizes: None = None,
@@ -422,6 +484,8 @@ def train(
     target: str | None = None,
     weights: Mapping[str, Weight] | None = None,
     alpha: Weight | None = None,
+    development: Mapping[str, Corpus] | None = None,
+    ratios: Mapping[str, float] | None = None,
     sample: int | None = None,
     seed: int = 0,
     sizes: Sequence[int],
@@ -447,6 +511,8 @@ def train(
     target: str | None = None,
     weights: None = None,
     alpha: None = None,
+    development: None = None,
+    ratios: None = None,
     sample: None = None,
     seed: int = 0,
     sizes: None = None,
@@ -471,6 +537,8 @@ def train(
     target: str | None = None,
     weights: Mapping[str, Weight] | None = None,
     alpha: Weight | None = None,
+    development: Mapping[str, Corpus] | None = None,
+    ratios: Mapping[str, float] | None = None,
     sample: int | None = None,
     seed: int = 0,
     sizes: Sequence[int] | None = None,
@@ -516,6 +584,10 @@ def train(
             are brought to whole numbers, by the same factor for all corpora.
         alpha: Count corpora so that their shares p of all text become proportional to p ** alpha (temperature
             sampling), 0 to 1, in place of weights.
+        development: With the option ``parity``: the development set of each corpus, texts that say the same in all
+            languages. The one that needs most tokens there chooses the next merge.
+        ratios: With ``parity``, without development sets: what the compression of a corpus is divided by, 1 if not
+            given. The one with the lowest result chooses.
         sample: The number of documents to draw from each corpus; None for all of them.
         seed: Where the draw begins.
         sizes: Train vocabularies of several sizes on the same counts, in one training where sizes nest, in place of
@@ -564,6 +636,13 @@ def train(
     )
     mixture.check_names(list(named))
     drawn = None if sample is None else Sampled(whole_number("sample", sample, 1), whole_number("seed", seed))
+    kept = "`counts_dir`" if counts_dir is not None else None
+    for name, value in (("development", development), ("ratios", ratios)):
+        if value is not None and not isinstance(value, Mapping):
+            raise wrong_type(name, "a mapping by the names of corpora", value)
+    check_alone(made, mixture, development=development, ratios=ratios, kept=kept)
+    if are_chosen(made):
+        made = with_languages(made, list(named), ratios=ratios or {}, development=list(development or ()))
     if counts_dir is not None and (named or drawn is not None):
         raise UsageError("`counts_dir` keeps counts of all documents of one corpus", hint="leave it out")
 
@@ -572,7 +651,7 @@ def train(
 
         return Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
 
-    def counted_in(one: object) -> Counted:
+    def counted_in(one: object, drawn: Sampled | None = drawn) -> Counted:
         first, items = _looked_into(one)
         if isinstance(first, os.PathLike):
             return count_corpus(
@@ -582,7 +661,11 @@ def train(
         chosen = blocks if drawn is None else sampled(blocks, drawn.size, drawn.seed)
         return count_within(trainer, chosen, made, max_memory=max_memory, threads=threads, listener=listener)
 
-    if named:
+    if are_chosen(made):
+        training = [(name, counted_in(one)) for name, one in named.items()]
+        tuned = [(name, counted_in(one, None)) for name, one in (development or {}).items()]
+        counted = by_language(training, tuned, list(named), max_memory, listener=listener)
+    elif named:
         each = [(name, counted_in(one)) for name, one in named.items()]
         counted = mixed(each, mixture, max_memory, listener=listener)
     elif counts_dir is not None:
