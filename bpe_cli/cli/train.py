@@ -319,8 +319,8 @@ class Counts:
         list[str] | None,
         _count_option(
             "--from-counts", metavar="FILE",
-            help="Train on saved counts instead of text. Can be repeated: they are added up, in this order. With --parity: "
-            "NAME=FILE.",
+            help="Train on saved counts instead of text. Can be repeated: they are added up, in this order. With "
+            "--parity: NAME=FILE.",
         ),
     ] = None  # fmt: skip
     counts_dir: Annotated[

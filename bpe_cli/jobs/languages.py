@@ -22,7 +22,7 @@ from bpe_cli.trainers.counts import ALL_MEMORY, new_counts
 from bpe_cli.trainers.parity import NO_LANGUAGE, mark_of
 
 if TYPE_CHECKING:
-    from bpe_cli.trainers.base import Options, Trained
+    from bpe_cli.trainers.base import Chosen, Options, Trained
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def check_alone(options: Options, mixture: Mixture, *, development: object, rati
 
 
 def with_languages(
-    options: Options, names: Sequence[str], *, ratios: Mapping[str, float], development: Sequence[str]
-) -> Options:
+    options: Chosen, names: Sequence[str], *, ratios: Mapping[str, float], development: Sequence[str]
+) -> Chosen:
     """Return the options with the languages, and with what their compressions are divided by.
 
     Args:
@@ -116,8 +116,9 @@ def with_languages(
                 hint="the sets say the same in all languages, so that their tokens can be compared",
             )
     wished = () if development else tuple(float(ratios.get(name, 1)) for name in names)
-    changed: Any = options
-    return replace(changed, languages=tuple(names), ratios=wished)
+    chosen: Any = options  # of an algorithm that has these
+    changed: Chosen = replace(chosen, languages=tuple(names), ratios=wished)
+    return changed
 
 
 def by_language(
