@@ -78,11 +78,10 @@ class Parity:
         inputs: dict[str, list[str]] = {}
         for name, path in every(_named_text, self.dev or ()):
             inputs.setdefault(name, []).append(path)
-        plain = replace(documents, text=None)
         return Languages(
             tuple(every(_named_counts, from_counts)),
             tuple(
-                NamedCorpus(name, replace(plain, inputs=paths).source(block_size)) for name, paths in inputs.items()
+                NamedCorpus(name, replace(documents, inputs=paths).source(block_size)) for name, paths in inputs.items()
             ),
             dict(every(_named_ratio, self.ratio or ())),
         )

@@ -1,4 +1,4 @@
-"""Parity-aware BPE, the textbook and the trainer, makes the merges of the paper's code, chosen by the same languages."""
+"""Parity-aware BPE, textbook and trainer: the merges of the paper's code, chosen by the same languages."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ proptest! {
     fn merges_are_the_textbook_s(
         texts in proptest::collection::vec((corpus(), corpus(), 1..4_u32), 1..4), has_development: bool,
         size in 6..30_usize, shared in 0..6_usize, window in proptest::option::of(1..6_usize), alpha in 1..4_u32,
-        minimum in 0..4_u64, preload in proptest::sample::select(vec![vec![], vec![[1, 2]], vec![[0, 1], [4, 4]]]),
+        minimum in 0..4_u64, preload in proptest::sample::select(vec![vec![], vec![[1_u32, 2]], vec![[0, 1], [4, 4]]]),
         threads in 1..3_usize,
     ) {
         let training: Vec<Corpus> = texts.iter().map(|(text, ..)| text.clone()).collect();
