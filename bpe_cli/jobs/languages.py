@@ -6,14 +6,14 @@ What is theirs and what is in their development sets goes into one table, with t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.jobs.count import adopted
-from bpe_cli.jobs.mixing import Mixture, NamedCorpus
+from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, in_memory
 from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.listening import SILENCE, Listener
@@ -22,6 +22,7 @@ from bpe_cli.trainers.counts import ALL_MEMORY, new_counts
 from bpe_cli.trainers.parity import NO_LANGUAGE, mark_of
 
 if TYPE_CHECKING:
+    from bpe_cli.corpus import Source
     from bpe_cli.trainers.base import Chosen, Options, Trained
 
 
@@ -155,15 +156,49 @@ def by_language(
         return spilling.finish()
 
 
-def load_languages(
-    files: Sequence[tuple[str, str]], options: Options, max_memory: int
-) -> tuple[list[tuple[str, Counted]], Options]:
-    """Read the counts of languages; the way their text was cut becomes part of the trained tokenizer.
+def counted_languages(
+    said: Languages,
+    corpora: Sequence[NamedCorpus],
+    options: Options,
+    counted_in: Callable[[Source, Sampled | None], Counted],
+    sampled: Sampled | None,
+    max_memory: int,
+    *,
+    listener: Listener = SILENCE,
+) -> tuple[Counted, Options]:
+    """Count languages and their development sets into one table; or load the counts of the languages.
 
     Args:
-        files: The name of a language and a file of its counts.
-        options: What is to be trained.
-        max_memory: Bytes that the counts of a file may take.
+        said: What is said of the languages.
+        corpora: Their corpora; none if their counts are there.
+        options: What to train, by ``parity``.
+        counted_in: Counts a corpus, or what is drawn of it.
+        sampled: How many documents are drawn of each corpus; None for all. Development sets are taken whole.
+        max_memory: Bytes of memory that the table may take; more of it goes to temporary files.
+        listener: Receives notes.
+
+    Returns:
+        The table, and the options with the languages.
+
+    Raises:
+        UsageError: if what is said of the languages contradicts itself, or text was cut otherwise.
+        TrainingError: if a language has no text.
+        InputError, FormatError: if a file cannot be read.
+    """
+    names = said.names(corpora)
+    options = with_languages(options, names, ratios=said.ratios, development=[each.name for each in said.development])
+    if said.counts:
+        training, options = _loaded(said.counts, options, max_memory)
+    else:
+        training = [(each.name, counted_in(each.source, sampled)) for each in corpora]
+    development = [(each.name, counted_in(each.source, None)) for each in said.development]
+    return by_language(training, development, names, max_memory, listener=listener), options
+
+
+def _loaded(
+    files: Sequence[tuple[str, str]], options: Options, max_memory: int
+) -> tuple[list[tuple[str, Counted]], Options]:
+    """Read files of counts; the way their text was cut becomes part of the trained tokenizer.
 
     Raises:
         UsageError: if an option says that text was cut otherwise.

@@ -1,58 +1,34 @@
-"""Train a tokenizer on a corpus or on saved counts, and write it to a file.
-
-Length: the job, and the library's call of it, whose options are checked one by one.
-"""
+"""Train a tokenizer on a corpus or on saved counts, and write it to a file."""
 
 from __future__ import annotations
 
 import os
-import types
-import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
-from bpe_cli.jobs.languages import (
-    Languages,
-    are_chosen,
-    by_language,
-    check_alone,
-    choices,
-    load_languages,
-    with_languages,
-)
-from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled, Weight, mixed, number_of
-from bpe_cli.jobs.spilling import Counted, CountsOnDisk, count_within, in_memory
+from bpe_cli.jobs.languages import Languages, are_chosen, check_alone, choices, counted_languages
+from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled, mixed
+from bpe_cli.jobs.spilling import Counted, CountsOnDisk
 from bpe_cli.jobs.train_sizes import held_out_read, measured_curve, paths_of_sizes, trained_sizes
-from bpe_cli.support.core_arguments import list_of, one_of, pair_of, whole_number, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
-from bpe_cli.support.messages import did_you_mean, nearest, plural
-from bpe_cli.support.ordered_threads import usable_threads
-from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
-from bpe_cli.trainers.base import Options, Trained, Trainer, check_numbers, sized
-from bpe_cli.trainers.base import sample as sampled
+from bpe_cli.support.listening import SILENCE, Listener, by_totals
+from bpe_cli.support.messages import plural
+from bpe_cli.trainers import trainer_for
+from bpe_cli.trainers.base import Options, Trained, sized
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
-from bpe_cli.trainers.presets import preset_of, with_preset
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
-    from bpe_cli.corpus.source import Documents
     from bpe_cli.engines.base import Engine
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.parts.doing import DoneParts, PartsFolder
     from bpe_cli.reports.vocabulary_curve import VocabularyCurve
-    from bpe_cli.results import SizesReport
-    from bpe_cli.support.blocks import Block
     from bpe_cli.teaching.steps import Steps
-    from bpe_cli.tokenizer import Tokenizer
-
-    Corpus: TypeAlias = Iterable[str | bytes] | os.PathLike[str] | Iterable[os.PathLike[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,64 +208,27 @@ def train_file(
 
         place = job.counts_folder.path
         counts, options = add_up(place, options, job.max_memory, engine=engine, listener=listener)
-    elif are_chosen(options):
-        counts, options = _counted_languages(job, outputs, target, listener, streams)
     elif job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
 
-        def counted_in(source: Source) -> Counted:
-            return _counted(source, options, job, outputs, target, listener, streams)
+        def counted_in(source: Source, sampled: Sampled | None) -> Counted:
+            return count_corpus(
+                source, job.options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
+                sampled=sampled, listener=listener, streams=streams,
+            )  # fmt: skip
 
-        if job.corpora:
-            named = [(each.name, counted_in(each.source)) for each in job.corpora]
+        if are_chosen(options):
+            counts, options = counted_languages(
+                job.languages, job.corpora, options, counted_in, job.sampled, job.max_memory, listener=listener
+            )
+        elif job.corpora:
+            named = [(each.name, counted_in(each.source, job.sampled)) for each in job.corpora]
             counts = mixed(named, job.mixture, job.max_memory, listener=listener)
         else:
-            counts = counted_in(job.source or Source())
+            counts = counted_in(job.source or Source(), job.sampled)
     with counts if isinstance(counts, CountsOnDisk) else nullcontext():
         return _with_counts(counts, options, job, target, listener, streams, on_counted)
-
-
-def _counted(
-    source: Source,
-    options: Options,
-    job: TrainJob,
-    outputs: list[tuple[str, str | None]],
-    target: Target | None,
-    listener: Listener,
-    streams: Streams,
-) -> Counted:
-    """Count a corpus, or what is drawn of it."""
-    return count_corpus(
-        source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
-        sampled=job.sampled, listener=listener, streams=streams,
-    )  # fmt: skip
-
-
-def _counted_languages(
-    job: TrainJob,
-    outputs: list[tuple[str, str | None]],
-    target: Target | None,
-    listener: Listener,
-    streams: Streams,
-) -> tuple[Counted, Options]:
-    """Count languages and their development sets, or load their counts."""
-    said = job.languages
-    names, developed = said.names(job.corpora), [each.name for each in said.development]
-    options = with_languages(job.options, names, ratios=said.ratios, development=developed)
-
-    def counted(corpora: Sequence[NamedCorpus], job: TrainJob) -> list[tuple[str, Counted]]:
-        return [
-            (each.name, _counted(each.source, options, job, outputs, target, listener, streams)) for each in corpora
-        ]
-
-    if said.counts:
-        training, options = load_languages(said.counts, options, job.max_memory)
-    else:
-        training = counted(job.corpora, job)
-    development = counted(said.development, replace(job, sampled=None))
-    table = by_language(training, development, names, job.max_memory, listener=listener)
-    return table, options
 
 
 def _check_corpora(job: TrainJob) -> None:
@@ -435,473 +374,3 @@ def _written(
     return TrainedFile(
         counts.total, counts.unique, trained, options.vocab_size, dead, path=None if target is None else target.path
     )
-
-
-# -- the library's call ----------------------------------------------------------------------------
-
-
-@overload
-def train(
-    corpus: Corpus | Mapping[str, Corpus],
-    algorithm: str = "bbpe",
-    *,
-    documents: Documents | None = None,
-    field: str = "text",
-    member: str | None = None,
-    counts_dir: str | os.PathLike[str] | None = None,
-    share: None = None,
-    engine: str = "local",
-    processes: int | None = None,
-    max_memory: int = DEFAULT_MAX_MEMORY,
-    threads: int = 1,
-    target: str | None = None,
-    weights: Mapping[str, Weight] | None = None,
-    alpha: Weight | None = None,
-    development: Mapping[str, Corpus] | None = None,
-    ratios: Mapping[str, float] | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    sizes: None = None,
-    held_out: None = None,
-    d_model: None = None,
-    listener: Listener = SILENCE,
-    **options: Any,
-) -> Tokenizer: ...
-@overload
-def train(
-    corpus: Corpus | Mapping[str, Corpus],
-    algorithm: str = "bbpe",
-    *,
-    documents: Documents | None = None,
-    field: str = "text",
-    member: str | None = None,
-    counts_dir: str | os.PathLike[str] | None = None,
-    share: None = None,
-    engine: str = "local",
-    processes: int | None = None,
-    max_memory: int = DEFAULT_MAX_MEMORY,
-    threads: int = 1,
-    target: str | None = None,
-    weights: Mapping[str, Weight] | None = None,
-    alpha: Weight | None = None,
-    development: Mapping[str, Corpus] | None = None,
-    ratios: Mapping[str, float] | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    sizes: Sequence[int],
-    held_out: Corpus | None = None,
-    d_model: int | None = None,
-    listener: Listener = SILENCE,
-    **options: Any,
-) -> SizesReport: ...
-@overload
-def train(
-    corpus: Corpus,
-    algorithm: str = "bbpe",
-    *,
-    documents: Documents | None = None,
-    field: str = "text",
-    member: str | None = None,
-    counts_dir: str | os.PathLike[str],
-    share: tuple[int, int],
-    engine: str = "local",
-    processes: int | None = None,
-    max_memory: int = DEFAULT_MAX_MEMORY,
-    threads: int = 1,
-    target: str | None = None,
-    weights: None = None,
-    alpha: None = None,
-    development: None = None,
-    ratios: None = None,
-    sample: None = None,
-    seed: int = 0,
-    sizes: None = None,
-    held_out: None = None,
-    d_model: None = None,
-    listener: Listener = SILENCE,
-    **options: Any,
-) -> None: ...
-def train(
-    corpus: Corpus | Mapping[str, Corpus],
-    algorithm: str = "bbpe",
-    *,
-    documents: Documents | None = None,
-    field: str = "text",
-    member: str | None = None,
-    counts_dir: str | os.PathLike[str] | None = None,
-    share: tuple[int, int] | None = None,
-    engine: str = "local",
-    processes: int | None = None,
-    max_memory: int = DEFAULT_MAX_MEMORY,
-    threads: int = 1,
-    target: str | None = None,
-    weights: Mapping[str, Weight] | None = None,
-    alpha: Weight | None = None,
-    development: Mapping[str, Corpus] | None = None,
-    ratios: Mapping[str, float] | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    sizes: Sequence[int] | None = None,
-    held_out: Corpus | None = None,
-    d_model: int | None = None,
-    listener: Listener = SILENCE,
-    **options: Any,
-) -> Tokenizer | SizesReport | None:
-    """Train a tokenizer on texts, or on files.
-
-    >>> tokenizer = train(["low lower lowest"] * 3, vocab_size=258)
-    >>> [tokenizer.token_bytes(token_id) for token_id in (256, 257)]
-    [b'lo', b'low']
-    >>> train(["hug pug hugs"], "bpe", vocab_size=20, compat="sentencepiece").model.kind
-    'bpe-scores'
-    >>> several = train(["low lower lowest"] * 3, sizes=[257, 258], held_out=["lowest"])
-    >>> several.tokenizers[258] == tokenizer, [each.tokens for each in several.curve.sizes]
-    (True, [5, 4])
-
-    Args:
-        corpus: Texts, each a document (``str``, or ``bytes`` in UTF-8), from a list or any iterable; or files: one
-            ``pathlib.Path`` or several. A ``str`` is always a text, so files must be given as paths. Folders and glob
-            patterns work as on the command line. Corpora with names are a mapping of these.
-        algorithm: One of the algorithms of ``bpe train -a``. Its option ``compat`` follows another library's rules.
-        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
-            ``jsonl``. None means lines for the algorithms that learn from lines, and whole files for all others.
-        field: The JSON field or the table column that holds the text.
-        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
-            folders.
-        counts_dir: A folder that keeps the counts of the files, part by part. Counts that are already there are used
-            again; the tokenizer is the same.
-        share: (K, N) counts every N-th part only, starting with the K-th, when N machines share the work. Nothing is
-            trained then, and None is returned; a last call without it trains.
-        engine: What runs the parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Never changes the
-            result.
-        processes: Number of parts counted at a time, each in a process of its own. None means one process with
-            ``threads``, or as many as the cluster has room for.
-        max_memory: Bytes of memory that the counts may take.
-        threads: Number of threads. Never changes the result.
-        target: The library that must be able to read the tokenizer exactly: ``llama.cpp``, ``transformers``,
-            ``tiktoken`` or ``sentencepiece``. It sets the options that are not given.
-        weights: How often a corpus with a name counts: a number such as 3, 1.5 or "3/2"; 1 if not given. Fractions
-            are brought to whole numbers, by the same factor for all corpora.
-        alpha: Count corpora so that their shares p of all text become proportional to p ** alpha (temperature
-            sampling), 0 to 1, in place of weights.
-        development: With the option ``parity``: the development set of each corpus, texts that say the same in all
-            languages. The one that needs most tokens there chooses the next merge.
-        ratios: With ``parity``, without development sets: what the compression of a corpus is divided by, 1 if not
-            given. The one with the lowest result chooses.
-        sample: The number of documents to draw from each corpus; None for all of them.
-        seed: Where the draw begins.
-        sizes: Train vocabularies of several sizes on the same counts, in one training where sizes nest, in place of
-            ``vocab_size``.
-        held_out: Texts or files to measure the vocabularies of several sizes on; they are not trained on.
-        d_model: The dimension of an embedding, whose parameters are measured too.
-        listener: Receives progress and notes.
-        options: The algorithm's own options: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and
-            patterns may be given by name, as on the command line.
-
-    Returns:
-        The tokenizer; None if only a share of the parts was counted. With ``sizes``, the ``tokenizers`` by their sizes,
-        and the ``curve`` that the held-out text gives, with ``to_json()``, ``to_markdown()`` and ``to_svg()``.
-
-    Raises:
-        TypeError: if the corpus is a single str, or neither texts nor paths.
-        UsageError: if the algorithm or an option does not exist, a value has the wrong type, or an option about parts
-            is given without ``counts_dir``.
-        TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
-        InputError: if a file cannot be read.
-    """
-    for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):
-        if not isinstance(value, str):
-            raise wrong_type(name, "a str", value)
-    if documents is not None:
-        one_of("documents", documents, ("whole", "lines", "jsonl"))
-    threads = usable_threads(whole_number("threads", threads, 1))
-    max_memory, listener = whole_number("max_memory", max_memory, 1), heard(listener)
-    if target is not None:
-        from bpe_cli.jobs.targets import chosen_for
-
-        algorithm, chosen = chosen_for(target, algorithm)
-        options = chosen | options
-    wanted = None if sizes is None else _sizes_of(sizes, options)
-    if wanted is None and (held_out is not None or d_model is not None):
-        raise UsageError("`held_out` and `d_model` measure several sizes", hint="`sizes=[8000, 16000]` names them")
-    made = options_for(algorithm, options if wanted is None else options | {"vocab_size": wanted[-1]})
-    trainer, runner = trainer_for(made), _engine(engine, processes, threads)
-    if counts_dir is None and (share is not None or engine != "local" or processes is not None):
-        name = "share" if share is not None else "engine" if engine != "local" else "processes"
-        raise UsageError(f"`{name}` needs `counts_dir`")
-    named = corpus if isinstance(corpus, Mapping) else {}
-    mixture = Mixture(
-        {name: number_of(f"the weight of {name!r}", weight) for name, weight in (weights or {}).items()},
-        None if alpha is None else number_of("`alpha`", alpha),
-    )
-    mixture.check_names(list(named))
-    drawn = None if sample is None else Sampled(whole_number("sample", sample, 1), whole_number("seed", seed))
-    kept = "`counts_dir`" if counts_dir is not None else None
-    for name, value in (("development", development), ("ratios", ratios)):
-        if value is not None and not isinstance(value, Mapping):
-            raise wrong_type(name, "a mapping by the names of corpora", value)
-    check_alone(made, mixture, development=development, ratios=ratios, kept=kept)
-    if are_chosen(made):
-        made = with_languages(made, list(named), ratios=ratios or {}, development=list(development or ()))
-    if counts_dir is not None and (named or drawn is not None):
-        raise UsageError("`counts_dir` keeps counts of all documents of one corpus", hint="leave it out")
-
-    def source_of(items: Iterator[object]) -> Source:
-        from bpe_cli.corpus import Source
-
-        return Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
-
-    def counted_in(one: object, drawn: Sampled | None = drawn) -> Counted:
-        first, items = _looked_into(one)
-        if isinstance(first, os.PathLike):
-            return count_corpus(
-                source_of(items), made, max_memory=max_memory, threads=threads, sampled=drawn, listener=listener
-            )
-        blocks = _blocks(items, trainer.takes_lines(made))
-        chosen = blocks if drawn is None else sampled(blocks, drawn.size, drawn.seed)
-        return count_within(trainer, chosen, made, max_memory=max_memory, threads=threads, listener=listener)
-
-    if are_chosen(made):
-        training = [(name, counted_in(one)) for name, one in named.items()]
-        tuned = [(name, counted_in(one, None)) for name, one in (development or {}).items()]
-        counted = by_language(training, tuned, list(named), max_memory, listener=listener)
-    elif named:
-        each = [(name, counted_in(one)) for name, one in named.items()]
-        counted = mixed(each, mixture, max_memory, listener=listener)
-    elif counts_dir is not None:
-        first, items = _looked_into(corpus)
-        if not isinstance(first, os.PathLike):
-            raise UsageError("`counts_dir` is for files, and the corpus is texts", hint="write them to a file")
-        from bpe_cli.jobs.count_parts import add_up, count_parts
-        from bpe_cli.jobs.parts import Share
-        from bpe_cli.jobs.parts.doing import PartsFolder
-
-        place = PartsFolder(os.fsdecode(counts_dir), None if share is None else Share(*pair_of("share", share)))
-        source = source_of(items)
-        count_parts(source, made, place, max_memory=max_memory, engine=runner, listener=listener)
-        if share is not None:
-            return None
-        counted, made = add_up(place.path, made, max_memory, engine=runner, listener=listener)
-    else:
-        counted = counted_in(corpus)
-    counts = in_memory(counted, max_memory)
-    if wanted is None:
-        tokenizer = trainer.train(counts, made, threads=threads).tokenizer
-        _check_target(tokenizer, target)
-        return tokenizer
-    several = trained_sizes(counts, made, wanted, threads=threads, listener=listener)
-    tokenizers = {size: trained.tokenizer for size, trained in zip(wanted, several, strict=True)}
-    for tokenizer in tokenizers.values():
-        _check_target(tokenizer, target)
-    return _measured(tokenizers, held_out, d_model, source_of, threads, listener)
-
-
-def _sizes_of(sizes: Sequence[int], options: dict[str, Any]) -> tuple[int, ...]:
-    """Return several sizes, ascending."""
-    wanted = tuple(sorted(whole_number("sizes", size, 1) for size in list_of("sizes", sizes, "numbers")))
-    if not wanted or len(set(wanted)) < len(wanted):
-        raise UsageError("`sizes` are different numbers, one at least", hint="sizes=[8000, 16000, 32000]")
-    if "vocab_size" in options:
-        raise UsageError("`sizes` and `vocab_size` both say how many tokens", hint="give one of them")
-    return wanted
-
-
-def _check_target(tokenizer: Tokenizer, target: str | None) -> None:
-    if target is not None:
-        from bpe_cli.jobs.targets import check_target
-
-        check_target(tokenizer, target, finished=True)
-
-
-def _measured(
-    tokenizers: dict[int, Tokenizer],
-    held_out: Corpus | None,
-    d_model: int | None,
-    source_of: Callable[[Iterator[object]], Source],
-    threads: int,
-    listener: Listener,
-) -> SizesReport:
-    """Return several tokenizers with what held-out text tells of them."""
-    from bpe_cli.results import SizesReport
-
-    if held_out is None:
-        return SizesReport(tokenizers)
-    first, items = _looked_into(held_out)
-    text = source_of(items) if isinstance(first, os.PathLike) else list(_blocks(items, False))
-    dimension = None if d_model is None else whole_number("d_model", d_model, 1)
-    curve = measured_curve(tokenizers.items(), text, dimension, threads=threads, listener=listener)
-    return SizesReport(tokenizers, curve)
-
-
-def _engine(name: str, processes: int | None, threads: int) -> Engine:
-    from bpe_cli.engines import engine_named
-
-    if not isinstance(name, str):
-        raise wrong_type("engine", "a str", name)
-    count = None if processes is None else whole_number("processes", processes, 1)
-    return engine_named(name, threads if count is None and name == "local" else count)
-
-
-def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
-    """Return the first text of a corpus, and an iterator over all of it."""
-    if isinstance(corpus, (str, bytes, bytearray, memoryview)):
-        raise TypeError(
-            "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
-            "or a file as pathlib.Path(name)"
-        )
-    if isinstance(corpus, os.PathLike):
-        return corpus, iter((corpus,))
-    if not isinstance(corpus, Iterable):
-        raise TypeError(f"the corpus is texts or paths, and not of type {type(corpus).__name__}")
-    items = iter(corpus)
-    first = next(items, None)
-    return first, iter(()) if first is None else chain((first,), items)
-
-
-def _path(item: object) -> str:
-    if not isinstance(item, os.PathLike):
-        raise TypeError(f"the corpus begins with a path, and goes on with a {type(item).__name__}: give paths alone")
-    return os.fsdecode(item)
-
-
-_BLOCK_BYTES = 1 << 23
-
-
-def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
-    """Yield texts as blocks of documents."""
-    from bpe_cli.support.blocks import Block
-
-    waiting: list[bytes] = []
-    size = 0
-    for text in texts:
-        if not isinstance(text, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"a text of the corpus is a str or bytes, and not of type {type(text).__name__}")
-        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-        waiting += data.splitlines() if as_lines else [data]
-        size += len(data)
-        if size >= _BLOCK_BYTES:
-            yield Block.of(waiting)
-            waiting, size = [], 0
-    if waiting:
-        yield Block.of(waiting)
-
-
-def is_needed(each: Field[Any]) -> bool:
-    """Return whether an option has no default."""
-    return each.default is MISSING and each.default_factory is MISSING
-
-
-def check_compat(algorithm: str, compat: str | None) -> None:
-    """Check that an algorithm can follow the rules of another library.
-
-    Raises:
-        UsageError: if it cannot; the hint lists the libraries that it can follow, and the algorithms that can
-            follow these rules.
-    """
-    known = compats_of(algorithm)
-    if compat is not None and compat not in known:
-        own = f"it has {', '.join(known)}" if known else "there are no other rules for it"
-        others = ", ".join(f'`algorithm="{other}"`' for other in ALGORITHMS if compat in compats_of(other))
-        able = f"; {others} can follow {compat}" if others else ""
-        raise UsageError(f'`algorithm="{algorithm}"` has no `compat="{compat}"`', hint=own + able)
-
-
-def options_for(algorithm: str, given: dict[str, Any]) -> Options:
-    """Make an algorithm's options from keywords, as ``train`` takes them.
-
-    Raises:
-        UsageError: if there is no such algorithm or option, or a value is not of its kind.
-    """
-    if algorithm not in TRAINERS:
-        hint = did_you_mean(nearest(str(algorithm), TRAINERS), f"there are {', '.join(TRAINERS)}")
-        raise UsageError(f"there is no algorithm {algorithm!r} to train", hint=hint)
-    compat = given.get("compat")
-    if compat is not None:
-        check_compat(algorithm, compat)
-    trainer, preset = trainer_of(algorithm, compat), preset_of(algorithm, compat)
-    values = {name: value for name, value in given.items() if name != "compat"}
-    values = values | trainer.chosen_by(algorithm, compat) if preset is None else with_preset(preset, values)
-    return options_by(trainer, algorithm, values)
-
-
-def options_by(trainer: Trainer[Any], algorithm: str, given: dict[str, Any]) -> Options:
-    """Make a trainer's options; ``algorithm`` is what messages call it.
-
-    Raises:
-        UsageError: if there is no such option, a value is not of its kind or too large, or one is missing.
-    """
-    known = {each.name: each for each in fields(trainer.Options)}
-    values = dict(given)
-    if "pattern" in values and "pattern" not in known and "pre_tokenizer" in known:
-        if "pre_tokenizer" in values:
-            raise UsageError(
-                "`pattern` and `pre_tokenizer` both say how text is cut",
-                hint="give one of them, and leave the other out",
-            )
-        values["pre_tokenizer"] = _split_by(values.pop("pattern"))
-    kinds = typing.get_type_hints(trainer.Options)
-    for name, value in values.items():
-        if name not in known:
-            raise UsageError(f"{algorithm} has no option {name!r}", hint=f"it has {', '.join(known)}")
-        values[name] = _of_kind(name, value, kinds[name])
-    needed = [each.name for each in known.values() if is_needed(each) and each.name not in values]
-    if needed:
-        raise UsageError(f"{algorithm} needs {', '.join(needed)}", hint=f"{needed[0]}=..., as in vocab_size=32000")
-    made: Options = trainer.Options(**values)
-    check_numbers(made)
-    trainer.cutter(made)  # an expression that does not compile is refused before a corpus is read
-    return made
-
-
-def _split_by(pattern: object) -> tuple[object, ...]:
-    """Return the pre-tokenizer for a pattern, for algorithms without an option for patterns."""
-    from bpe_cli.stages import Split
-
-    expression = _of_kind("pattern", pattern, str | None)
-    return (Split(str(expression)),) if expression else ()
-
-
-_KINDS: dict[object, str] = {
-    bool: "True or False", int: "a whole number", float: "a number", str: "a text", type(None): "None",
-}  # fmt: skip
-
-
-def _of_kind(name: str, value: object, kind: Any) -> object:
-    """Return the value of an option: patterns and stages by their names, lists as tuples."""
-    if isinstance(value, str) and name in ("normalizer", "pre_tokenizer"):
-        from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
-
-        return (normalizers_named if name == "normalizer" else pre_tokenizers_named)(value)
-    if isinstance(value, str) and name in ("pattern", "run_pattern"):
-        from bpe_cli.stages.patterns import resolve_pattern
-
-        return "" if value in ("", "none") else resolve_pattern(value)
-    if not _fits(value, kind):
-        raise UsageError(f"{name} is {_described(kind)}, not {value!r}")
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _is_union(kind: Any) -> bool:
-    return isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union
-
-
-def _fits(value: object, kind: Any) -> bool:
-    if _is_union(kind):
-        return any(_fits(value, each) for each in typing.get_args(kind))
-    if typing.get_origin(kind) is tuple:
-        return isinstance(value, (list, tuple)) and all(_fits(each, typing.get_args(kind)[0]) for each in value)
-    if typing.get_origin(kind) is Literal:
-        return value in typing.get_args(kind)
-    if kind in (int, float):
-        return isinstance(value, (int, kind)) and not isinstance(value, bool)
-    return isinstance(value, kind)
-
-
-def _described(kind: Any) -> str:
-    if _is_union(kind):
-        return " or ".join(map(_described, typing.get_args(kind)))
-    if typing.get_origin(kind) is Literal:
-        return "one of " + ", ".join(map(repr, typing.get_args(kind)))
-    if typing.get_origin(kind) is tuple:
-        return {str: "a list of texts", float: "a list of numbers"}.get(typing.get_args(kind)[0], "a list of stages")
-    return _KINDS.get(kind, "a stage")

@@ -254,7 +254,7 @@ def test_what_is_learnt_from_must_be_there() -> None:
         train({"a": ["aa"], "b": ["b"]}, vocab_size=257, parity=True, preload=["a b", "ab a"])
     several: Any = [1, 1]
     text: Any = {"en": "1"}
-    with pytest.raises(TypeError, match="ratios must be a mapping"):
+    with pytest.raises(TypeError, match="ratios must be a dict of numbers by name"):
         train(TEXTS, vocab_size=300, parity=True, ratios=several)
     with pytest.raises(TypeError, match="the ratio of 'en' must be a number, not str"):
         train(TEXTS, vocab_size=300, parity=True, ratios=text)
