@@ -54,9 +54,7 @@ class Parity:
         ),
     ] = None  # fmt: skip
 
-    def languages(
-        self, from_counts: "Sequence[str]", documents: options.Documents, block_size: int
-    ) -> "Languages":
+    def languages(self, from_counts: "Sequence[str]", documents: options.Documents, block_size: int) -> "Languages":
         """Return what is said of languages.
 
         Args:

@@ -176,7 +176,8 @@ def adopted(options: Options, cutting: Cutting) -> Options:
             f"the counts were made with {f'`split_special` {made}' if made else 'no `split_special`'}",
             hint="count again with the special tokens to split off",
         )
-    return trainer_for(options).adopt(options, cutting)
+    chosen: Options = trainer_for(options).adopt(options, cutting)
+    return chosen
 
 
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")

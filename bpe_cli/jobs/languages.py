@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.trainers.base import Chosen, Options, Trained
 
+MOST_RATIO = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Languages:
@@ -82,7 +84,7 @@ def check_alone(options: Options, mixture: Mixture, *, development: object, rati
 
 
 def with_languages(
-    options: Chosen, names: Sequence[str], *, ratios: Mapping[str, float], development: Sequence[str]
+    options: Chosen, names: Sequence[str], *, ratios: Mapping[str, object], development: Sequence[str]
 ) -> Chosen:
     """Return the options with the languages, and with what their compressions are divided by.
 
@@ -107,18 +109,21 @@ def with_languages(
             if name not in names:
                 hint = did_you_mean(nearest(name, names), f"there are {', '.join(names)}")
                 raise UsageError(f"there is no corpus {name!r} to have {what}", hint=hint)
+    divisors = dict.fromkeys(names, 1.0)
     for name, ratio in ratios.items():
         if not isinstance(ratio, (int, float)) or isinstance(ratio, bool):
             raise wrong_type(f"the ratio of {name!r}", "a number", ratio)
+        if not 0 < ratio <= MOST_RATIO:
+            raise UsageError(f"the ratio of {name!r} is a number above 0, at most {MOST_RATIO:,}")
+        divisors[name] = float(ratio)
     for name in names:
         if development and name not in development:
             raise UsageError(
                 f"the corpus {name!r} has no development set, and others have one",
                 hint="the sets say the same in all languages, so that their tokens can be compared",
             )
-    wished = () if development else tuple(float(ratios.get(name, 1)) for name in names)
     chosen: Any = options  # of an algorithm that has these
-    changed: Chosen = replace(chosen, languages=tuple(names), ratios=wished)
+    changed: Chosen = replace(chosen, languages=tuple(names), ratios=() if development else tuple(divisors.values()))
     return changed
 
 

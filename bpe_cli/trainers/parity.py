@@ -78,9 +78,6 @@ def check(options: Any) -> None:
         raise UsageError("`window` is the number of choices to remember, 1 or more")
     if options.window_alpha <= 0:
         raise UsageError(f"`window_alpha` is a number above 0, not {options.window_alpha:g}")
-    for language, ratio in zip(options.languages, options.ratios, strict=False):
-        if not 0 < ratio < float("inf"):
-            raise UsageError(f"the ratio of {language!r} is a number above 0, not {ratio:g}")
     if len(options.languages) > MOST_LANGUAGES:
         raise UsageError(f"there are {len(options.languages):,} languages; {MOST_LANGUAGES:,} fit")
     check_list("preload", options.preload)

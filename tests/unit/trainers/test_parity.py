@@ -166,9 +166,7 @@ def test_sizes_nest() -> None:
     counts = in_memory(table, 1 << 30)
     made = list(bbpe.TRAINER.train_sizes(counts, settings, sizes))
     for size, each in zip(sizes, made, strict=True):
-        alone = with_languages(
-            BbpeOptions(size, "", parity=True, window=2), names, ratios={"y": 2}, development=[]
-        )
+        alone = with_languages(BbpeOptions(size, "", parity=True, window=2), names, ratios={"y": 2}, development=[])
         own = bbpe.TRAINER.train(counts, alone)
         assert (own.tokenizer, own.chosen_by) == (each.tokenizer, each.chosen_by)
 
@@ -226,7 +224,9 @@ def test_the_alphabet_is_that_of_what_is_learnt_from() -> None:
         (TEXTS, {"parity": True, "compat": "minbpe"}, '`compat="minbpe"` has no `parity`'),
         (TEXTS, {"parity": True, "window": 0}, "`window` is the number of choices to remember"),
         (TEXTS, {"parity": True, "window_alpha": 0}, "`window_alpha` is a number above 0, not 0"),
-        (TEXTS, {"parity": True, "ratios": {"en": 0}}, "the ratio of 'en' is a number above 0, not 0"),
+        (TEXTS, {"parity": True, "ratios": {"en": 0}}, "the ratio of 'en' is a number above 0, at most 1"),
+        (TEXTS, {"parity": True, "ratios": {"en": 10**400}}, "the ratio of 'en' is a number above 0, at most 1"),
+        (TEXTS, {"parity": True, "ratios": {"en": float("nan")}}, "the ratio of 'en' is a number above 0"),
         (TEXTS, {"parity": True, "ratios": {"ent": 1}}, "there is no corpus 'ent' to have a ratio"),
         (TEXTS, {"parity": True, "development": {"x": ["a"]}}, "there is no corpus 'x' to have a development set"),
         (TEXTS, {"parity": True, "development": {"en": ["a"]}}, "the corpus 'th' has no development set"),

@@ -72,7 +72,10 @@ impl ParityOptions {
             numbers.all(|&number| number.is_finite() && number > 0.0),
             "ratios and alpha are numbers above 0"
         );
-        ensure!(self.window != Some(0), "a window remembers one choice at least");
+        ensure!(
+            self.window != Some(0),
+            "a window remembers one choice at least"
+        );
         ensure!(
             self.merging.tie == Tie::LargestVisible,
             "languages decide ties by the largest visible text"
@@ -299,7 +302,8 @@ impl Languages {
         {
             let texts = self.languages.iter().map(Language::judged);
             let chooser = self.judge.worst(texts, self.turns.as_mut())?;
-            let Some([left, right]) = self.languages[chooser].best(&self.tokens, self.minimum) else {
+            let Some([left, right]) = self.languages[chooser].best(&self.tokens, self.minimum)
+            else {
                 training.exhausted = true;
                 break;
             };

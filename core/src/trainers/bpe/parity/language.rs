@@ -100,7 +100,9 @@ impl Text {
         let mut cells = Cells::new();
         let (mut symbols, mut length) = (0, 0);
         replay.lay_out(&pieces, alphabet, threads, |merged, count| {
-            let lengths = merged.iter().map(|&id| u64::from(tokens.lengths[id as usize]));
+            let lengths = merged
+                .iter()
+                .map(|&id| u64::from(tokens.lengths[id as usize]));
             symbols += lengths.sum::<u64>() * count;
             length += merged.len() as u64 * count;
             cells.push(count, |cells| cells.extend_from_slice(merged))
