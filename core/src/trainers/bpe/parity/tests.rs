@@ -279,14 +279,15 @@ fn a_language_without_frequent_pairs_ends_the_training() {
 
 #[test]
 fn contradictions_are_named() {
+    type Change = fn(&mut ParityOptions);
     let training = [vec![(b"abc".to_vec(), 9)]];
     let pieces = marked(&training, &[]);
-    let refusal = |change: fn(&mut ParityOptions)| {
+    let refusal = |change: Change| {
         let mut broken = options(1, false, 9);
         change(&mut broken);
         learn(&pieces, &broken, 1).unwrap_err().to_string()
     };
-    let cases: [(fn(&mut ParityOptions), &str); 9] = [
+    let cases: [(Change, &str); 9] = [
         (
             |options| options.training.clear(),
             "there is no language to learn from",
