@@ -66,7 +66,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
 }  # fmt: skip
 
 
-OF_LANGUAGES = ("parity", "window", "window_alpha", "shared_merges", "ratios", "preload", "languages")
+OF_LANGUAGES = ("parity", "window", "window_alpha", "shared_merges", "pass_over", "ratios", "preload", "languages")
 """Options that need corpora with names: tests/unit/trainers/test_parity.py has them."""
 
 

@@ -252,7 +252,11 @@ class Bbpe(Trainer[BbpeOptions]):
                 character_boundaries=options.character_boundaries, bounded=bool(mark),
             )  # fmt: skip
             if options.parity:
-                shortfall += " in the language whose turn it is"
+                shortfall += (
+                    " in any language"
+                    if options.pass_over
+                    else (" in the language whose turn it is; `pass_over` goes on with the others")
+                )
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
                 (plural(len(symbols), "byte"), plural(number, "merge"), f"{len(options.special_tokens)} special"),

@@ -51,6 +51,8 @@ class BbpeOptions(SplittingOptions):
         window_alpha: A language may have made ``window_alpha / languages`` of the choices in the window. If all choose
             merges together, that counts as one language more.
         shared_merges: How many merges all languages choose together, before the others.
+        pass_over: Whether a language that has no frequent pair left is passed over, and the others go on choosing.
+            Otherwise training ends when its turn comes, as in the authors' code.
         ratios: For each language, what its compression is divided by, where no development sets say which is the
             worst; those who count the corpora set them.
         preload: Merges to begin with, as in ``merges.txt``: two texts in the visible alphabet, a space between them.
@@ -79,6 +81,7 @@ class BbpeOptions(SplittingOptions):
     window: int | None = None
     window_alpha: float = 2.0
     shared_merges: int = 0
+    pass_over: bool = False
     ratios: tuple[float, ...] = ()
     preload: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()

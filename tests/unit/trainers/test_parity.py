@@ -108,6 +108,7 @@ def test_it_is_what_the_textbook_learns() -> None:
             "shared_merges": chance.choice([0, 0, 2, 6]),
             "window": chance.choice([None, None, 2, 5, 9]),
             "min_frequency": chance.choice([1, 2, 3]),
+            "pass_over": chance.random() < 0.3,
         }
         alpha = chance.choice([0.5, 1, 2])
         if common["window"] is None:
@@ -152,7 +153,18 @@ def test_ties_go_by_the_visible_alphabet() -> None:
 def test_it_ends_where_the_language_whose_turn_it_is_has_nothing() -> None:
     result = trained([{b"abc": 9}, {b"ab": 1}], 300)
     assert merges(result.tokenizer) == [("b", "c")]
-    assert result.shortfall == "no pair is left that occurs 2 times or more in the language whose turn it is"
+    assert result.shortfall == (
+        "no pair is left that occurs 2 times or more in the language whose turn it is; "
+        "`pass_over` goes on with the others"
+    )
+
+
+def test_the_others_go_on_where_a_language_without_pairs_is_passed_over() -> None:
+    result = trained([{b"abc": 9}, {b"ab": 1}], 300, pass_over=True)
+    assert merges(result.tokenizer) == [("b", "c"), ("a", "bc")]
+    assert result.chosen_by is not None
+    assert list(result.chosen_by) == [0, 0]
+    assert result.shortfall == "no pair is left that occurs 2 times or more in any language"
 
 
 def test_sizes_nest() -> None:
@@ -213,6 +225,7 @@ def test_the_alphabet_is_that_of_what_is_learnt_from() -> None:
     [
         (["a"], {"window": 5}, "`window` is about languages that choose merges"),
         (["a"], {"shared_merges": 5}, "`shared_merges` is about languages that choose merges"),
+        (["a"], {"pass_over": True}, "`pass_over` is about languages that choose merges"),
         (["a"], {"preload": ["a b"]}, "`preload` is about languages that choose merges"),
         (["a"], {"ratios": {"x": 2}}, "`ratios` is about languages that choose merges"),
         (["a"], {"development": {"x": ["a"]}}, "`development` is about languages that choose merges"),

@@ -54,6 +54,9 @@ pub struct ParityOptions {
     /// A language may have made `alpha / languages` of the choices in the window. Merges that are chosen together count
     /// as one language more.
     pub alpha: f64,
+    /// Whether a language that has no frequent pair left is passed over, instead of ending the training. If all others
+    /// have then chosen too often, the worst of them chooses all the same.
+    pub pass_over: bool,
     /// The pairs that are merged before all others, by ids.
     pub preload: Vec<[u32; 2]>,
 }
@@ -223,6 +226,7 @@ pub struct Languages {
     vocab_size: usize,
     max_merges: usize,
     minimum: u64,
+    pass_over: bool,
     learnt: ParityTraining,
 }
 
@@ -273,6 +277,7 @@ impl Languages {
             vocab_size: options.merging.vocab_size,
             max_merges: options.max_merges().saturating_add(options.preload.len()),
             minimum,
+            pass_over: options.pass_over,
             learnt: ParityTraining {
                 training: Training {
                     merges,
@@ -291,19 +296,14 @@ impl Languages {
     /// # Errors
     /// What `progress` gives, more than 2^31 tokens, or every language has chosen too often.
     pub fn run(mut self, progress: &mut dyn FnMut(usize) -> Result<()>) -> Result<ParityTraining> {
-        let ParityTraining {
-            mut training,
-            mut chosen_by,
-        } = self.learnt;
+        let mut training = std::mem::take(&mut self.learnt.training);
+        let mut chosen_by = std::mem::take(&mut self.learnt.chosen_by);
         progress(self.tokens.len())?;
         while !training.exhausted
             && self.tokens.len() < self.vocab_size
             && training.merges.len() < self.max_merges
         {
-            let texts = self.languages.iter().map(Language::judged);
-            let chooser = self.judge.worst(texts, self.turns.as_mut())?;
-            let Some([left, right]) = self.languages[chooser].best(&self.tokens, self.minimum)
-            else {
+            let Some((chooser, [left, right])) = self.choose()? else {
                 training.exhausted = true;
                 break;
             };
@@ -327,6 +327,43 @@ impl Languages {
             training,
             chosen_by,
         })
+    }
+
+    /// Finds the language whose turn it is, and the pair that it merges; None if it has none, or with `pass_over` no
+    /// language has.
+    ///
+    /// # Errors
+    /// Every language has chosen too often.
+    fn choose(&mut self) -> Result<Option<(usize, [u32; 2])>> {
+        let mut passed = vec![false; self.languages.len()];
+        while let Some(chooser) = self.next_in_turn(&passed)? {
+            if let Some(pair) = self.languages[chooser].best(&self.tokens, self.minimum) {
+                if let Some(turns) = &mut self.turns {
+                    turns.take(chooser);
+                }
+                return Ok(Some((chooser, pair)));
+            }
+            if !self.pass_over {
+                break;
+            }
+            passed[chooser] = true;
+        }
+        Ok(None)
+    }
+
+    /// The worst language that was not passed over and has not chosen too often; None if all were passed over.
+    fn next_in_turn(&self, passed: &[bool]) -> Result<Option<usize>> {
+        let worst = |may_choose: &dyn Fn(usize) -> bool| {
+            let texts = self.languages.iter().map(Language::judged);
+            self.judge
+                .worst(texts, |language| !passed[language] && may_choose(language))
+        };
+        let turns = self.turns.as_ref();
+        let found = worst(&|language| turns.is_none_or(|turns| turns.allow(language)));
+        if found.is_none() && !self.pass_over {
+            return Err(invalid!("every language has chosen too often lately"));
+        }
+        Ok(found.or_else(|| worst(&|_| true)))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use super::language::Text;
-use crate::error::{Result, invalid};
 
 /// Compares languages by their texts.
 pub(super) struct Judge {
@@ -28,31 +27,20 @@ impl Judge {
         }
     }
 
-    /// The language that is compressed worst, of several the first, among those that have not chosen too often; it is
-    /// taken in that it chooses.
-    ///
-    /// # Errors
-    /// All have chosen too often.
+    /// The language that is compressed worst, of several the first, among those that `may_choose`; None if none may.
     pub fn worst<'a>(
         &self,
         texts: impl Iterator<Item = &'a Text>,
-        turns: Option<&mut Turns>,
-    ) -> Result<usize> {
+        may_choose: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let mut worst: Option<(f64, usize)> = None;
         for (language, text) in texts.enumerate() {
-            let may_choose = turns.as_ref().is_none_or(|turns| turns.allow(language));
             let badness = self.badness(language, text);
-            if may_choose && worst.is_none_or(|(most, _)| badness > most) {
+            if may_choose(language) && worst.is_none_or(|(most, _)| badness > most) {
                 worst = Some((badness, language));
             }
         }
-        let Some((_, chooser)) = worst else {
-            return Err(invalid!("every language has chosen too often lately"));
-        };
-        if let Some(turns) = turns {
-            turns.take(chooser);
-        }
-        Ok(chooser)
+        worst.map(|(_, language)| language)
     }
 }
 
@@ -78,12 +66,12 @@ impl Turns {
     }
 
     /// Whether a language may choose.
-    fn allow(&self, language: usize) -> bool {
+    pub fn allow(&self, language: usize) -> bool {
         self.times[language] as f64 / self.size as f64 <= self.limit
     }
 
     /// Takes in that a language chooses.
-    fn take(&mut self, language: usize) {
+    pub fn take(&mut self, language: usize) {
         self.chosen.push_back(language);
         self.times[language] += 1;
         if self.chosen.len() > self.size

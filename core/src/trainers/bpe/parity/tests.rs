@@ -91,6 +91,7 @@ fn by_the_book(
         }
         steps.push((left, right, 0, NO_LANGUAGE));
     }
+    let minimum = options.merging.min_frequency.max(1);
     while tokens.len() < options.merging.vocab_size {
         let is_shared = steps.len() - options.preload.len() < options.shared_merges;
         let mut chooser = NO_LANGUAGE;
@@ -113,12 +114,21 @@ fn by_the_book(
                     times as f64 / size as f64 <= options.alpha / voices as f64
                 })
             };
-            let language = order.into_iter().find(may_choose)?;
+            if options.pass_over {
+                let has_pairs = |language: &usize| {
+                    best(&[&texts[*language]]).is_some_and(|(count, ..)| count >= minimum)
+                };
+                order.retain(has_pairs);
+            }
+            let Some(&worst) = order.first() else {
+                break;
+            };
+            let in_turn = order.into_iter().find(may_choose);
+            let language = in_turn.or(options.pass_over.then_some(worst))?;
             lately.push(language);
             chooser = language as u32;
             best(&[&texts[language]])
         };
-        let minimum = options.merging.min_frequency.max(1);
         let Some((_, left, right)) = found.filter(|(count, ..)| *count >= minimum) else {
             break;
         };
@@ -201,6 +211,7 @@ fn options(languages: usize, has_development: bool, vocab_size: usize) -> Parity
         shared_merges: 0,
         window: None,
         alpha: 2.0,
+        pass_over: false,
         preload: Vec::new(),
     }
 }
@@ -221,7 +232,8 @@ proptest! {
     fn merges_are_the_textbook_s(
         texts in proptest::collection::vec((corpus(), corpus(), 1..4_u32), 1..4), has_development: bool,
         size in 6..30_usize, shared in 0..6_usize, window in proptest::option::of(1..6_usize), alpha in 1..4_u32,
-        minimum in 0..4_u64, preload in proptest::sample::select(vec![vec![], vec![[1_u32, 2]], vec![[0, 1], [4, 4]]]),
+        minimum in 0..4_u64, pass_over: bool,
+        preload in proptest::sample::select(vec![vec![], vec![[1_u32, 2]], vec![[0, 1], [4, 4]]]),
         threads in 1..3_usize,
     ) {
         let training: Vec<Corpus> = texts.iter().map(|(text, ..)| text.clone()).collect();
@@ -231,7 +243,7 @@ proptest! {
         for (ratio, (.., wished)) in options.ratios.iter_mut().zip(&texts) {
             *ratio = f64::from(*wished) / 2.0;
         }
-        options.merging.min_frequency = minimum;
+        (options.merging.min_frequency, options.pass_over) = (minimum, pass_over);
         (options.shared_merges, options.window) = (shared, window);
         (options.alpha, options.preload) = (f64::from(alpha) / 2.0, preload);
         let expected = by_the_book(&training, &development, &options);
@@ -275,6 +287,20 @@ fn a_language_without_frequent_pairs_ends_the_training() {
     let learnt = learn(&marked(&training, &[]), &options(2, false, 9), 1).unwrap();
     assert_eq!(steps(&learnt), [(b"b".to_vec(), b"c".to_vec(), 9, 0)]);
     assert!(learnt.training.exhausted);
+}
+
+#[test]
+fn a_language_without_frequent_pairs_is_passed_over() {
+    let training = [vec![(b"abc".to_vec(), 9)], vec![(b"ab".to_vec(), 1)]];
+    let mut options = options(2, false, 9);
+    options.pass_over = true;
+    for window in [None, Some(1)] {
+        (options.window, options.alpha) = (window, 0.5);
+        let learnt = learn(&marked(&training, &[]), &options, 1).unwrap();
+        let texts = |left: &[u8], right: &[u8]| (left.to_vec(), right.to_vec(), 9, 0);
+        assert_eq!(steps(&learnt), [texts(b"b", b"c"), texts(b"a", b"bc")]);
+        assert!(learnt.training.exhausted);
+    }
 }
 
 #[test]
