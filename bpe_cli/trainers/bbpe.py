@@ -255,7 +255,7 @@ class Bbpe(Trainer[BbpeOptions]):
                 shortfall += (
                     " in any language"
                     if options.pass_over
-                    else (" in the language whose turn it is; `pass_over` goes on with the others")
+                    else (" in the language whose turn it is; `pass_over=yes` goes on with the others")
                 )
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),

@@ -155,7 +155,7 @@ def test_it_ends_where_the_language_whose_turn_it_is_has_nothing() -> None:
     assert merges(result.tokenizer) == [("b", "c")]
     assert result.shortfall == (
         "no pair is left that occurs 2 times or more in the language whose turn it is; "
-        "`pass_over` goes on with the others"
+        "`pass_over=yes` goes on with the others"
     )
 
 
