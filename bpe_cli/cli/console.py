@@ -54,7 +54,8 @@ _ARGUMENTS = {
         each: f"--set {each}"
         for each in (
             "boundaries", "boundary_mark", "by_byte", "character_coverage=X", "dictionary=no", "input_sentence_size",
-            "limit_alphabet=N", "merges=32000", "pass_over", "pass_over=yes", "preload", "run_pattern", "shared_merges", "window_alpha",
+            "limit_alphabet=N", "merges=32000", "pass_over", "pass_over=yes", "preload", "run_pattern",
+            "shared_merges", "window_alpha",
         )
     },
     "template": "--chat-template",
