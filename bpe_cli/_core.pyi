@@ -639,6 +639,19 @@ def train_superwords(counts: Counts, options: bytes, threads: int, progress: _Pr
     """Learn merges inside words, and then across the spaces between them, from counts of both, which marks tell apart.
     Progress in tokens. Options: ``trainers::bpe::superwords::SuperwordOptions``."""
 
+def train_parity(
+    counts: Counts, options: bytes, threads: int, progress: _Progress | None = None
+) -> tuple[BpeTraining, U32Array]:
+    """Learn merges from counts of several languages and of their development sets, which marks tell apart: the language
+    that is compressed worst chooses each merge. Progress in tokens. Options: ``trainers::bpe::parity::ParityOptions``.
+
+    Returns the merges, those given beforehand first, with how often each pair stood in all languages (0 for the given);
+    and for each the number of the language that chose it, 2**32 - 1 for none.
+
+    Raises:
+        ValueError: All languages have chosen too often for the window.
+    """
+
 def resume_bpe(
     ids: Buffer, ends: Buffer, counts: Buffer, options: bytes, progress: _Progress | None = None
 ) -> BpeTraining:

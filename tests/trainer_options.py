@@ -68,6 +68,10 @@ NUMBERS: dict[str, tuple[float, ...]] = {
 }  # fmt: skip
 
 
+OF_LANGUAGES = ("parity", "window", "window_alpha", "shared_merges", "pass_over", "ratios", "preload", "languages")
+"""Options that need corpora with names: tests/unit/trainers/test_parity.py has them."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """A trainer, and what of its options is fixed."""
@@ -87,7 +91,9 @@ class Kind:
         return [
             each.name
             for each in fields(self.trainer.Options)
-            if each.name not in fixed and (not model or model in OF_MODELS.get(each.name, (model,)))
+            if each.name not in fixed
+            and each.name not in OF_LANGUAGES
+            and (not model or model in OF_MODELS.get(each.name, (model,)))
         ]
 
     def make(self, chosen: dict[str, Any]) -> Any:

@@ -77,8 +77,8 @@ mod _core {
     #[pymodule_export]
     use super::train::{
         BpeTraining, MaxMatchTraining, MinGramTraining, UnigramTraining, resume_bpe, train_bpe,
-        train_by_likelihood, train_max_match, train_mingram, train_scored_pairs, train_superwords,
-        train_top_down, train_unigram,
+        train_by_likelihood, train_max_match, train_mingram, train_parity, train_scored_pairs,
+        train_superwords, train_top_down, train_unigram,
     };
     #[pymodule_export]
     use super::written::{WrittenMerges, WrittenTables, is_plain_json};

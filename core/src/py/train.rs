@@ -9,7 +9,7 @@ use super::arguments::Options;
 use super::arrays::{BufferArg, U32Array, U64Array, joined};
 use super::counts::{Counted, Counts, counted};
 use super::progress;
-use crate::trainers::bpe::superwords;
+use crate::trainers::bpe::{parity, superwords};
 use crate::trainers::{bpe, joining, likelihood, mingram, scored_pairs, top_down, unigram};
 
 /// Merges that were learnt.
@@ -84,6 +84,31 @@ pub fn train_superwords(
         runs.run(&mut report)
     })
     .map(BpeTraining)
+}
+
+/// Learns merges from the counts of several languages; gives who chose each merge, too.
+#[pyfunction]
+#[pyo3(signature = (counts, options, threads, progress=None))]
+pub fn train_parity(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<parity::ParityOptions>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(BpeTraining, U32Array)> {
+    let options = options.0;
+    let learnt = progress::run(py, progress.as_ref(), |report| {
+        let vocab_size = options.merging.vocab_size;
+        let mut report = |tokens| report(tokens, vocab_size);
+        let together = parity::together(counts.lock().iter(), &options, threads)?;
+        let first = match together {
+            Some(trainer) => trainer.run(&mut report)?,
+            None => bpe::Training::default(),
+        };
+        let languages = parity::Languages::new(counts.lock().iter(), first, &options, threads)?;
+        languages.run(&mut report)
+    })?;
+    Ok((BpeTraining(learnt.training), learnt.chosen_by.into()))
 }
 
 /// Learns further merges from pieces that are segmented already.

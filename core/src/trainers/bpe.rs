@@ -21,6 +21,7 @@ mod layout;
 mod neighbours;
 mod options;
 pub(super) mod pairs;
+pub mod parity;
 mod replay;
 pub(super) mod segmentation;
 mod sieve;

@@ -18,7 +18,7 @@ from bpe_cli.teaching.bpe import Tie
 from bpe_cli.teaching.frontier import superwords as textbook
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, superwords
-from bpe_cli.trainers.bbpe import BbpeOptions
+from bpe_cli.trainers.bbpe_options import BbpeOptions
 from bpe_cli.trainers.bbpe_rules import COMPAT
 from bpe_cli.trainers.counts import new_counts
 from tests.cli_runner import call

@@ -19,6 +19,8 @@ pub enum Tie {
     /// The one with the largest (left text, right text), as bytes: subword-nmt. For UTF-8 that is the
     /// order of code points.
     LargestText,
+    /// The one with the largest (left text, right text), as written in the visible alphabet: parity-aware BPE.
+    LargestVisible,
 }
 
 /// What is written around the symbols of a piece.

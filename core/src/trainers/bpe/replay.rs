@@ -15,11 +15,16 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use super::alphabet::Alphabet;
+use super::cells::SEPARATOR;
 use super::pairs::pack;
+use crate::error::Result;
 use crate::threads;
 use crate::threads::sync::Mutex;
 use words::{Ends, Known};
 
+/// Pieces whose tokens wait to be laid out.
+const AT_ONCE: usize = 1 << 16;
 /// Pieces that a thread takes at a time.
 const SHARE: usize = 1 << 10;
 /// Instead of a number: none.
@@ -38,7 +43,7 @@ pub(super) struct Replay<'a> {
 }
 
 /// The tokens of some pieces, one piece after the other, and where each ends.
-pub(super) type Merged = (Vec<u32>, Vec<usize>);
+type Merged = (Vec<u32>, Vec<usize>);
 
 /// What a thread works with, used again for each word.
 #[derive(Debug)]
@@ -76,9 +81,41 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Lays pieces out and applies the merges to them; tells `each` of every piece in its order: its tokens, its count.
+    ///
+    /// # Errors
+    /// What `each` gives.
+    pub fn lay_out(
+        &self,
+        pieces: &[(&[u8], u64)],
+        alphabet: &mut Alphabet,
+        threads: usize,
+        mut each: impl FnMut(&[u32], u64) -> Result<()>,
+    ) -> Result<()> {
+        let (mut symbols, mut ends) = (Vec::new(), Vec::new());
+        for some in pieces.chunks(AT_ONCE) {
+            symbols.clear();
+            ends.clear();
+            ends.push(0);
+            for (piece, _) in some {
+                alphabet.lay_out(piece, SEPARATOR, &mut symbols);
+                ends.push(symbols.len());
+            }
+            let mut counts = some.iter().map(|&(_, count)| count);
+            for (tokens, ends) in self.apply_all(&symbols, &ends, threads) {
+                let mut start = 0;
+                for (end, count) in ends.into_iter().zip(&mut counts) {
+                    each(&tokens[start..end], count)?;
+                    start = end;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Applies the merges to pieces, of which `ends` says where they begin and end in their symbols. Gives the
     /// pieces in their order, some at a time.
-    pub fn apply_all(&self, symbols: &[u32], ends: &[usize], threads: usize) -> Vec<Merged> {
+    fn apply_all(&self, symbols: &[u32], ends: &[usize], threads: usize) -> Vec<Merged> {
         let shares = (1..ends.len()).step_by(SHARE);
         let begin = |_| self.with_idle(Vec::pop).unwrap_or_else(|| self.memory());
         let work = |memory: &mut Memory, first: usize| {

@@ -15,9 +15,6 @@ use super::{Options, Trainer, Training, Vetoes};
 use crate::error::Result;
 use crate::trainers::json;
 
-/// Pieces whose tokens wait to be laid out.
-const AT_ONCE: usize = 1 << 16;
-
 /// What and how much to learn in two stages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,26 +65,11 @@ impl Superwords {
         })?;
         let mut alphabet = Alphabet::new(words, &trainer.corpus.tokens.ids)?;
         let replay = Replay::new(&first.merges, &first.tokens);
-        let (mut symbols, mut ends) = (Vec::new(), Vec::new());
-        for some in in_order(runs, words.tie).chunks(AT_ONCE) {
-            symbols.clear();
-            ends.clear();
-            ends.push(0);
-            for (run, _) in some {
-                alphabet.lay_out(run, SEPARATOR, &mut symbols);
-                ends.push(symbols.len());
-            }
-            let mut counts = some.iter().map(|&(_, count)| count);
-            for (tokens, ends) in replay.apply_all(&symbols, &ends, threads) {
-                let mut start = 0;
-                for (end, count) in ends.into_iter().zip(&mut counts) {
-                    let run = &tokens[start..end];
-                    let lay_out = |cells: &mut Vec<u32>| cells.extend_from_slice(run);
-                    trainer.corpus.cells.push(count, lay_out)?;
-                    start = end;
-                }
-            }
-        }
+        let pieces = in_order(runs, words.tie);
+        replay.lay_out(&pieces, &mut alphabet, threads, |run, count| {
+            let cells = &mut trainer.corpus.cells;
+            cells.push(count, |cells| cells.extend_from_slice(run))
+        })?;
         trainer.take_symbols(alphabet, &words.symbols);
         let taken_over = trainer.adopt(first, &replay.met());
         Ok(Self {
