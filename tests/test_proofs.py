@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections import Counter
 from contextlib import contextmanager
 from random import Random
 
 import pytest
 
+from benchmarks import machine
+from tests.needs import only_where
 from tests.proof import __main__ as runner
 from tests.proof import render, results
 from tests.proof.attempts import Found, Proof, named
@@ -225,7 +229,7 @@ def test_mutants_differ_in_many_ways(data):
 
 def test_mutants_of_json_are_mostly_json():
     changed = [mutating.change(Random(seed), JSON, [JSON])[1] for seed in range(300)]
-    read = [each for each in changed if mutating._read_or_none(each) is not None]
+    read = [each for each in changed if mutating.read_or_none(each) is not None]
     assert len(read) > 200
 
 
@@ -233,3 +237,29 @@ def test_what_is_swapped_in_a_binary_file_keeps_its_length():
     made = [mutating.change_texts(Random(seed), BINARY) for seed in range(200)]
     assert {len(changed) for _, changed in made} == {len(BINARY)}
     assert {how for how, _ in made} == {"swapped two texts", "set a number to a limit"}
+
+
+# -- which program it was --------------------------------------------------------------------------
+
+
+@only_where(shutil.which("git") is not None, "needs git, which is not installed")
+def test_the_program_is_the_commit_that_last_changed_it(tmp_path):
+    def git(*arguments):
+        names = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        command = ["git", *names, "-C", str(tmp_path), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout.strip()
+
+    def commit(name):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("one\n")
+        git("add", "--all")
+        git("commit", "--quiet", "--no-verify", "--message", name)
+
+    git("init", "--quiet")
+    commit("bpe_cli/a.py")
+    program = git("rev-parse", "--short=12", "HEAD")
+    commit("docs/page.md")
+    assert machine.last_change(tmp_path) == program
+    assert machine.commit(tmp_path) == git("rev-parse", "--short=12", "HEAD") != program
+    (tmp_path / "bpe_cli" / "a.py").write_text("two\n")
+    assert machine.last_change(tmp_path) == f"{program}+"

@@ -43,7 +43,7 @@ def attempt(files: laws.Files, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Random command lines",
-    claim="Command lines are drawn at random, over all options of all commands, mostly such that make sense. Each obeys "
+    claim="Command lines are drawn at random, over all options of all commands, mostly such as make sense. Each obeys "
     "the laws that all have: its status and its streams agree, a run that fails writes nothing, only what it names is "
     "written, threads and blocks change nothing, what is encoded decodes, and what is said is what is done.",
     begin=begin,

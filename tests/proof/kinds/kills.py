@@ -84,7 +84,7 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
         evidence = named(files(folder)) | {"stderr.txt": err}
         if wrong := fault(folder, whole, older, status, to_send):
             raise Found(f"{what}: {wrong}", evidence)
-        if not early and (wrong := wrong_words(whole, status, err, to_send)):
+        if not early and (wrong := wrong_words(status, err, to_send)):
             raise Found(f"{what}: {wrong}", evidence)
         done = call(*WRITERS[name], cwd=folder)
         again = {file: (folder / file).read_bytes() for file in whole.made if (folder / file).exists()}
@@ -139,7 +139,7 @@ def fault(folder: Path, whole: Finished, older: dict[str, bytes], status: int, n
     return None
 
 
-def wrong_words(whole: Finished, status: int, err: bytes, number: int) -> str | None:
+def wrong_words(status: int, err: bytes, number: int) -> str | None:
     """Return what is wrong with how a run ended; None if nothing is."""
     expected = 130 if number == signal.SIGINT else -number
     if status not in (0, expected):

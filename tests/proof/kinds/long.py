@@ -22,7 +22,7 @@ from tests.proof.attempts import Found, Proof
 
 UNITS = (
     b"all work and no play makes jack a dull boy\n",
-    b"def f(x):\n    return x ** 2  # squared\n\n",
+    b"def f(x):\n    return x ** 2  # squared\n",
     "東京タワー、333メートル。\n".encode(),
     b"0123456789" * 3 + b"\n",
 )

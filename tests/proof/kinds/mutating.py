@@ -268,11 +268,12 @@ def change(chance: Random, data: bytes, others: Sequence[bytes]) -> tuple[str, b
         return change_texts(chance, data) if is_binary else change_lines(chance, data, others)
     if not isinstance(value, list):
         return change_lines(chance, data, others)
-    done = change_value(chance, value, [each for other in others if isinstance(each := _read_or_none(other), Pairs)])
+    done = change_value(chance, value, [each for other in others if isinstance(each := read_or_none(other), Pairs)])
     return done, write(value)
 
 
-def _read_or_none(data: bytes) -> Any:
+def read_or_none(data: bytes) -> Any:
+    """Read JSON, or give None for what is none."""
     try:
         return read(data)
     except (ValueError, RecursionError):
@@ -294,6 +295,3 @@ def mutant(chance: Random, files: Files, others: Sequence[Files]) -> tuple[list[
         how, changed[name] = change(chance, changed[name], [other[name] for other in others if name in other])
         done.append(how)
     return done, changed
-
-
-__all__ = ["Files", "Pairs", "Written", "change", "mutant", "read", "write"]

@@ -29,6 +29,10 @@ from tests.proof.child import Child, child
 from tests.proof.kinds.texts import any_bytes
 
 THREADS = 16
+"""As many as use one tokenizer, each with a text of its own."""
+
+TEXTS = 20
+"""How many texts there are, beside one that is full of new words."""
 
 NAMED = ("gpt2", "cl100k_base", "o200k_base")
 
@@ -67,7 +71,7 @@ def uses(tokenizer: Tokenizer, text: bytes) -> list[Any]:
 
 def alike(name: str, seed: int, run: Callable[[Tokenizer, list[bytes]], list[Any]]) -> str | None:
     """Return what is wrong with what ``run`` makes of texts, beside a tokenizer that one thread uses alone."""
-    texts = [text.decode("utf-8", "ignore").encode() if name not in NAMED else text for text in texts_of(seed, 30)]
+    texts = [text.decode("utf-8", "ignore").encode() if name not in NAMED else text for text in texts_of(seed, TEXTS)]
     alone = fresh(name)
     known = [text for text in texts if not unknown(alone, text)]
     expected = [uses(alone, text) for text in known]
@@ -97,7 +101,7 @@ def in_threads(name: str, seed: int) -> str | None:
     """Use one tokenizer in many threads, all of which begin at once."""
 
     def run(tokenizer: Tokenizer, texts: list[bytes]) -> list[Any]:
-        barrier = threading.Barrier(min(THREADS, len(texts)))
+        barrier = threading.Barrier(max(1, min(THREADS, len(texts))))
 
         def one(number: int) -> Any:
             if number < barrier.parties:
@@ -148,7 +152,9 @@ def forked(name: str, seed: int) -> str | None:
             over.set()
             for thread in threads:
                 thread.join()
-        return expected if not any(statuses) else [statuses] * len(texts)
+        if any(statuses):
+            raise RuntimeError(f"copies of the process ended with {statuses}")
+        return expected
 
     return alike(name, seed, run)
 
