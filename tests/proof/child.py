@@ -62,13 +62,13 @@ class Child:
         """End the process, if there is one; return its exit status, negative for a signal, None without one."""
         if self._process is None:
             return None
+        if self._pipe is not None:
+            self._pipe.close()  # at which it ends, unless it is at work
         self._process.join(0.5)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
         status: int | None = self._process.exitcode
-        if self._pipe is not None:
-            self._pipe.close()
         self._process.close()
         self._process = self._pipe = None
         return status
