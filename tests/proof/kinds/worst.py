@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from benchmarks import worst
+from benchmarks import worst as by_hand
 from bpe_cli.errors import InputError
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.differential.texts import REPRESENTATIVES, WORDS
@@ -62,12 +62,12 @@ class Desk:
     Attributes:
         tokenizers: Those that were made already.
         english: Seconds a byte of English, by tokenizer.
-        worst: The hardest text found so far, by tokenizer: times as long as English, and its unit.
+        found: The hardest text so far, by tokenizer: times as long as English, and its unit.
     """
 
     tokenizers: dict[str, Tokenizer] = field(default_factory=dict)
     english: dict[str, float] = field(default_factory=dict)
-    worst: dict[str, tuple[float, bytes]] = field(default_factory=dict)
+    found: dict[str, tuple[float, bytes]] = field(default_factory=dict)
 
     def tokenizer(self, name: str) -> Tokenizer:
         """Return a tokenizer, compiled before anything is measured."""
@@ -80,12 +80,12 @@ class Desk:
         """Return how many times as long as a byte of English one of a text takes; 0 of one without tokens."""
         tokenizer = self.tokenizer(name)
         if name not in self.english:
-            self.english[name] = measured(tokenizer, worst.english(SIZE))
+            self.english[name] = measured(tokenizer, by_hand.english(SIZE))
         try:
             tokenizer.encode(unit)
         except InputError:
             return 0.0
-        return measured(tokenizer, worst.repeated(unit, SIZE)) / self.english[name]
+        return measured(tokenizer, by_hand.repeated(unit, SIZE)) / self.english[name]
 
 
 def measured(tokenizer: Tokenizer, text: bytes) -> float:
@@ -94,7 +94,7 @@ def measured(tokenizer: Tokenizer, text: bytes) -> float:
     Raises:
         Found: if the process that encodes it ends.
     """
-    least = min(worst.one(tokenizer, text)["seconds"] for _ in range(RUNS))
+    least = min(by_hand.one(tokenizer, text)["seconds"] for _ in range(RUNS))
     if math.isnan(least):
         raise Found("encoding ends its process", {"text": text})
     return least / len(text)
@@ -104,9 +104,9 @@ def start(chance: Random, tokenizer: Tokenizer) -> bytes:
     """Return the first unit of a climb."""
     way = chance.randrange(3)
     if way == 0:
-        name = chance.choice(list(worst.TEXTS))
+        name = chance.choice(list(by_hand.TEXTS))
         random.seed(chance.getrandbits(64))  # what draws those texts
-        return worst.TEXTS[name](chance.choice((40, 1000, SIZE)))
+        return by_hand.TEXTS[name](chance.choice((40, 1000, SIZE)))
     if way == 1:
         return chance.choice(REPRESENTATIVES + WORDS).encode() * chance.choice((1, 3, 100))
     tokens = [token for _, token in tokenizer.model.vocabulary.items()] or [b"a"]
@@ -116,9 +116,9 @@ def start(chance: Random, tokenizer: Tokenizer) -> bytes:
 def changed(chance: Random, unit: bytes, tokenizer: Tokenizer) -> bytes:
     """Return a unit a little other than one."""
     tokens = [token for _, token in tokenizer.model.vocabulary.items()] or [b"a"]
-    start_, end = sorted(chance.randrange(len(unit) + 1) for _ in range(2))
-    put = chance.choice((b"", unit[start_:end] * 2, chance.choice(tokens), chance.choice(REPRESENTATIVES).encode()))
-    return (unit[:start_] + put + unit[chance.choice((start_, end)) :])[:SIZE] or b"a"
+    begins, ends = sorted(chance.randrange(len(unit) + 1) for _ in range(2))
+    put = chance.choice((b"", unit[begins:ends] * 2, chance.choice(tokens), chance.choice(REPRESENTATIVES).encode()))
+    return (unit[:begins] + put + unit[chance.choice((begins, ends)) :])[:SIZE] or b"a"
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
     """Climb once."""
     name = list(KINDS)[number % len(KINDS)]
     tokenizer, most = desk.tokenizer(name), KINDS[name].most
-    unit = start(chance, tokenizer)
+    unit = start(chance, tokenizer) or b"a"
     times = desk.times_english(name, unit)
     for _ in range(STEPS):
         other = changed(chance, unit, tokenizer)
@@ -141,19 +141,19 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
             unit, times = other, longer
     if times > most:  # once more, as another process may have had the processor's caches
         times = min(times, desk.times_english(name, unit))
-    desk.worst[name] = max(desk.worst.get(name, (0.0, b"")), (times, unit))
+    desk.found[name] = max(desk.found.get(name, (0.0, b"")), (times, unit))
     if times > most:
         raise Found(
             f"a text takes {times:.1f} times as long as English with {name}, and may take {most:.0f}; it begins "
             f"{unit[:60]!r}",
-            {"unit": unit, "text": worst.repeated(unit, SIZE)},
+            {"unit": unit, "text": by_hand.repeated(unit, SIZE)},
         )
     return Counter({"climbs": 1, "texts measured": STEPS + 1, f"climbs with {name}": 1})
 
 
 def hardest(desk: Desk) -> dict[str, tuple[float, str]]:
     """Return the hardest text of each tokenizer: times as long as English, and its beginning."""
-    return {name: (round(times, 1), repr(unit[:40])) for name, (times, unit) in desk.worst.items()}
+    return {name: (round(times, 1), repr(unit[:40])) for name, (times, unit) in desk.found.items()}
 
 
 PROOF = Proof(
