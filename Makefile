@@ -74,7 +74,7 @@ lint-rust: $(VENV)/.made
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(MANIFEST) --no-deps --quiet
 
 bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes most of an hour)
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py --journal $(VENV)/.bench-journal
 	$(BIN)/python benchmarks/render.py
 
 bench-rust: ## Measure the core's hot loops (takes a minute or two)

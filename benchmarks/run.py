@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import machine, page, results, texts
 from benchmarks.entries import Entry
+from benchmarks.journal import Journal
 from benchmarks.operations import OPERATIONS
 from benchmarks.plan import TOKENIZERS, Options, Plan
 from benchmarks.processes import WorkerFailed, children_cpu
@@ -39,25 +41,35 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def measure(options: Options, folder: Path) -> dict[str, Any]:
-    """Measure everything and give the contents of results.json."""
+def measure(options: Options, folder: Path, kept: Path | None = None) -> dict[str, Any]:
+    """Measure everything and give the contents of results.json; ``kept`` is the file of the journal."""
     began, load = time.perf_counter(), machine.load_average()
     compileall.compile_dir(ROOT / "bpe_cli", quiet=1)  # as pip does for whatever it installs
     spent: defaultdict[str, float] = defaultdict(float)
-    free = [machine.free_cores()]
-    if free[0] < results.IDLE * machine.cores():
-        say(f"note: only {free[0]} of {machine.cores()} processors are free: wall times will suffer")
     prepared = texts.prepare(options.texts, folder, ROOT, options.limit)
     if not prepared:
         raise WorkerFailed(f"there is no text called {' or '.join(options.texts)} on this machine")
     plan = Plan(options, prepared, folder, ROOT)
     entries = list(plan.entries())
+    about = {
+        "options": asdict(options),
+        "machine": machine.describe(),
+        "versions": {"python": sys.version.split()[0], **plan.versions},
+        "core": machine.core_build(),
+        "commit": machine.commit(ROOT),
+        "texts": {text.name: text.describe() for text in prepared},
+    }
+    journal = Journal(kept or folder / "journal", about)
+    journal.keep(entries)
+    journal.note_free(machine.free_cores())
+    if journal.free[-1] < results.IDLE * machine.cores():
+        say(f"note: only {journal.free[-1]} of {machine.cores()} processors are free: wall times will suffer")
     spent["preparing"] = time.perf_counter() - began
     say(f"{len(entries)} processes a round; texts and tokenizers took {spent['preparing']:.0f} s")
     for number in range(options.repetitions):
         rounds_began = time.perf_counter()
         run_all([entry for entry in entries if entry.rounds > number], spent)
-        free.append(machine.free_cores())
+        journal.note_free(machine.free_cores())
         say(f"round {number + 1} of {options.repetitions}: {time.perf_counter() - rounds_began:.0f} s")
     checking = time.perf_counter()
     plan.judge(entries)
@@ -71,15 +83,11 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "mode": options.mode,
         "repetitions": options.repetitions,
-        "machine": machine.describe(),
         "load": {"start": load, "end": machine.load_average()},
-        "free_cores": free,
+        "free_cores": journal.free,
         "seconds": {name: round(seconds, 1) for name, seconds in spent.items()}
-        | {"total": round(time.perf_counter() - began, 1), "cpu": round(children_cpu(), 1)},
-        "versions": {"python": sys.version.split()[0], **plan.versions},
-        "core": machine.core_build(),
-        "commit": machine.commit(ROOT),
-        "texts": {text.name: text.describe() for text in prepared},
+        | {"total": round(time.perf_counter() - began + journal.seconds, 1), "cpu": round(children_cpu(), 1)},
+        **{name: about[name] for name in ("machine", "versions", "core", "commit", "texts")},
     }
     return results.build(head, [cell for entry in entries for cell in entry.cells.values()])
 
@@ -137,6 +145,9 @@ def main() -> int:
     parser.add_argument("--text", action="append", choices=TEXTS, help="repeatable")
     parser.add_argument("--tokenizer", action="append", choices=TOKENIZERS, help="repeatable")
     parser.add_argument("-o", "--output", type=Path, help="where to write (default: benchmarks/results.json)")
+    parser.add_argument(
+        "--journal", type=Path, metavar="FILE", help="keep what is measured there, and go on if it was interrupted"
+    )
     arguments = parser.parse_args()
     output = arguments.output or (None if is_part(arguments) else results.PATH)
     if output is None:
@@ -144,15 +155,18 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the texts in the temporary folder go away
     try:
         with tempfile.TemporaryDirectory(prefix="bpe-bench-") as folder:
-            round_ = measure(options_of(arguments), Path(folder))
+            round_ = measure(options_of(arguments), Path(folder), arguments.journal)
     except KeyboardInterrupt:
-        say("interrupted: nothing was written")
+        kept = "the same command goes on" if arguments.journal else "--journal FILE would have kept it"
+        say(f"interrupted: no results were written; {kept}")
         return 130
     except WorkerFailed as error:
         say(f"error: nothing was measured: {error}")
         return 1
     if output is not None:
         results.save(round_, output)
+        if arguments.journal is not None:
+            arguments.journal.unlink()
         say(f"wrote {output.name}: {len(round_['cells'])} cells in {round_['seconds']['total']:.0f} s")
     print(page.rows_of_round(round_))
     return 0

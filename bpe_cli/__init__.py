@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
     from bpe_cli.jobs.convert import convert
     from bpe_cli.jobs.tokenizers import load
-    from bpe_cli.jobs.train import train
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.stages import SpecialToken
     from bpe_cli.support import __version__ as __version__
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer.model_inputs import Encoding
     from bpe_cli.tokenizer.parts import Chunk
     from bpe_cli.tokenizer.streaming import StreamDecoder
+    from bpe_cli.training import train
 
 __all__ = [
     "BpeError",
@@ -108,7 +108,7 @@ _HOMES = {
     "prepare": "calls",
     "prune": "calls",
     "segment_files": "calls",
-    "train": "jobs.train",
+    "train": "training",
 }
 
 

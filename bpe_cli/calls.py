@@ -1,7 +1,7 @@
 """The public functions: each runs one command of ``bpe`` as a single call.
 
-``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
-tokenizers, into what jobs take.
+``load``, ``convert`` and ``dump`` are jobs by themselves, and ``train`` has a module of its own. These turn what
+programs have, texts, paths and tokenizers, into what jobs take.
 
 Length: ten calls, whose docstrings are a part of docs/reference/api.md.
 """

@@ -26,7 +26,7 @@ LAYERS = (
     {"jobs"},
     {"compat", "results"},
     # What is served shows texts by views, and the command line opens it.
-    {"calls", "datasets", "playground"},
+    {"calls", "training", "datasets", "playground"},
     # The command line and other programs' frames call the library, and nothing imports them.
     {"cli", "integrations"},
 )
@@ -42,14 +42,13 @@ ALSO_ALLOWED = {
     ("jobs", "teaching"),
     ("calls", "datasets"),  # inspect looks at data sets too
 }
-# The three imports that point up, which nothing else may do. ``tokenizer.save(path)`` and
+# The two imports that point up, which nothing else may do. ``tokenizer.save(path)`` and
 # ``tokenizer.apply_chat_template(messages)`` are what programs expect of a tokenizer, and each is one line that calls
 # what knows of formats or of chats, imported when it is called. A hook that the layer above sets would be set only
 # where that was imported, and a tokenizer that comes out of a pickle in another process brings but its own module.
 UPWARDS = {
     ("bpe_cli.tokenizer.text_methods", "bpe_cli.jobs.convert"),
     ("bpe_cli.tokenizer.text_methods", "bpe_cli.chat.encoding"),
-    ("bpe_cli.jobs.train", "bpe_cli.results"),  # train(sizes=...) of programs returns a report that writes itself
 }
 # The textbook algorithms are the oracle: they share no code with what they judge, but two tables.
 TEACHING_MAY_IMPORT = {"teaching", "errors", "stages"}

@@ -423,7 +423,8 @@ def run(
     """
     from bpe_cli.cli.train_options import help_of, options_of
     from bpe_cli.engines import engine_named
-    from bpe_cli.jobs.train import TrainJob, check_compat, train_file
+    from bpe_cli.jobs.train import TrainJob, train_file
+    from bpe_cli.jobs.train_options import check_compat
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of

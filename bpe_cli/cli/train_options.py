@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.train import is_needed, options_by
+from bpe_cli.jobs.train_options import is_needed, options_by
 from bpe_cli.stages import Split
 from bpe_cli.support.messages import cannot_read, every
 from bpe_cli.trainers import TRAINERS

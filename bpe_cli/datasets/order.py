@@ -13,8 +13,7 @@ import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.errors import UsageError
-from bpe_cli.support.lazy_modules import optional
+from bpe_cli.support.lazy_modules import numpy_to
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,10 +30,7 @@ def numpy() -> Any:
     Raises:
         UsageError: if it is not installed.
     """
-    module = optional("numpy")
-    if module is None:
-        raise UsageError("cannot read a data set: NumPy is not installed", hint="pip install numpy")
-    return module
+    return numpy_to("read a data set")
 
 
 class Order:

@@ -18,6 +18,20 @@ def optional(module: str) -> Any | None:
         return None
 
 
+def numpy_to(task: str) -> Any:
+    """Return NumPy, which a task needs.
+
+    Raises:
+        UsageError: if it is not installed.
+    """
+    module = optional("numpy")
+    if module is None:
+        from bpe_cli.errors import UsageError
+
+        raise UsageError(f"cannot {task}: NumPy is not installed", hint="pip install numpy")
+    return module
+
+
 class Modules(Mapping[str, "Any"]):
     """Modules with the same interface, by name and in order.
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.support.lazy_modules import optional
+from bpe_cli.support.lazy_modules import numpy_to
 from bpe_cli.surgery.operation import SCHEMA, Operation
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ def numpy() -> Any:
     Raises:
         UsageError: if it is not installed.
     """
-    module = optional("numpy")
-    if module is None:
-        raise UsageError("cannot change embeddings: NumPy is not installed", hint="pip install numpy")
-    return module
+    return numpy_to("change embeddings")
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def replace_tokens(
     min_frequency: int | None = None,
     progress: Progress | None = None,
 ) -> Operation:
-    """Give the ids of the least used leaves to new tokens, learnt from a corpus.
+    """Replace the least used leaves: new tokens, learnt from a corpus, take over their ids.
 
     A token that goes and is learnt again keeps its id. If the corpus gives fewer new tokens, fewer leaves go.
     ``old_to_new`` is None for ids whose token went; ``made_of`` is what the new token's text was before.

@@ -28,7 +28,7 @@ from bpe_cli.jobs.merge_counts import FAN_IN
 from bpe_cli.jobs.parts.doing import PartsFolder
 from bpe_cli.jobs.prepare import Prepared, PrepareOptions, prepare
 from bpe_cli.jobs.tally_parts import ByParts
-from bpe_cli.jobs.train import options_for
+from bpe_cli.jobs.train_options import options_for
 from bpe_cli.support.listening import SILENCE, Listener
 from tests.cli_runner import signals, surroundings
 from tests.killing import wait_for

@@ -75,7 +75,9 @@ def cuts_of(tokenizer: Tokenizer, text: bytes) -> ClusterCuts:
     if text.isascii():
         return cluster_cuts(text, ())
     pieces = tokenizer.engine.pieces(text)
-    return cluster_cuts(text, (*pieces.source_starts, *pieces.source_ends))
+    # Where one ends and none begins, the text between was left out, such as an accent that a normalizer strips.
+    met = {*pieces.source_starts} & {*pieces.source_ends}
+    return cluster_cuts(text, met)
 
 
 def better_pattern(text: bytes, cut: int) -> str | None:

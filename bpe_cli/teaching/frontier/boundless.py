@@ -169,7 +169,7 @@ class Training:
                 self.stretches_with.setdefault(piece, set()).add(number)
 
     def _pairs_to_learn(self, word: tuple[bytes, ...]) -> Iterator[Pair]:
-        """Yield the pairs whose product is no token yet."""
+        """Yield the pairs whose product is not a token yet."""
         return (pair for pair in pairs_of(word) if pair[0] + pair[1] not in self.vocabulary)
 
     def _unlocked_pairs(self, stretch: tuple[bytes, ...]) -> Iterator[Pair]:
@@ -188,7 +188,7 @@ class Training:
                 return
 
     def add(self, product: bytes) -> None:
-        """Give a product an id; other pairs that would make it are not looked at any more."""
+        """Give a product an id; from then on, other pairs that would make it are passed over."""
         self.vocabulary[product] = None
         for place in range(1, len(product)):
             self.words.forget((product[:place], product[place:]))

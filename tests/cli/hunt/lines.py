@@ -84,6 +84,10 @@ POOLS: dict[str, tuple[str, ...]] = {
     "[NAME=]FILE": (*NEW_FILES, "new.png", "lengths=new.svg", "use=new.png", "ratios=new.svg", "nosuch=new.svg", "="),
     "A:B": ("1:2", "1", "2:1", "0", "x", "99999:100000"),
     "PERCENT": ("1%", "total: 0%", "-1%", "x"),
+    "N,...": ("300", "260,300", "300,260,80", "300,300", "x", ""),
+    "NAME=INPUT": ("en=plain.txt", "xx=tricky.txt", "en=missing.txt", "plain.txt", "="),
+    "NAME=N": ("en=3", "xx=1/2", "xx=1.5", "en=0", "nosuch=2", "en"),
+    "A": ("0", "0.3", "1", "2", "nan", "x"),
 }  # fmt: skip
 """Values by what the help calls them; ``FILE`` is told apart by the option's name below."""
 
@@ -98,6 +102,9 @@ FILES: dict[str, tuple[str, ...]] = {
     "html": NEW_FILES,
     "add_tokens": ("tokens.txt", "tools.json", "missing"),
     "id_map": NEW_FILES,
+    "valid": ("plain.txt", "tricky.txt", "missing.txt"),
+    "svg": NEW_FILES,
+    "png": ("new.png", *NEW_FILES),
 }
 """Values of the options whose metavar is FILE."""
 
@@ -143,6 +150,12 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("compare", "json"): (("tokenizer", "gpt2"),),
     ("inspect", "token"): (("tokenizer", "bbpe.json"),),
     **{("train", name): (("steps", None),) for name in ("pairs", "full", "json", "html")},
+    ("train", "valid"): (("vocab_size", "260,300"), ("output", "new-{size}.json")),
+    **{
+        ("train", name): (("valid", "plain.txt"), ("vocab_size", "260,300"))
+        for name in ("d_model", "svg", "png", "plot")
+    },
+    **{("train", name): (("language", "en=plain.txt"), ("language", "xx=tricky.txt")) for name in ("weight", "alpha")},
     **{("train", name): (("counts_dir", "missing"),) for name in ("part", "part_size", "overwrite")},
     ("compare", "pivot"): (("parallel", "en=plain.txt"), ("parallel", "xx=tricky.txt")),
     ("compare", "diff"): (("tokenizer", "gpt2"),),

@@ -16,7 +16,7 @@ from bpe_cli.cli.train_options import help_of, options_of, parse
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import FORMATS
 from bpe_cli.jobs.count import check_matches
-from bpe_cli.jobs.train import check_compat
+from bpe_cli.jobs.train_options import check_compat
 from bpe_cli.stages import Split
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, bpe, compats_of, unigram
 from bpe_cli.trainers.counts import new_counts

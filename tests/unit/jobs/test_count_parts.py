@@ -1,4 +1,7 @@
-"""Counts that are made part by part are those of one run, are never made twice, and are never taken for others."""
+"""Counts that are made part by part are those of one run, are never made twice, and are never taken for others.
+
+Length: one small folder of inputs that all of it is tried on.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,11 @@ from bpe_cli.jobs.merge_counts import FAN_IN, merge_in_tree
 from bpe_cli.jobs.parts import Share, divide
 from bpe_cli.jobs.parts.doing import PartsFolder, extended
 from bpe_cli.jobs.parts.kept import KeptParts
-from bpe_cli.jobs.train import TrainJob, options_for, train, train_file
+from bpe_cli.jobs.train import TrainJob, train_file
+from bpe_cli.jobs.train_options import options_for
 from bpe_cli.trainers import ALGORITHMS
 from bpe_cli.trainers.counts import items_of
+from bpe_cli.training import train
 from tests.cli.test_killed_between import NO_SUCH_STEP, interrupted
 from tests.cli_runner import call, error
 

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli import trainers
+from bpe_cli import trainers, training
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, OutputError, TrainingError, UsageError
 from bpe_cli.formats import dump
-from bpe_cli.jobs.train import TrainJob, options_for, train, train_file
+from bpe_cli.jobs.train import TrainJob, train_file
+from bpe_cli.jobs.train_options import options_for
 from bpe_cli.stages import NFC, Lowercase, Split
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.trainers import ALGORITHMS, bbpe, bpe, sentencepiece, unigram
+from bpe_cli.training import train
 from bpe_cli.views.training_steps import training_lines
 from tests.cli_runner import call
 
@@ -60,9 +62,7 @@ def test_texts_files_and_the_command_give_the_same(algorithm, tmp_path):
 
 
 def test_many_texts_are_counted_in_blocks(monkeypatch):
-    from bpe_cli.jobs import train as job
-
-    monkeypatch.setattr(job, "_BLOCK_BYTES", 5)
+    monkeypatch.setattr(training, "_BLOCK_BYTES", 5)
     words = TEXT.split()
     assert train(words, vocab_size=262) == trainers.train(words, bbpe.Options(262))
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.train import train
 from bpe_cli.trainers.base import reservoir
+from bpe_cli.training import train
 
 ENGLISH = ["low lower lowest newest newest widest"] * 40
 THAI = ["กินข้าว กินน้ำ ข้าวผัด"] * 7

@@ -34,6 +34,14 @@ def test_worked_example():
     assert cluster_cuts(b"", []).share == 0
 
 
+def test_a_mark_that_a_normalizer_strips_is_not_cut_off():
+    bert = train(["cafe"], algorithm="wordpiece", vocab_size=60)
+    text = "cafe\u0301 au lait, de\u0301ja\u0300".encode()
+    pieces = bert.engine.pieces(text)
+    assert {*pieces.source_ends} - {*pieces.source_starts} > {4}
+    assert cuts_of(bert, text).cut == 0
+
+
 @given(st.text("กี่ा斯é\u0301\u200d👩🇩a \r\n", max_size=20), st.lists(st.integers(0, 60)))
 def test_against_the_definition(text, places):
     regex = needs("regex")

@@ -1,0 +1,356 @@
+"""``train``, as programs call it: on texts or files, with the options of the algorithms as keywords."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.count import count_corpus
+from bpe_cli.jobs.mixing import Mixture, Sampled, Weight, mixed, number_of
+from bpe_cli.jobs.spilling import Counted, count_within, in_memory
+from bpe_cli.jobs.train_options import options_for
+from bpe_cli.jobs.train_sizes import measured_curve, trained_sizes
+from bpe_cli.support.core_arguments import list_of, one_of, pair_of, whole_number, wrong_type
+from bpe_cli.support.listening import SILENCE, Listener, heard
+from bpe_cli.support.ordered_threads import usable_threads
+from bpe_cli.trainers import trainer_for
+from bpe_cli.trainers.base import sample as sampled
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Source
+    from bpe_cli.corpus.source import Documents
+    from bpe_cli.engines.base import Engine
+    from bpe_cli.results import SizesReport
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Tokenizer
+
+    Corpus: TypeAlias = Iterable[str | bytes] | os.PathLike[str] | Iterable[os.PathLike[str]]
+
+
+@overload
+def train(
+    corpus: Corpus | Mapping[str, Corpus],
+    algorithm: str = "bbpe",
+    *,
+    documents: Documents | None = None,
+    field: str = "text",
+    member: str | None = None,
+    counts_dir: str | os.PathLike[str] | None = None,
+    share: None = None,
+    engine: str = "local",
+    processes: int | None = None,
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    target: str | None = None,
+    weights: Mapping[str, Weight] | None = None,
+    alpha: Weight | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    sizes: None = None,
+    held_out: None = None,
+    d_model: None = None,
+    listener: Listener = SILENCE,
+    **options: Any,
+) -> Tokenizer: ...
+@overload
+def train(
+    corpus: Corpus | Mapping[str, Corpus],
+    algorithm: str = "bbpe",
+    *,
+    documents: Documents | None = None,
+    field: str = "text",
+    member: str | None = None,
+    counts_dir: str | os.PathLike[str] | None = None,
+    share: None = None,
+    engine: str = "local",
+    processes: int | None = None,
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    target: str | None = None,
+    weights: Mapping[str, Weight] | None = None,
+    alpha: Weight | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    sizes: Sequence[int],
+    held_out: Corpus | None = None,
+    d_model: int | None = None,
+    listener: Listener = SILENCE,
+    **options: Any,
+) -> SizesReport: ...
+@overload
+def train(
+    corpus: Corpus,
+    algorithm: str = "bbpe",
+    *,
+    documents: Documents | None = None,
+    field: str = "text",
+    member: str | None = None,
+    counts_dir: str | os.PathLike[str],
+    share: tuple[int, int],
+    engine: str = "local",
+    processes: int | None = None,
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    target: str | None = None,
+    weights: None = None,
+    alpha: None = None,
+    sample: None = None,
+    seed: int = 0,
+    sizes: None = None,
+    held_out: None = None,
+    d_model: None = None,
+    listener: Listener = SILENCE,
+    **options: Any,
+) -> None: ...
+def train(
+    corpus: Corpus | Mapping[str, Corpus],
+    algorithm: str = "bbpe",
+    *,
+    documents: Documents | None = None,
+    field: str = "text",
+    member: str | None = None,
+    counts_dir: str | os.PathLike[str] | None = None,
+    share: tuple[int, int] | None = None,
+    engine: str = "local",
+    processes: int | None = None,
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    target: str | None = None,
+    weights: Mapping[str, Weight] | None = None,
+    alpha: Weight | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    sizes: Sequence[int] | None = None,
+    held_out: Corpus | None = None,
+    d_model: int | None = None,
+    listener: Listener = SILENCE,
+    **options: Any,
+) -> Tokenizer | SizesReport | None:
+    """Train a tokenizer on texts, or on files.
+
+    >>> tokenizer = train(["low lower lowest"] * 3, vocab_size=258)
+    >>> [tokenizer.token_bytes(token_id) for token_id in (256, 257)]
+    [b'lo', b'low']
+    >>> train(["hug pug hugs"], "bpe", vocab_size=20, compat="sentencepiece").model.kind
+    'bpe-scores'
+    >>> several = train(["low lower lowest"] * 3, sizes=[257, 258], held_out=["lowest"])
+    >>> several.tokenizers[258] == tokenizer, [each.tokens for each in several.curve.sizes]
+    (True, [5, 4])
+
+    Args:
+        corpus: Texts, each a document (``str``, or ``bytes`` in UTF-8), from a list or any iterable; or files: one
+            ``pathlib.Path`` or several. A ``str`` is always a text, so files must be given as paths. Folders and glob
+            patterns work as on the command line. Corpora with names are a mapping of these.
+        algorithm: One of the algorithms of ``bpe train -a``. Its option ``compat`` follows another library's rules.
+        documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
+            ``jsonl``. None means lines for the algorithms that learn from lines, and whole files for all others.
+        field: The JSON field or the table column that holds the text.
+        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+            folders.
+        counts_dir: A folder that keeps the counts of the files, part by part. Counts that are already there are used
+            again; the tokenizer is the same.
+        share: (K, N) counts every N-th part only, starting with the K-th, when N machines share the work. Nothing is
+            trained then, and None is returned; a last call without it trains.
+        engine: What runs the parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Never changes the
+            result.
+        processes: Number of parts counted at a time, each in a process of its own. None means one process with
+            ``threads``, or as many as the cluster has room for.
+        max_memory: Bytes of memory that the counts may take.
+        threads: Number of threads. Never changes the result.
+        target: The library that must be able to read the tokenizer exactly: ``llama.cpp``, ``transformers``,
+            ``tiktoken`` or ``sentencepiece``. It sets the options that are not given.
+        weights: How often a corpus with a name counts: a number such as 3, 1.5 or "3/2"; 1 if not given. Fractions
+            are brought to whole numbers, by the same factor for all corpora.
+        alpha: Count corpora so that their shares p of all text become proportional to p ** alpha (temperature
+            sampling), 0 to 1, in place of weights.
+        sample: The number of documents to draw from each corpus; None for all of them.
+        seed: Where the draw begins.
+        sizes: Train vocabularies of several sizes on the same counts, in one training where sizes nest, in place of
+            ``vocab_size``.
+        held_out: Texts or files to measure the vocabularies of several sizes on; they are not trained on.
+        d_model: The dimension of an embedding, whose parameters are measured too.
+        listener: Receives progress and notes.
+        options: The algorithm's own options: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and
+            patterns may be given by name, as on the command line.
+
+    Returns:
+        The tokenizer; None if only a share of the parts was counted. With ``sizes``, the ``tokenizers`` by their sizes,
+        and the ``curve`` that the held-out text gives, with ``to_json()``, ``to_markdown()`` and ``to_svg()``.
+
+    Raises:
+        TypeError: if the corpus is a single str, or neither texts nor paths.
+        UsageError: if the algorithm or an option does not exist, a value has the wrong type, or an option about parts
+            is given without ``counts_dir``.
+        TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
+        InputError: if a file cannot be read.
+    """
+    for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):
+        if not isinstance(value, str):
+            raise wrong_type(name, "a str", value)
+    if documents is not None:
+        one_of("documents", documents, ("whole", "lines", "jsonl"))
+    threads = usable_threads(whole_number("threads", threads, 1))
+    max_memory, listener = whole_number("max_memory", max_memory, 1), heard(listener)
+    if target is not None:
+        from bpe_cli.jobs.targets import chosen_for
+
+        algorithm, chosen = chosen_for(target, algorithm)
+        options = chosen | options
+    wanted = None if sizes is None else _sizes_of(sizes, options)
+    if wanted is None and (held_out is not None or d_model is not None):
+        raise UsageError("`held_out` and `d_model` measure several sizes", hint="`sizes=[8000, 16000]` names them")
+    made = options_for(algorithm, options if wanted is None else options | {"vocab_size": wanted[-1]})
+    trainer, runner = trainer_for(made), _engine(engine, processes, threads)
+    if counts_dir is None and (share is not None or engine != "local" or processes is not None):
+        name = "share" if share is not None else "engine" if engine != "local" else "processes"
+        raise UsageError(f"`{name}` needs `counts_dir`")
+    named = corpus if isinstance(corpus, Mapping) else {}
+    if weights is not None and not isinstance(weights, Mapping):
+        raise wrong_type("weights", "a dict of numbers by name", weights)
+    mixture = Mixture(
+        {name: number_of(f"the weight of {name!r}", weight) for name, weight in (weights or {}).items()},
+        None if alpha is None else number_of("`alpha`", alpha),
+    )
+    mixture.check_names(list(named))
+    drawn = None if sample is None else Sampled(whole_number("sample", sample, 1), whole_number("seed", seed))
+    if counts_dir is not None and (named or drawn is not None):
+        raise UsageError("`counts_dir` keeps counts of all documents of one corpus", hint="leave it out")
+
+    def source_of(items: Iterator[object]) -> Source:
+        from bpe_cli.corpus import Source
+
+        return Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
+
+    def counted_in(one: object) -> Counted:
+        first, items = _looked_into(one)
+        if isinstance(first, os.PathLike):
+            return count_corpus(
+                source_of(items), made, max_memory=max_memory, threads=threads, sampled=drawn, listener=listener
+            )
+        blocks = _blocks(items, trainer.takes_lines(made))
+        chosen = blocks if drawn is None else sampled(blocks, drawn.size, drawn.seed)
+        return count_within(trainer, chosen, made, max_memory=max_memory, threads=threads, listener=listener)
+
+    if named:
+        each = [(name, counted_in(one)) for name, one in named.items()]
+        counted = mixed(each, mixture, max_memory, listener=listener)
+    elif counts_dir is not None:
+        first, items = _looked_into(corpus)
+        if not isinstance(first, os.PathLike):
+            raise UsageError("`counts_dir` is for files, and the corpus is texts", hint="write them to a file")
+        from bpe_cli.jobs.count_parts import add_up, count_parts
+        from bpe_cli.jobs.parts import Share
+        from bpe_cli.jobs.parts.doing import PartsFolder
+
+        place = PartsFolder(os.fsdecode(counts_dir), None if share is None else Share(*pair_of("share", share)))
+        source = source_of(items)
+        count_parts(source, made, place, max_memory=max_memory, engine=runner, listener=listener)
+        if share is not None:
+            return None
+        counted, made = add_up(place.path, made, max_memory, engine=runner, listener=listener)
+    else:
+        counted = counted_in(corpus)
+    counts = in_memory(counted, max_memory)
+    if wanted is None:
+        tokenizer = trainer.train(counts, made, threads=threads).tokenizer
+        _check_target(tokenizer, target)
+        return tokenizer
+    several = trained_sizes(counts, made, wanted, threads=threads, listener=listener)
+    tokenizers = {size: trained.tokenizer for size, trained in zip(wanted, several, strict=True)}
+    for tokenizer in tokenizers.values():
+        _check_target(tokenizer, target)
+    return _measured(tokenizers, held_out, d_model, source_of, threads, listener)
+
+
+def _sizes_of(sizes: Sequence[int], options: dict[str, Any]) -> tuple[int, ...]:
+    """Return several sizes, ascending."""
+    wanted = tuple(sorted(whole_number("sizes", size, 1) for size in list_of("sizes", sizes, "numbers")))
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise UsageError("`sizes` are different numbers, one at least", hint="sizes=[8000, 16000, 32000]")
+    if "vocab_size" in options:
+        raise UsageError("`sizes` and `vocab_size` both say how many tokens", hint="give one of them")
+    return wanted
+
+
+def _check_target(tokenizer: Tokenizer, target: str | None) -> None:
+    if target is not None:
+        from bpe_cli.jobs.targets import check_target
+
+        check_target(tokenizer, target, finished=True)
+
+
+def _measured(
+    tokenizers: dict[int, Tokenizer],
+    held_out: Corpus | None,
+    d_model: int | None,
+    source_of: Callable[[Iterator[object]], Source],
+    threads: int,
+    listener: Listener,
+) -> SizesReport:
+    """Return several tokenizers with what held-out text tells of them."""
+    from bpe_cli.results import SizesReport
+
+    if held_out is None:
+        return SizesReport(tokenizers)
+    first, items = _looked_into(held_out)
+    text = source_of(items) if isinstance(first, os.PathLike) else list(_blocks(items, False))
+    dimension = None if d_model is None else whole_number("d_model", d_model, 1)
+    curve = measured_curve(tokenizers.items(), text, dimension, threads=threads, listener=listener)
+    return SizesReport(tokenizers, curve)
+
+
+def _engine(name: str, processes: int | None, threads: int) -> Engine:
+    from bpe_cli.engines import engine_named
+
+    if not isinstance(name, str):
+        raise wrong_type("engine", "a str", name)
+    count = None if processes is None else whole_number("processes", processes, 1)
+    return engine_named(name, threads if count is None and name == "local" else count)
+
+
+def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
+    """Return the first text of a corpus, and an iterator over all of it."""
+    if isinstance(corpus, (str, bytes, bytearray, memoryview)):
+        raise TypeError(
+            "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
+            "or a file as pathlib.Path(name)"
+        )
+    if isinstance(corpus, os.PathLike):
+        return corpus, iter((corpus,))
+    if not isinstance(corpus, Iterable):
+        raise TypeError(f"the corpus is texts or paths, and not of type {type(corpus).__name__}")
+    items = iter(corpus)
+    first = next(items, None)
+    return first, iter(()) if first is None else chain((first,), items)
+
+
+def _path(item: object) -> str:
+    if not isinstance(item, os.PathLike):
+        raise TypeError(f"the corpus begins with a path, and goes on with a {type(item).__name__}: give paths alone")
+    return os.fsdecode(item)
+
+
+_BLOCK_BYTES = 1 << 23
+
+
+def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
+    """Yield texts as blocks of documents."""
+    from bpe_cli.support.blocks import Block
+
+    waiting: list[bytes] = []
+    size = 0
+    for text in texts:
+        if not isinstance(text, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a text of the corpus is a str or bytes, and not of type {type(text).__name__}")
+        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+        waiting += data.splitlines() if as_lines else [data]
+        size += len(data)
+        if size >= _BLOCK_BYTES:
+            yield Block.of(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield Block.of(waiting)
