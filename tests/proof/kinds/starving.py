@@ -194,14 +194,15 @@ def fault(
     whole: Finished, done: subprocess.CompletedProcess[bytes], left: dict[str, bytes], lacking: Starved
 ) -> str | None:
     """Return what is wrong with a run that lacked something; None if nothing is."""
-    if done.returncode not in (0, 2) or b"Traceback" in done.stderr:
+    unloaded = done.returncode == 70 and done.stderr.startswith(b"error: bpe cannot be loaded: ")
+    if not (done.returncode in (0, 2) or unloaded) or b"Traceback" in done.stderr:
         return f"status {done.returncode}, {done.stderr[-400:]!r}"
     if done.returncode == 0:
         same = left == whole.made and (done.stdout == whole.out or lacking.restyled)
         return None if same else f"status 0, but it left {sorted(left)}, not all of them as they should be"
     if not lacking.mute and done.stderr.count(b"error: ") != 1:
-        return f"status 2, but it says {done.stderr[-400:]!r}"
-    return f"status 2, and it left {sorted(left)}" if left else None
+        return f"status {done.returncode}, but it says {done.stderr[-400:]!r}"
+    return f"status {done.returncode}, and it left {sorted(left)}" if left else None
 
 
 PROOF = Proof(
@@ -209,7 +210,7 @@ PROOF = Proof(
     claim="Every command runs with hardly more address space than Python itself needs, with few descriptors, short "
     "files, a small stack, no more threads, a clock that jumps, without a home or a folder for temporary files, with "
     "variables that make no sense, and with closed streams. It does its work, byte for byte, or ends with status 2, "
-    "one message, and nothing left behind.",
+    "one message, and nothing left behind; with status 70 and such a message if Python cannot load all modules.",
     begin=begin,
     attempt=attempt,
 )
