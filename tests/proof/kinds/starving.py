@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from random import Random
 
@@ -22,8 +23,11 @@ from tests.proof.kinds.runs import Runs
 
 MEGABYTE = 1 << 20
 
-SLACK = 1.2
-"""How many times the memory that Python alone needs to start a program has at least."""
+ENOUGH = 64 * MEGABYTE
+"""Address space in which every short run does its work or says that it cannot."""
+
+LONGER_TEXT = b" ".join(b"%x" % (number * 0x9E3779B97F4A7C15 % 2**44) for number in range(150_000))
+"""Words of which no two are alike, so that caches and tables grow."""
 
 ODD_VARIABLES = {
     "COLUMNS": ("", "0", "-1", "1", "99999999999", "x"),
@@ -54,6 +58,8 @@ class Starved:
         begin: Runs in its process before it begins.
         mute: Whether nobody sees what it says: stderr is closed.
         restyled: Whether what it shows may look otherwise: its width, colours and characters are others.
+        longer: Whether it has more to do than the others.
+        may_abort: Whether SIGABRT may end it, as it does where one of the core's smaller allocations is refused.
     """
 
     kind: str
@@ -62,6 +68,8 @@ class Starved:
     begin: Callable[[], None] | None = None
     mute: bool = False
     restyled: bool = False
+    longer: bool = False
+    may_abort: bool = False
 
 
 def limited(name: str, most: int) -> Callable[[], None]:
@@ -91,10 +99,13 @@ def least(limit: str, low: int, high: int) -> int:
 
 
 def little_memory(chance: Random, _: Path) -> Starved:
-    """Limit the address space: to hardly more than Python needs, up to a gigabyte."""
-    needed = int(least("RLIMIT_AS", 8 * MEGABYTE, 1024 * MEGABYTE) * SLACK)
-    most = int(needed * chance.choice((1, 1.1, 1.3, 2, 3)) * chance.uniform(1, 1.5))
-    return Starved("address space", f"{most >> 20} MB", begin=limited("RLIMIT_AS", most))
+    """Limit the address space: to what Python itself hardly starts with, or to what a longer text may not fit into."""
+    longer = chance.random() < 0.5
+    most = int(chance.uniform(1, 4) * ENOUGH if longer else chance.uniform(0.5, 2) * ENOUGH)
+    return Starved(
+        "address space for a longer text" if longer else "address space", f"{most >> 20} MB",
+        begin=limited("RLIMIT_AS", most), longer=longer, may_abort=longer or most < ENOUGH,
+    )  # fmt: skip
 
 
 def few_descriptors(chance: Random, _: Path) -> Starved:
@@ -154,39 +165,47 @@ KINDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class Desk:
-    """What all attempts share: the runs, and what refuses threads."""
+    """What all attempts share: the runs, those on a longer text, and what refuses threads."""
 
-    runs: Runs
-    library: Path
+    def __init__(self, folder: Path) -> None:
+        """Compile what refuses threads."""
+        self._folder = folder
+        self.library = build(folder)
+        self.runs = Runs(folder / "runs")
+
+    @cached_property
+    def longer(self) -> Runs:
+        """The runs on a longer text."""
+        return Runs(self._folder / "longer", LONGER_TEXT)
 
 
 @contextmanager
 def begin(folder: Path) -> Iterator[Desk]:
-    """Compile what refuses threads."""
+    """Write what the runs read."""
     posix("resource", NO_LIMITS)
-    library = build(folder)
-    yield Desk(Runs(folder / "runs"), library)
+    yield Desk(folder)
 
 
 def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
     """Run a command that lacks something."""
     lacking = KINDS[number % len(KINDS)](chance, desk.library)
     name = chance.choice(list(RUNS))
-    whole = desk.runs.whole(name)
+    runs = desk.longer if lacking.longer else desk.runs
+    whole = runs.whole(name)
     try:
         done = subprocess.run(
-            [*COMMAND, *RUNS[name]], cwd=desk.runs.folder, env=surroundings(lacking.env), stdin=subprocess.DEVNULL,
+            [*COMMAND, *RUNS[name]], cwd=runs.folder, env=surroundings(lacking.env), stdin=subprocess.DEVNULL,
             capture_output=True, check=False, timeout=120, preexec_fn=lacking.begin,
         )  # fmt: skip
-        left = desk.runs.left(name)
+        left = runs.left(name)
     finally:
         whole.clean()
     if wrong := fault(whole, done, left, lacking):
         evidence = named(left) | {"stderr.txt": done.stderr, "stdout.txt": done.stdout}
         raise Found(f"`bpe {' '.join(RUNS[name])}` with {lacking.kind}: {lacking.detail}: {wrong}", evidence)
-    ended = "did their work" if done.returncode == 0 else "said what they lack"
+    ends = {0: "did their work", -signal.SIGABRT: "were ended by SIGABRT"}
+    ended = ends.get(done.returncode, "said what they lack")
     return Counter({"runs": 1, f"runs short of: {lacking.kind}": 1, f"runs that {ended}": 1})
 
 
@@ -194,6 +213,8 @@ def fault(
     whole: Finished, done: subprocess.CompletedProcess[bytes], left: dict[str, bytes], lacking: Starved
 ) -> str | None:
     """Return what is wrong with a run that lacked something; None if nothing is."""
+    if done.returncode == -signal.SIGABRT and lacking.may_abort:
+        return f"SIGABRT, and it left {sorted(left)}" if left else None
     unloaded = done.returncode == 70 and done.stderr.startswith(b"error: bpe cannot be loaded: ")
     if not (done.returncode in (0, 2) or unloaded) or b"Traceback" in done.stderr:
         return f"status {done.returncode}, {done.stderr[-400:]!r}"
@@ -207,10 +228,12 @@ def fault(
 
 PROOF = Proof(
     title="Starved",
-    claim="Every command runs with hardly more address space than Python itself needs, with few descriptors, short "
-    "files, a small stack, no more threads, a clock that jumps, without a home or a folder for temporary files, with "
-    "variables that make no sense, and with closed streams. It does its work, byte for byte, or ends with status 2, "
-    "one message, and nothing left behind; with status 70 and such a message if Python cannot load all modules.",
+    claim="Every command runs in 32 MB to 256 MB of address space, with few descriptors, short files, a small stack, "
+    "no more threads, a clock that jumps, without a home or a folder for temporary files, with variables that make no "
+    "sense, and with closed streams. It does its work, byte for byte, or ends with status 2, one message, and nothing "
+    "left behind; with status 70 and such a message if Python cannot load all modules. One end is not what it should "
+    "be: in less than 64 MB, or with a longer text (2 MB of words that are all different), SIGABRT ends a run where "
+    "one of the core's smaller allocations is refused. It leaves nothing behind, and is counted.",
     begin=begin,
     attempt=attempt,
 )
