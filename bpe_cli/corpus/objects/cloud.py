@@ -34,8 +34,10 @@ class CloudStore:
 
         Raises:
             InputError: if obstore is not installed.
-            UsageError: if there is no bucket in the URL, or obstore cannot make sense of the environment.
+            UsageError: if there is no bucket in the URL, or a password, or obstore cannot make sense of the environment.
         """
+        if "@" in bucket:
+            raise UsageError("a URL with a password in it would stand in every record of what was read")
         library, errors = optional("obstore"), optional("obstore.exceptions")
         if library is None or errors is None:
             raise InputError(

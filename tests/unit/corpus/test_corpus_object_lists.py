@@ -77,8 +77,10 @@ def test_a_url_that_is_not_complete(shelf: Shelf, url: str, said: str) -> None:
 
 
 def test_a_password_would_be_written_down(shelf: Shelf) -> None:
-    with pytest.raises(UsageError, match="password"):
-        Inputs.resolve([shelf.url.replace("//", "//me:secret@") + "/bucket/a.txt"])
+    for url in (shelf.url.replace("//", "//me:secret@") + "/bucket/a.txt", "s3://me:secret@bucket/a.txt"):
+        with pytest.raises(UsageError, match="password") as caught:
+            Inputs.resolve([url])
+        assert "secret" not in f"{caught.value}{caught.value.hint}"
 
 
 # -- finding ------------------------------------------------------------------------------------------
