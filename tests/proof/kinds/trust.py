@@ -78,11 +78,10 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 SECRET = "s3cr3t-9f2c"
 
 URLS = (
-    f"http://name:{SECRET}@127.0.0.1:9/a.txt", f"http://127.0.0.1:9/a.txt?X-Amz-Signature={SECRET}",
-    f"http://{SECRET}@127.0.0.1:9/a.txt", f"s3://name:{SECRET}@bucket/a.txt", f"az://c/a.txt?sig={SECRET}",
-    f"gs://name:{SECRET}@bucket/a.txt",
+    f"http://name:{SECRET}@127.0.0.1:9/a.txt", f"http://{SECRET}@127.0.0.1:9/a.txt", f"https://a:{SECRET}@[::1]:9/b/",
+    f"s3://name:{SECRET}@bucket/a.txt", f"az://{SECRET}@c/a.txt", f"gs://name:{SECRET}@bucket/a.txt",
 )  # fmt: skip
-"""Addresses that hold what nobody may read in a message; nothing listens where they lead."""
+"""Addresses that hold what nobody may read in a message; signed URLs are shown and recorded, as the docs say."""
 
 
 def special_tokens(_: Desk, chance: Random) -> Counter[str]:
@@ -260,7 +259,7 @@ PROOF = Proof(
     claim="No text becomes a special token unless somebody asks, whatever the flags, normalizers and models; no "
     "message of a conversation forges one that its template writes. Templates that try the published ways out of a "
     "sandbox see no object of Python, and what makes much of little is stopped. A hostile text is shown without what a "
-    "terminal or a browser obeys. Secrets in addresses stand in no message. What an archive expands to takes no memory "
+    "terminal or a browser obeys. Passwords in addresses stand in no message. What an archive expands to takes no memory "
     "of its own.",
     begin=begin,
     attempt=attempt,
