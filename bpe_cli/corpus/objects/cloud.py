@@ -34,7 +34,7 @@ class CloudStore:
 
         Raises:
             InputError: if obstore is not installed.
-            UsageError: if there is no bucket in the URL, or a password, or obstore cannot make sense of the environment.
+            UsageError: if the URL has no bucket or a password, or obstore cannot make sense of the environment.
         """
         if "@" in bucket:
             raise UsageError("a URL with a password in it would stand in every record of what was read")

@@ -259,8 +259,8 @@ PROOF = Proof(
     claim="No text becomes a special token unless somebody asks, whatever the flags, normalizers and models; no "
     "message of a conversation forges one that its template writes. Templates that try the published ways out of a "
     "sandbox see no object of Python, and what makes much of little is stopped. A hostile text is shown without what a "
-    "terminal or a browser obeys. Passwords in addresses stand in no message. What an archive expands to takes no memory "
-    "of its own.",
+    "terminal or a browser obeys. Passwords in addresses stand in no message. What an archive expands to takes no "
+    "memory of its own.",
     begin=begin,
     attempt=attempt,
 )
