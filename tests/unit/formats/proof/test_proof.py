@@ -66,13 +66,13 @@ def test_an_unknown_token_that_is_an_ordinary_piece(unknown, tmp_path):
     assert written == ["bpe.json", "gguf"]
 
 
-def merging(*scores: float) -> Tokenizer:
+def merging(*scores: float, kinds: bytes = bytes([2, 1, 1, 1, 1, 1])) -> Tokenizer:
     pieces = ["<unk>", "▁", "a", "b", "ab", "▁ab"]
     model = ScoredBpe(
         Vocabulary.from_tokens([b"", *(piece.encode() for piece in pieces[1:])]),
         array("d", scores),
         0,
-        bytes([2, *[1] * 5]),
+        kinds,
     )
     like = trained("bpe sentencepiece")
     return replace(
@@ -92,6 +92,9 @@ def test_a_vocab_is_not_read_as_another_model():
     ) as caught:
         dump(merging(0, -2, -3, -4, -0.5, -1), "sentencepiece-vocab")
     assert '`format="sentencepiece"`' in str(caught.value.hint)
+    users = bytes([2, 1, 1, 1, 4, 1])  # which a .vocab does not tell from others
+    with pytest.raises(FormatError, match=r'that of "ab" is -0.5'):
+        dump(merging(0, -2, -3, -4, -0.5, -1, kinds=users), "sentencepiece-vocab")
     unigram = replace(trained("unigram sentencepiece"), normalizer=(SpaceMarks(),))
     assert isinstance(unigram.model, Unigram)
     whole = array("d", (float(round(score)) for score in unigram.model.scores))
