@@ -360,3 +360,16 @@ def test_no_file_appears_without_proof(words, tmp_path, monkeypatch):
     assert "error: what would be written does something else" in done.err
     assert [name for name in sorted(path.name for path in tmp_path.iterdir()) if name != "folder"] == before
     assert not (tmp_path / "folder").exists() or not list((tmp_path / "folder").iterdir())
+
+
+def test_an_unknown_token_whose_text_is_withheld_is_not_written_as_an_ordinary_one(tmp_path):
+    """Without kinds no text becomes the unknown token; a list of kinds would say that some do."""
+    model = Unigram(Vocabulary.from_tokens([b"a", b"b", b"ab"]), array("d", [-1, -2, -1]), unk_id=2)
+    tokenizer = Tokenizer(model)
+    assert tokenizer.encode("ab") == [0, 1]
+    with pytest.raises(FormatError, match=r'the unknown token "ab" \(id 2\) has a text') as caught:
+        dump(tokenizer, "bpe.json")
+    assert "`kinds`" in str(caught.value.hint)
+    ordinary = Tokenizer(replace(model, kinds=bytes([1, 1, 1])))
+    again = load(put(dump(ordinary, "bpe.json"), tmp_path))
+    assert again.encode("ab") == ordinary.encode("ab") == [2]
