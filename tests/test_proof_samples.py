@@ -16,7 +16,7 @@ SAMPLES = {
     "mutants": (1, 24, ("mutants refused", "mutants loaded and written back")),
     "kills": (1, 3, ("signals sent",)),
     "failing": (100, 5, ("calls that failed", "runs over HTTP")),
-    "starving": (9, 5, ("runs short of: address space", "runs short of: threads")),
+    "starving": (54, 5, ("runs short of: address space", "runs short of: threads")),
     "long": (7, 5, ("tiny documents", "odd names", "bytes: a stream of one document")),
     "races": (2, 2, ("interpreters that ended in the middle", "tokenizers shared by 16 threads")),
     "trust": (1, 12, ("texts that spell special tokens", "messages that spell special tokens", "templates")),
@@ -49,13 +49,14 @@ def climb(monkeypatch, most: float) -> Round:
     cost = {False: 1.0, True: most}
     monkeypatch.setattr(worst, "measured", lambda _, text: sum(cost[byte >= 128] for byte in text[:2000]) / 2000)
     monkeypatch.setattr(worst, "KINDS", {"gpt2": worst.KINDS["gpt2"]})
-    return run(PROOFS["worst"], 0, most=20)
+    monkeypatch.setattr(worst, "SIZE", 4000)
+    return run(PROOFS["worst"], 0, most=8)
 
 
 def test_a_climb_finds_what_takes_longer(monkeypatch):
     done = climb(monkeypatch, 4.0)
     assert (done.finding, done.counts) == (
-        None, Counter({"climbs": 20, "climbs with gpt2": 20, "texts measured": 20 * (worst.STEPS + 1)}),
+        None, Counter({"climbs": 8, "climbs with gpt2": 8, "texts measured": 8 * (worst.STEPS + 1)}),
     )  # fmt: skip
     assert done.notes["gpt2"][0] > 1.0
 
