@@ -355,7 +355,7 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
     elif model.unk_id is not None and model.unk_id < len(entries) and model.vocabulary.token(model.unk_id):
         raise FormatError(
             f"the unknown token {quote(entries[model.unk_id])} (id {model.unk_id}) has a text, which no text becomes",
-            hint="give it none, or give the model `kinds`, of which its own says what it is besides",
+            hint="give it none, or give the model a kind for each token, of which its own says what it is besides",
         )
     if isinstance(model, Unigram):
         usual = {"fuse_unk": True, "single_precision": False, "fixed_point": False}
