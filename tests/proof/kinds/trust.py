@@ -81,7 +81,7 @@ URLS = (
     f"http://name:{SECRET}@127.0.0.1:9/a.txt", f"http://{SECRET}@127.0.0.1:9/a.txt", f"https://a:{SECRET}@[::1]:9/b/",
     f"s3://name:{SECRET}@bucket/a.txt", f"az://{SECRET}@c/a.txt", f"gs://name:{SECRET}@bucket/a.txt",
 )  # fmt: skip
-"""Addresses that hold what nobody may read in a message; signed URLs are shown and recorded, as the docs say."""
+"""Addresses that hold what nobody may read in a message; what signs a URL is in its records, as the docs say."""
 
 
 def special_tokens(_: Desk, chance: Random) -> Counter[str]:
