@@ -697,6 +697,35 @@ def train_unigram(counts: Counts, options: bytes, progress: _Progress | None = N
     the sentence says how."""
 
 @final
+class MinGramTraining:
+    """A vocabulary for the fewest tokens that was learnt."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return all tokens in visible characters, initial ones and then the most used: their bytes, and where each
+        ends."""
+
+    @property
+    def scores(self) -> list[float]:
+        """Their scores, whole numbers: 10^12 * (delta * ln(p) - 1), where p is a token's share of all uses."""
+
+    @property
+    def uses(self) -> U64Array:
+        """How often each of them is used."""
+
+    @property
+    def seeds(self) -> int:
+        """With how many tokens training began."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether byte-pair encoding found no pair for more tokens to begin with."""
+
+def train_mingram(counts: Counts, options: bytes, progress: _Progress | None = None) -> MinGramTraining:
+    """Learn tokens with which pieces are as few of them as possible; progress in tokens to begin with. Options:
+    ``trainers::mingram::Options``. Raises ValueError if the options contradict the text or each other, or a
+    piece has a byte that no initial token is."""
+
+@final
 class MaxMatchTraining:
     """Dictionaries that were learnt."""
 

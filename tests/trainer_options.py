@@ -56,6 +56,8 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "input_sentence_size": (1,),
     "max_input_chars_per_word": (4,),
     "rounds": (1, 2),
+    "overshoot": (1.0, 3.0),
+    "delta": (0.0, 0.1),
     "lines_per_word": (0.5, 1),
     "lines_per_count": (1,),
     "ratio": (0.5, 3),

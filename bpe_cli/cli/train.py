@@ -114,7 +114,7 @@ class Model:
             "--max-token-length",
             metavar="N",
             min=1,
-            help="The longest token to learn (bbpe: in bytes; others: in characters).",
+            help="The longest token to learn (bbpe, mingram: in bytes; others: in characters).",
         ),
     ] = None
     superwords: Annotated[
@@ -167,7 +167,7 @@ class Model:
         words = self.vocab_size.split(",")
         if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS and int(word) for word in words):
             raise UsageError(
-                f"--vocab-size {self.vocab_size} is not a number from 1, or several with commas",
+                f"--vocab-size {self.vocab_size} is not a whole number from 1, or several separated by commas",
                 hint="for example: -s 32000, or -s 8000,16000,32000",
             )
         sizes = sorted(map(int, words))
@@ -286,7 +286,7 @@ class Stages:
     pattern: Annotated[
         str | None,
         _stage_option(
-            "--pattern", metavar="NAME|REGEX", show_default="bbpe: o200k; with --compat, its own",
+            "--pattern", metavar="NAME|REGEX", show_default="bbpe, mingram: o200k; with --compat, its own",
             help="Split by a regular expression instead: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your"
             " own; none for no splitting.",
         ),

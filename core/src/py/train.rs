@@ -10,7 +10,7 @@ use super::arrays::{BufferArg, U32Array, U64Array, joined};
 use super::counts::{Counted, Counts, counted};
 use super::progress;
 use crate::trainers::bpe::superwords;
-use crate::trainers::{bpe, joining, likelihood, scored_pairs, top_down, unigram};
+use crate::trainers::{bpe, joining, likelihood, mingram, scored_pairs, top_down, unigram};
 
 /// Merges that were learnt.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -246,6 +246,55 @@ pub fn train_unigram(
         }
     })
     .map(UnigramTraining)
+}
+
+/// A vocabulary for the fewest tokens that was learnt.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct MinGramTraining(mingram::Training);
+
+#[pymethods]
+impl MinGramTraining {
+    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+        joined(py, &self.0.tokens)
+    }
+
+    #[getter]
+    fn scores(&self) -> Vec<f64> {
+        self.0.scores.clone()
+    }
+
+    #[getter]
+    fn uses(&self) -> U64Array {
+        self.0.uses.clone().into()
+    }
+
+    #[getter]
+    fn seeds(&self) -> usize {
+        self.0.seeds
+    }
+
+    #[getter]
+    fn exhausted(&self) -> bool {
+        self.0.exhausted
+    }
+}
+
+/// Learns tokens with which pieces are as few of them as possible.
+#[pyfunction]
+#[pyo3(signature = (counts, options, progress=None))]
+pub fn train_mingram(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<mingram::Options>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<MinGramTraining> {
+    progress::run(py, progress.as_ref(), |report| {
+        // A copy, so that nobody waits for the counts while training goes on.
+        let pieces = counts.copy();
+        let pieces = pieces.iter().map(|(piece, count)| (&piece[..], *count));
+        mingram::train(pieces, &options.0, report)
+    })
+    .map(MinGramTraining)
 }
 
 /// Dictionaries that were learnt.

@@ -120,6 +120,8 @@ pub struct Training {
     pub merges: Vec<[u32; 3]>,
     /// How often each merge's pair occurred.
     pub counts: Vec<u64>,
+    /// How often each pair was merged: less often than it occurred where it overlaps itself, as in "aaa".
+    pub merged: Vec<u64>,
     /// All tokens by id: the initial ones, the decorated symbols that were missing among them (sorted),
     /// the products.
     pub tokens: Vec<Vec<u8>>,

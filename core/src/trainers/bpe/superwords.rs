@@ -67,8 +67,7 @@ impl Superwords {
             ..words.clone()
         })?;
         let mut alphabet = Alphabet::new(words, &trainer.corpus.tokens.ids)?;
-        let replay = Replay::new(&first.merges);
-        let mut met = vec![false; first.merges.len()];
+        let replay = Replay::new(&first.merges, &first.tokens);
         let (mut symbols, mut ends) = (Vec::new(), Vec::new());
         for some in in_order(runs, words.tie).chunks(AT_ONCE) {
             symbols.clear();
@@ -78,12 +77,8 @@ impl Superwords {
                 alphabet.lay_out(run, SEPARATOR, &mut symbols);
                 ends.push(symbols.len());
             }
-            let (shares, found) = replay.apply_all(&symbols, &ends, threads);
-            for own in found {
-                met.iter_mut().zip(own).for_each(|(met, own)| *met |= own);
-            }
             let mut counts = some.iter().map(|&(_, count)| count);
-            for (tokens, ends) in shares {
+            for (tokens, ends) in replay.apply_all(&symbols, &ends, threads) {
                 let mut start = 0;
                 for (end, count) in ends.into_iter().zip(&mut counts) {
                     let run = &tokens[start..end];
@@ -94,7 +89,7 @@ impl Superwords {
             }
         }
         trainer.take_symbols(alphabet, &words.symbols);
-        let taken_over = trainer.adopt(first, &met);
+        let taken_over = trainer.adopt(first, &replay.met());
         Ok(Self {
             trainer,
             taken_over,
@@ -110,6 +105,7 @@ impl Superwords {
         let second = self.trainer.run(progress)?;
         training.merges.extend(second.merges);
         training.counts.extend(second.counts);
+        training.merged.extend(second.merged);
         training.tokens = second.tokens;
         training.exhausted = second.exhausted;
         Ok(training)
@@ -140,6 +136,7 @@ impl Trainer {
             tokens.make(left, right, product);
             training.merges.push([left, right, product]);
             training.counts.push(first.counts[number]);
+            training.merged.push(first.merged[number]);
         }
         for cell in cells
             .symbols()
