@@ -43,7 +43,7 @@ def circumstances(stored: dict[str, Any]) -> str:
     free = stored["free_cores"]
     return (
         f"{stored['date']}, {here['cpu']}, {here['cores']} cores, of which {free:.1f} were free when it began; commit "
-        f"{stored['commit']}; {stored['seconds'] / 60:.0f} minutes in all. Learnt from {megabytes(learnt)} ({each}); "
+        f"{stored['commit']}; {stored['seconds']} s in all. Learnt from {megabytes(learnt)} ({each}); "
         f"measured on {megabytes(held_out)} in {documents:,} documents that were held out."
     )
 
