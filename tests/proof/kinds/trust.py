@@ -80,8 +80,9 @@ SECRET = "s3cr3t-9f2c"
 URLS = (
     f"http://name:{SECRET}@127.0.0.1:9/a.txt", f"http://{SECRET}@127.0.0.1:9/a.txt", f"https://a:{SECRET}@[::1]:9/b/",
     f"s3://name:{SECRET}@bucket/a.txt", f"az://{SECRET}@c/a.txt", f"gs://name:{SECRET}@bucket/a.txt",
+    f"http://127.0.0.1:9/a.txt?X-Amz-Signature={SECRET}", f"http://127.0.0.1:9/a.txt?part=2&sig={SECRET}&x=3",
 )  # fmt: skip
-"""Addresses that hold what nobody may read in a message; what signs a URL is in its records, as the docs say."""
+"""Addresses that hold what nobody may read in a message."""
 
 
 def special_tokens(_: Desk, chance: Random) -> Counter[str]:
