@@ -190,6 +190,7 @@ SHAPES = {
         "alone=first_alone,second_alone"
     ),
     "overlap.Alone": Shape("count scripts longest"),
+    "cut_clusters.CutClusters": Shape("tokenizer input=source cluster_count cut_count share example pattern"),
     "disagreements.Disagreement": Shape(
         "first second byte_count whole boundaries common_boundaries=common jaccard precision recall f1 words "
         "words_alike words_finer words_coarser segments kinds unknown_counts=unknown differences"
@@ -215,6 +216,8 @@ def comparison_json(
         value["overlaps"] = _value(report.overlaps)
     if report.disagreements:
         value["disagreements"] = _value(report.disagreements)
+    if report.cut_clusters:
+        value["cut_clusters"] = _value(report.cut_clusters)
     return value
 
 
