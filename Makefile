@@ -19,7 +19,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust fuzz test-schedules sanitize sanitize-rust sanitize-python docs site clean
+.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz test-schedules sanitize sanitize-rust sanitize-python docs site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,7 @@ lint-types: $(VENV)/.dev $(VENV)/.built
 
 lint-docs: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m tests.proof.render --check
 
 lint-rust: $(VENV)/.made
 	@$(NEED_CARGO)
@@ -79,6 +80,15 @@ bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render th
 bench-rust: ## Measure the core's hot loops (takes a minute or two)
 	@$(NEED_CARGO)
 	$(CARGO) bench $(MANIFEST) --features embedded
+
+# Seconds for each proof, which of them, and what is drawn.
+PROOF_SECONDS ?= 60
+PROOFS ?=
+PROOF_SEED ?= 0
+
+proof: $(VENV)/.dev $(VENV)/.built ## Try the program hard, each proof or PROOFS for PROOF_SECONDS (60), and render what was tried
+	$(BIN)/python -m tests.proof --seconds $(PROOF_SECONDS) --seed $(PROOF_SEED) $(addprefix --only ,$(PROOFS)); \
+	  status=$$?; $(BIN)/python -m tests.proof.render && exit $$status
 
 # Seconds for each target, and which of them.
 FUZZ_SECONDS ?= 60

@@ -93,15 +93,27 @@ def core_build() -> str | None:
     return hashlib.sha256(Path(specification.origin).read_bytes()).hexdigest()[:12]
 
 
+PROGRAM = ("core", "bpe_cli", "pyproject.toml")
+"""What the program is made of, in the repository."""
+
+
 def commit(repository: Path) -> str | None:
     """Return the commit that is checked out, with a plus if the program was changed since; None without git."""
+    return _state(repository, "rev-parse", "--short=12", "HEAD")
 
+
+def last_change(repository: Path) -> str | None:
+    """Return the commit that last changed the program, with a plus if it was changed since; None without git."""
+    return _state(repository, "log", "-1", "--abbrev=12", "--format=%h", "--", *PROGRAM)
+
+
+def _state(repository: Path, *question: str) -> str | None:
     def said(*arguments: str) -> str:
         command = ["git", "-C", str(repository), *arguments]
         return subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout.strip()
 
     try:
-        changed = said("status", "--porcelain", "--", "core", "bpe_cli", "pyproject.toml")
-        return said("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+        changed = said("status", "--porcelain", "--", *PROGRAM)
+        return said(*question) + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -639,6 +639,19 @@ def train_superwords(counts: Counts, options: bytes, threads: int, progress: _Pr
     """Learn merges inside words, and then across the spaces between them, from counts of both, which marks tell apart.
     Progress in tokens. Options: ``trainers::bpe::superwords::SuperwordOptions``."""
 
+def train_parity(
+    counts: Counts, options: bytes, threads: int, progress: _Progress | None = None
+) -> tuple[BpeTraining, U32Array]:
+    """Learn merges from counts of several languages and of their development sets, which marks tell apart: the language
+    that is compressed worst chooses each merge. Progress in tokens. Options: ``trainers::bpe::parity::ParityOptions``.
+
+    Returns the merges, those given beforehand first, with how often each pair stood in all languages (0 for the given);
+    and for each the number of the language that chose it, 2**32 - 1 for none.
+
+    Raises:
+        ValueError: All languages have chosen too often for the window.
+    """
+
 def resume_bpe(
     ids: Buffer, ends: Buffer, counts: Buffer, options: bytes, progress: _Progress | None = None
 ) -> BpeTraining:
@@ -695,6 +708,35 @@ def train_unigram(counts: Counts, options: bytes, progress: _Progress | None = N
     """Learn a unigram model from counts; progress in rounds. Options: ``{"em": trainers::unigram::Options}`` or
     ``{"textbook": trainers::unigram::Textbook}``. Raises ValueError if the options contradict the text or each other;
     the sentence says how."""
+
+@final
+class MinGramTraining:
+    """A vocabulary for the fewest tokens that was learnt."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return all tokens in visible characters, initial ones and then the most used: their bytes, and where each
+        ends."""
+
+    @property
+    def scores(self) -> list[float]:
+        """Their scores, whole numbers: 10^12 * (delta * ln(p) - 1), where p is a token's share of all uses."""
+
+    @property
+    def uses(self) -> U64Array:
+        """How often each of them is used."""
+
+    @property
+    def seeds(self) -> int:
+        """With how many tokens training began."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether byte-pair encoding found no pair for more tokens to begin with."""
+
+def train_mingram(counts: Counts, options: bytes, progress: _Progress | None = None) -> MinGramTraining:
+    """Learn tokens with which pieces are as few of them as possible; progress in tokens to begin with. Options:
+    ``trainers::mingram::Options``. Raises ValueError if the options contradict the text or each other, or a
+    piece has a byte that no initial token is."""
 
 @final
 class MaxMatchTraining:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import count_corpus
+from bpe_cli.jobs.languages import are_chosen, by_language, check_alone, with_languages
 from bpe_cli.jobs.mixing import Mixture, Sampled, Weight, mixed, number_of
 from bpe_cli.jobs.spilling import Counted, count_within, in_memory
 from bpe_cli.jobs.train_options import options_for
@@ -48,6 +49,8 @@ def train(
     target: str | None = None,
     weights: Mapping[str, Weight] | None = None,
     alpha: Weight | None = None,
+    development: Mapping[str, Corpus] | None = None,
+    ratios: Mapping[str, float] | None = None,
     sample: int | None = None,
     seed: int = 0,
     sizes: None = None,
@@ -73,6 +76,8 @@ def train(
     target: str | None = None,
     weights: Mapping[str, Weight] | None = None,
     alpha: Weight | None = None,
+    development: Mapping[str, Corpus] | None = None,
+    ratios: Mapping[str, float] | None = None,
     sample: int | None = None,
     seed: int = 0,
     sizes: Sequence[int],
@@ -98,6 +103,8 @@ def train(
     target: str | None = None,
     weights: None = None,
     alpha: None = None,
+    development: None = None,
+    ratios: None = None,
     sample: None = None,
     seed: int = 0,
     sizes: None = None,
@@ -122,6 +129,8 @@ def train(
     target: str | None = None,
     weights: Mapping[str, Weight] | None = None,
     alpha: Weight | None = None,
+    development: Mapping[str, Corpus] | None = None,
+    ratios: Mapping[str, float] | None = None,
     sample: int | None = None,
     seed: int = 0,
     sizes: Sequence[int] | None = None,
@@ -167,6 +176,10 @@ def train(
             are brought to whole numbers, by the same factor for all corpora.
         alpha: Count corpora so that their shares p of all text become proportional to p ** alpha (temperature
             sampling), 0 to 1, in place of weights.
+        development: With the option ``parity``: the development set of each corpus, texts that say the same in all
+            languages. The one that needs most tokens there chooses the next merge.
+        ratios: With ``parity``, without development sets: what the compression of a corpus is divided by, 1 if not
+            given. The one with the lowest result chooses.
         sample: The number of documents to draw from each corpus; None for all of them.
         seed: Where the draw begins.
         sizes: Train vocabularies of several sizes on the same counts, in one training where sizes nest, in place of
@@ -209,14 +222,23 @@ def train(
         name = "share" if share is not None else "engine" if engine != "local" else "processes"
         raise UsageError(f"`{name}` needs `counts_dir`")
     named = corpus if isinstance(corpus, Mapping) else {}
-    if weights is not None and not isinstance(weights, Mapping):
-        raise wrong_type("weights", "a dict of numbers by name", weights)
+    for name, given, kind in (
+        ("weights", weights, "a dict of numbers by name"),
+        ("ratios", ratios, "a dict of numbers by name"),
+        ("development", development, "a dict of corpora by name"),
+    ):
+        if given is not None and not isinstance(given, Mapping):
+            raise wrong_type(name, kind, given)
     mixture = Mixture(
         {name: number_of(f"the weight of {name!r}", weight) for name, weight in (weights or {}).items()},
         None if alpha is None else number_of("`alpha`", alpha),
     )
     mixture.check_names(list(named))
     drawn = None if sample is None else Sampled(whole_number("sample", sample, 1), whole_number("seed", seed))
+    kept = "`counts_dir`" if counts_dir is not None else None
+    check_alone(made, mixture, development=development, ratios=ratios, kept=kept)
+    if are_chosen(made):
+        made = with_languages(made, list(named), ratios=ratios or {}, development=list(development or ()))
     if counts_dir is not None and (named or drawn is not None):
         raise UsageError("`counts_dir` keeps counts of all documents of one corpus", hint="leave it out")
 
@@ -225,7 +247,7 @@ def train(
 
         return Source(tuple(map(_path, items)), documents=documents or "whole", field=field, member=member)
 
-    def counted_in(one: object) -> Counted:
+    def counted_in(one: object, drawn: Sampled | None = drawn) -> Counted:
         first, items = _looked_into(one)
         if isinstance(first, os.PathLike):
             return count_corpus(
@@ -235,7 +257,11 @@ def train(
         chosen = blocks if drawn is None else sampled(blocks, drawn.size, drawn.seed)
         return count_within(trainer, chosen, made, max_memory=max_memory, threads=threads, listener=listener)
 
-    if named:
+    if are_chosen(made):
+        training = [(name, counted_in(one)) for name, one in named.items()]
+        tuned = [(name, counted_in(one, None)) for name, one in (development or {}).items()]
+        counted = by_language(training, tuned, list(named), max_memory, listener=listener)
+    elif named:
         each = [(name, counted_in(one)) for name, one in named.items()]
         counted = mixed(each, mixture, max_memory, listener=listener)
     elif counts_dir is not None:

@@ -1,4 +1,4 @@
-"""What all tests share: Hypothesis profiles and the texts and tokenizers that lie beside the repository."""
+"""What all tests share: the texts and tokenizers that lie beside the repository."""
 
 from __future__ import annotations
 
@@ -7,23 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
+from tests import profiles  # noqa: F401  it registers them
 from tests.browser import Browser, start
 from tests.cli_runner import heed_signals
 from tests.needs import SHARED, NoUnseenSkips, skip
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-
-# fast: the same examples in every run, so that a red build is the change's fault; slow: for hunting.
-# Choose with HYPOTHESIS_PROFILE=slow or pytest --hypothesis-profile slow.
-settings.register_profile(
-    "fast", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile(
-    "slow", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 # The user's settings stay out of the tests, and of the processes that tests start.
 for _name in [*os.environ]:

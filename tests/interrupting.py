@@ -42,9 +42,9 @@ RUNS: dict[str, tuple[str, ...]] = {
 """Every command, by short runs; what they write is called ``out``."""
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, text: bytes = TEXT) -> None:
     """Write what the runs read."""
-    (folder / "text").write_bytes(TEXT)
+    (folder / "text").write_bytes(text)
     (folder / "chat.jsonl").write_bytes(CHAT)
     (folder / "plain.jinja").write_text(TEMPLATE)
     for arguments in (
@@ -62,12 +62,19 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 class Finished:
-    """What is there before a run, and what there is more when it has run to its end."""
+    """What is there before a run, and what there is more when it has run to its end.
+
+    Attributes:
+        before: Name -> content of the files that are there.
+        made: The same of those that the run makes.
+        out: What it prints.
+        seconds: How long it takes.
+    """
 
     def __init__(self, folder: Path, arguments: tuple[str, ...]) -> None:
         """Run it once; ``folder`` is as it was then."""
         self._folder = folder
-        self._before = files(folder)
+        self.before = files(folder)
         began = time.monotonic()
         done = subprocess.run(
             [*COMMAND, *arguments], cwd=folder, env=surroundings(None), stdin=subprocess.DEVNULL, capture_output=True,
@@ -75,21 +82,21 @@ class Finished:
         )  # fmt: skip
         self.seconds = time.monotonic() - began
         self.out, self._err = done.stdout, done.stderr
-        self._made = {name: data for name, data in files(folder).items() if name not in self._before}
+        self.made = {name: data for name, data in files(folder).items() if name not in self.before}
         self.clean()
 
     def clean(self) -> None:
         """Remove what a run has made."""
         for path in self._folder.iterdir():
-            if path.name not in self._before:
+            if path.name not in self.before:
                 path.unlink()
 
     def fault(self, status: int, out: bytes, err: bytes) -> str | None:
         """Describe what is wrong with an interrupted run; None if nothing is. Cleans up."""
-        left = {name: data for name, data in files(self._folder).items() if self._before.get(name) != data}
+        left = {name: data for name, data in files(self._folder).items() if self.before.get(name) != data}
         self.clean()
-        wrong = {name for name, data in left.items() if self._made.get(name) != data}
-        if wrong or (status == 0 and left != self._made):
+        wrong = {name for name, data in left.items() if self.made.get(name) != data}
+        if wrong or (status == 0 and left != self.made):
             return f"left {sorted(left)}, of which {sorted(wrong)} are not whole"
         if status == 0 and (out, err) != (self.out, self._err):
             return f"status 0, but {out[:200]!r}, {err[:200]!r}"

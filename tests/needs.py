@@ -14,12 +14,16 @@ import pytest
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
+Skipped = pytest.skip.Exception
+"""What ``skip`` and ``needs`` raise, for whoever is no test and says himself what is not there."""
+
 SHARED = "needs ../shared (real tokenizers and reference results), which is not there"
 
 NO_TERMINAL = "needs a pseudo-terminal, which Windows has not"
 NO_SITE = "needs zensical, which make site installs"
 NO_TRAP = "needs a processor that traps CPUID, and a C compiler"
 NO_LIMITS = "needs limits on a process (resource), which Windows has not"
+NO_FAILING_CALLS = "needs Linux and a C compiler, to let calls to the system fail"
 
 ALLOWED = {
     "needs Chromium to open pages in, which is not installed": ".ci/run tries to install it, which takes a network",
@@ -41,6 +45,7 @@ ALLOWED = {
     NO_TRAP: "the benchmark's rows of lesser machines; the core's own tests try every kind of instructions",
     NO_TERMINAL: "one of the system's other programs would be tested",
     NO_LIMITS: "how little memory is enough, and what happens without, is the same everywhere",
+    NO_FAILING_CALLS: "other tests let the same steps fail within Python",
     **dict.fromkeys(
         (
             f"needs {name}, which make bench installs"

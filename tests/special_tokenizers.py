@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bpe_cli import stages
+from bpe_cli.errors import InputError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -225,3 +226,19 @@ def text_of(random, found: Case) -> str:
                               random.choice(found.texts), random.choice("xé 中\n<0x61>")])  # fmt: skip
         parts.append(random.choice([word, word, word.translate(WIDE), word.upper(), f" {word} "]))
     return "".join(parts)
+
+
+def reserved(found: Case) -> set[int]:
+    """The ids that no text has: special ones, without what the model gives where it knows no better."""
+    tokenizer = found.with_special
+    fallback = {token.token_id for token in tokenizer.special_tokens if token.content == b"<0x61>"}
+    special = {token.token_id for token in tokenizer.special_tokens if token.special}
+    return special - {tokenizer.model.unk_id} - fallback
+
+
+def ids_or_none(tokenizer: Tokenizer, text: bytes, specials: object = ()) -> list[int] | None:
+    """Encode, or give None for a text that has something without a token."""
+    try:
+        return tokenizer.encode(text, specials=specials)
+    except InputError:
+        return None

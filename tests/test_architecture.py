@@ -153,6 +153,25 @@ def test_nothing_is_unpickled_or_evaluated(path):
     assert (calls, allow_pickle) == ([], False)
 
 
+# The first reads the URLs that a user names, by libraries that `optional` imports; the second listens to browsers.
+MAY_USE_THE_NETWORK = ("bpe_cli/corpus/objects/", "bpe_cli/playground/")
+NETWORK = {
+    "aiohttp", "asyncio", "ftplib", "http", "httpx", "huggingface_hub", "obstore", "requests", "smtplib", "socket",
+    "socketserver", "ssl", "urllib", "urllib3", "webbrowser", "xmlrpc",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if not name_of(path).startswith(MAY_USE_THE_NETWORK)], ids=name_of
+)
+def test_nothing_else_uses_the_network(path):
+    """Engines and integrations call their own libraries, which do; nobody else imports what could."""
+    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    named = {each.args[0] for each in calls if ast.unparse(each.func) == "optional" and each.args}
+    names = {*imports_of(path), *(str(each.value) for each in named if isinstance(each, ast.Constant))}
+    assert not {name.split(".")[0] for name in names} & NETWORK
+
+
 # The app makes a message of it; the second speaks where the app cannot be imported; the third and the fourth hand
 # whatever a thread raised to the one that waits for it; the fifth keeps what several attempts raised, and raises it as
 # one; the sixth hands whatever a part raised to the process that waits for it.

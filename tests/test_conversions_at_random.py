@@ -8,12 +8,9 @@ from random import Random
 
 import pytest
 
-from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import FORMATS, dump, load
 from bpe_cli.stages import ALGORITHMS
-from bpe_cli.tokenizer import Specials, Tokenizer
-from tests.every_format import pattern_for, put
-from tests.random_tokenizers import make, texts
+from tests.proof.kinds import round_trips
+from tests.random_tokenizers import make
 
 SEEDS = int(os.environ.get("RANDOM_TOKENIZERS", "90"))
 """How many are made; RANDOM_TOKENIZERS=5000 hunts."""
@@ -21,59 +18,15 @@ SEEDS = int(os.environ.get("RANDOM_TOKENIZERS", "90"))
 GROUPS = 6
 
 
-def becomes(tokenizer: Tokenizer, text: bytes, specials: Specials) -> list[int] | None:
-    try:
-        return tokenizer.encode(text, specials=specials)
-    except InputError:
-        return None
-
-
-def runs(tokenizer: Tokenizer) -> bool:
-    try:
-        becomes(tokenizer, b"a", ())
-    except FormatError:  # it contradicts itself, as chance made it
-        return False
-    return True
-
-
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_what_is_written_gives_the_same_ids(group, tmp_path):
     done: Counter[str] = Counter()
-    written = 0
-    kinds = set()
     for seed in range(group, SEEDS, GROUPS):
-        random = Random(seed)
-        tokenizer = make(random)
-        if not runs(tokenizer):
-            done["contradicts itself"] += 1
-            continue
-        some = texts(random, tokenizer)
-        expected = [becomes(tokenizer, text, specials) for specials in ((), "all") for text in some]
-        decoded = [tokenizer.decode_bytes(ids) for ids in expected[: len(some)] if ids is not None]
-        for name in FORMATS:
-            try:
-                files = dump(tokenizer, name)
-            except FormatError:
-                done["refused"] += 1
-                continue
-            again = load(put(files, tmp_path / f"{seed} {name}"), pattern_for(name))
-            assert [becomes(again, text, specials) for specials in ((), "all") for text in some] == expected, (
-                seed,
-                name,
-            )
-            if not any(
-                "SpaceMarks" in repr(each.decoder) for each in (tokenizer, again)
-            ):  # which leave special tokens out
-                assert [again.decode_bytes(ids) for ids in expected[: len(some)] if ids is not None] == decoded, (
-                    seed,
-                    name,
-                )
-            written += 1
-            kinds.add(tokenizer.model.kind)
-    assert written > SEEDS // GROUPS, done
-    assert done["refused"] > written
-    assert len(kinds) > 3, kinds
-    assert done["contradicts itself"] < SEEDS // GROUPS // 3
+        done += round_trips.attempt(tmp_path, Random(seed), seed)
+    assert done["files written and read"] > SEEDS // GROUPS, done
+    assert done["refused, as the format cannot hold it"] > done["files written and read"]
+    assert len([kind for kind in ALGORITHMS if done[f"tokenizers: {kind}"]]) > 3, done
+    assert done["tokenizers that contradict themselves, refused"] < SEEDS // GROUPS // 3
 
 
 def test_random_tokenizers_are_of_every_kind():

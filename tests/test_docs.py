@@ -274,6 +274,13 @@ def test_every_crate_in_the_module_is_credited():
     assert crates_in_the_module() == credited
 
 
+def test_the_threat_model_names_files_that_are_there():
+    page = (generate.DOCS / "explanation" / "threat-model.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[\w-]+/)*[\w-]+(?:\.py|\.rs|/))`", page)
+    assert len(named) > 50
+    assert [each for each in named if not any((ROOT / base / each).exists() for base in ("", "bpe_cli", "tests"))] == []
+
+
 def test_patterns_page_gives_every_pattern_with_its_source():
     page = (generate.REFERENCE / "patterns.md").read_text(encoding="utf-8")
     for pattern in PATTERNS.values():

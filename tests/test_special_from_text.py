@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.errors import BpeError, FormatError, InputError
+from bpe_cli.errors import BpeError, FormatError
 from bpe_cli.formats import FORMATS, dump, load
 from bpe_cli.reports.text.scores import rank
 from bpe_cli.reports.text.segmentation import segment
@@ -18,7 +18,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.engine import Sampling
 from bpe_cli.tokenizer.special_tokens import dead_merges
 from tests.counted import at_least, compared
-from tests.special_tokenizers import MODELS, Case, case, text_of
+from tests.special_tokenizers import MODELS, case, ids_or_none, reserved, text_of
 from tests.unit.reports.text.telling import tell
 
 SEEDS = st.integers(0, 1 << 32)
@@ -29,22 +29,6 @@ SAMPLINGS = {
     ),
     "scored_bpe": (Sampling("dropout", 0.4, seed=2), Sampling("lasting-dropout", 0.4)),
 }
-
-
-def reserved(found: Case) -> set[int]:
-    """The ids that no text has: special ones, without what the model gives where it knows no better."""
-    tokenizer = found.with_special
-    model = tokenizer.model
-    fallback = {token.token_id for token in tokenizer.special_tokens if token.content == b"<0x61>"}
-    special = {token.token_id for token in tokenizer.special_tokens if token.special}
-    return special - {model.unk_id} - fallback
-
-
-def ids_or_none(tokenizer, text, specials=()):
-    try:
-        return tokenizer.encode(text, specials=specials)
-    except InputError:
-        return None
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -56,6 +56,8 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "input_sentence_size": (1,),
     "max_input_chars_per_word": (4,),
     "rounds": (1, 2),
+    "overshoot": (1.0, 3.0),
+    "delta": (0.0, 0.1),
     "lines_per_word": (0.5, 1),
     "lines_per_count": (1,),
     "ratio": (0.5, 3),
@@ -64,6 +66,10 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "max_memory": (1 << 20,),
     "unk_id": (2,), "bos_id": (-1,), "eos_id": (-1,), "pad_id": (3,),
 }  # fmt: skip
+
+
+OF_LANGUAGES = ("parity", "window", "window_alpha", "shared_merges", "pass_over", "ratios", "preload", "languages")
+"""Options that need corpora with names: tests/unit/trainers/test_parity.py has them."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,9 @@ class Kind:
         return [
             each.name
             for each in fields(self.trainer.Options)
-            if each.name not in fixed and (not model or model in OF_MODELS.get(each.name, (model,)))
+            if each.name not in fixed
+            and each.name not in OF_LANGUAGES
+            and (not model or model in OF_MODELS.get(each.name, (model,)))
         ]
 
     def make(self, chosen: dict[str, Any]) -> Any:

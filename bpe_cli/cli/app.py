@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import argv_fast as clear_words
@@ -96,9 +97,11 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit:
         raise
     except BaseException as error:
-        # What follows cannot fail, but for want of memory or of a place to write to.
+        # What follows cannot fail, but for want of memory, or of a place to write to.
         try:
             return _end(error, words, debug)
+        except (MemoryError, SystemError, ImportError, OSError):
+            return _end_without_memory()
         except Exception:
             return 70
 
@@ -122,9 +125,16 @@ def _end(error: BaseException, words: list[str], debug: bool) -> int:
     return error.exit_code
 
 
+def _end_without_memory() -> int:
+    """Say that there is not even enough memory to explain why, in a way that takes none; return the status."""
+    with suppress(OSError):  # there may be no stderr
+        os.write(2, b"error: there is not enough memory\n")
+    return 2
+
+
 def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     """Put an exception that is not ours into words."""
-    if isinstance(error, MemoryError):
+    if _is_want_of_memory(error):
         return BpeError("there is not enough memory", hint=_way_out_of_memory(words))
     if isinstance(error, OSError):
         # What has no name is stdout: files are opened by code that names them.
@@ -208,6 +218,15 @@ def _drop_wild_sizes() -> None:
         size = os.environ.get(name, "1")
         if not (size.isascii() and size.isdigit() and len(size) <= _MOST_DIGITS):
             del os.environ[name]
+
+
+def _is_want_of_memory(error: BaseException) -> bool:
+    """Return whether memory was refused: to Python, to what it asked the system for, or to PyO3, which panics then."""
+    if isinstance(error, OSError):
+        from errno import ENOMEM
+
+        return error.errno == ENOMEM
+    return isinstance(error, MemoryError) or str(error) == "PyObject pointer is null"
 
 
 def _way_out_of_memory(words: list[str]) -> str:

@@ -31,9 +31,12 @@ _ARGUMENTS = {
     'documents="jsonl"': "--jsonl",
     'documents="lines"': "--lines",
     "format=NAME": "--from",
+    "development": "--dev",
     "held_out": "--valid",
     "corpora": "--language",
     "d_model": "--d-model",
+    "languages": "--language",
+    "ratios": "--ratio",
     "sizes": "--vocab-size",
     "weights": "--weight",
     "pictures": "--svg",
@@ -51,7 +54,8 @@ _ARGUMENTS = {
         each: f"--set {each}"
         for each in (
             "boundaries", "boundary_mark", "by_byte", "character_coverage=X", "dictionary=no", "input_sentence_size",
-            "limit_alphabet=N", "merges=32000", "run_pattern",
+            "limit_alphabet=N", "merges=32000", "pass_over", "pass_over=yes", "preload", "run_pattern",
+            "shared_merges", "window_alpha",
         )
     },
     "template": "--chat-template",
@@ -67,9 +71,9 @@ _ARGUMENTS = {
             "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format",
             "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask",
             "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad",
-            "pairs", "parallel", "pattern", "plain", "pre_tokenizer", "prefix_space", "residues", "sample", "scores",
-            "seed", "shuffle", "size", "split_residues", "split_special", "steps", "superwords", "switch",
-            "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size", "vocabulary", "words",
+            "pairs", "parallel", "parity", "pattern", "plain", "pre_tokenizer", "prefix_space", "residues", "sample",
+            "scores", "seed", "shuffle", "size", "split_residues", "split_special", "steps", "superwords", "switch",
+            "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size", "vocabulary", "window", "words",
             "write_vocabulary",
         )
     },

@@ -13,6 +13,7 @@ from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.cli.train_corpora import Corpora
 from bpe_cli.cli.train_curve import HeldOut
+from bpe_cli.cli.train_parity import Parity
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
 from bpe_cli.jobs.files import check_outputs
@@ -114,7 +115,7 @@ class Model:
             "--max-token-length",
             metavar="N",
             min=1,
-            help="The longest token to learn (bbpe: in bytes; others: in characters).",
+            help="The longest token to learn (bbpe, mingram: in bytes; others: in characters).",
         ),
     ] = None
     superwords: Annotated[
@@ -167,7 +168,7 @@ class Model:
         words = self.vocab_size.split(",")
         if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS and int(word) for word in words):
             raise UsageError(
-                f"--vocab-size {self.vocab_size} is not a number from 1, or several with commas",
+                f"--vocab-size {self.vocab_size} is not a whole number from 1, or several separated by commas",
                 hint="for example: -s 32000, or -s 8000,16000,32000",
             )
         sizes = sorted(map(int, words))
@@ -286,7 +287,7 @@ class Stages:
     pattern: Annotated[
         str | None,
         _stage_option(
-            "--pattern", metavar="NAME|REGEX", show_default="bbpe: o200k; with --compat, its own",
+            "--pattern", metavar="NAME|REGEX", show_default="bbpe, mingram: o200k; with --compat, its own",
             help="Split by a regular expression instead: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your"
             " own; none for no splitting.",
         ),
@@ -318,7 +319,8 @@ class Counts:
         list[str] | None,
         _count_option(
             "--from-counts", metavar="FILE",
-            help="Train on saved counts instead of text. Can be repeated: they are added up, in this order.",
+            help="Train on saved counts instead of text. Can be repeated: they are added up, in this order. With "
+            "--parity: NAME=FILE.",
         ),
     ] = None  # fmt: skip
     counts_dir: Annotated[
@@ -391,6 +393,7 @@ def run(
     stages: Stages,
     counts: Counts,
     corpora: Corpora,
+    parity: Parity,
     held_out: HeldOut,
     documents: options.Documents,
     running: options.Running,
@@ -410,6 +413,8 @@ def run(
         bpe train corpus.txt -a unigram -s 8000 -o tokenizer.json
 
         bpe train --language th=thai/ --language en=english/ --weight th=3 -s 32000 -o tokenizer.json
+
+        bpe train --language th=thai/ --language en=english/ --parity -s 32000 -o tokenizer.json
 
         bpe train corpus.txt --lines --sample 1000000 -s 32000 -o tokenizer.json
 
@@ -447,7 +452,7 @@ def run(
     counting_only = model.vocab_size is None and keeps and not written.steps and output is None and not held_out.valid
     any_size = counting_only and model.kind != "byte"  # whose size is no choice
     settings = options_of(
-        model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or (),
+        model.name, trainer, _given(model, stages, parity, any_size=any_size), model.set_ or (),
         preset_of(model.kind, model.compat),
     )  # fmt: skip
     shows = written.steps or held_out.valid is not None
@@ -460,10 +465,11 @@ def run(
         raise UsageError("--from-counts and --counts-dir cannot be used together")
     is_there = folder is not None and not documents.inputs and documents.text is None
     named = corpora.named(documents, running.block_size)
+    languages = parity.languages(counts.from_counts or (), documents, running.block_size)
     job = TrainJob(
         settings,
         None if counts.from_counts or is_there or named else documents.source(running.block_size),
-        tuple(counts.from_counts or ()),
+        () if parity.parity else tuple(counts.from_counts or ()),
         folder,
         counts.counts_out,
         None if counting_only else _file_format(model, written),
@@ -482,6 +488,7 @@ def run(
         named,
         corpora.mixture(),
         corpora.sampled(),
+        languages,
     )
     listener = ConsoleListener(quiet=running.quiet)
     done = train_file(
@@ -500,7 +507,7 @@ def run(
         held_out.show(done.curve, pictures, json=written.json, quiet=running.quiet)
 
 
-def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
+def _given(model: Model, stages: Stages, parity: Parity, *, any_size: bool) -> dict[str, object]:
     """Return what flags say of the algorithm's options, by the option's name."""
     from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
     from bpe_cli.trainers.presets import preset_of
@@ -516,6 +523,8 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
         "max_token_length": model.max_token_length,
         "superwords": model.superwords or None,
         "switch": model.switch,
+        "parity": parity.parity or None,
+        "window": parity.window,
         "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
         "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,

@@ -31,6 +31,10 @@ FLAGS = {
     "max_token_length": "--max-token-length",
     "superwords": "--superwords",
     "switch": "--switch",
+    "parity": "--parity",
+    "window": "--window",
+    "ratios": "--ratio",
+    "languages": "--language",
     "compat": "--compat",
     "model": "--algorithm",
 }

@@ -27,7 +27,8 @@ def unforeseen(error: BaseException, words: Sequence[str]) -> Unforeseen:
         words: The command line.
     """
     if isinstance(error, ImportError):
-        return Unforeseen(f"bpe is not installed properly: {error}", hint="install it again; --debug shows more")
+        hint = "install it again, unless a limit on memory or on open files is too low; --debug shows more"
+        return Unforeseen(f"bpe cannot be loaded: {error}", hint=hint)
     kind = type(error).__name__
     what = "its core met a case that it was not written for" if kind == "PanicException" else kind
     platform = f"bpe {__version__}, Python {sys.version.split()[0]}, {sys.platform}"

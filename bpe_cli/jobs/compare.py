@@ -16,6 +16,7 @@ from bpe_cli.jobs.files import Streams, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_oddities
 from bpe_cli.reports.comparison.compare import compare as measure
 from bpe_cli.reports.comparison.comparison import Comparison, Probes, Settings
+from bpe_cli.reports.comparison.cut_clusters import MOST_INPUTS, beginnings, cut_clusters
 from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import every
@@ -286,19 +287,21 @@ def compare(
     if len(tokenizers) < 2 and (options.overlap or options.differences is not None):
         raise UsageError("tokenizers are compared with the first, and there is one", hint="add another tokenizer")
     stdin = stdin or sys.stdin.buffer
+    seen = None
     if source is None:
         sample, measured = None, _measured(tokenizers, (), Settings(specials=_kept(options.specials)), options)
     else:
         inputs = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=listener.note)
         is_sampled = options.differences is not None or "code" in options.probes
         sample = Sample.shared(len(inputs.items)) if is_sampled else None
+        seen = beginnings(len(inputs.items))
         field = source.field if source.documents == "jsonl" else None
         settings = Settings(source.documents, field, _kept(options.specials))
         if by_parts is None:
             from bpe_cli.corpus import reading_each
 
             with reading_each(source, inputs, "comparing", listener, stdin=stdin) as entries:
-                measured = _measured(tokenizers, _sampled(entries, sample), settings, options)
+                measured = _measured(tokenizers, _watched(entries, sample, seen), settings, options)
         else:
             from bpe_cli.jobs.tally_parts import measured_by_parts, sample_beginnings
 
@@ -307,13 +310,15 @@ def compare(
                 tokenizers, chosen or tokenizers, source, inputs, settings, options.specials, options.threads,
                 by_parts, listener,
             )  # fmt: skip
+            sample_beginnings(seen, source, inputs.items[:MOST_INPUTS])
             if sample is not None:
-                sample_beginnings(sample, source, inputs)
+                sample_beginnings(sample, source, inputs.items)
     return replace(
         measured,
         probes=_probes(tokenizers, sample, options, stdin) if options.probes or options.words else None,
         overlaps=_overlaps(tokenizers, measured) if options.overlap else (),
         disagreements=_disagreements(tokenizers, sample, options),
+        cut_clusters=cut_clusters(tokenizers, seen) if seen is not None else (),
     )
 
 
@@ -332,12 +337,13 @@ def _measured(
     )
 
 
-def _sampled(
-    entries: Iterable[tuple[str, Iterable[Block]]], sample: Sample | None
+def _watched(
+    entries: Iterable[tuple[str, Iterable[Block]]], sample: Sample | None, seen: Sample
 ) -> Iterator[tuple[str, Iterable[Block]]]:
-    """Pass on inputs, and keep the beginnings of them if they are asked for."""
-    for name, blocks in entries:
-        yield name, blocks if sample is None else sample.watch(name, blocks)
+    """Pass on inputs, and keep the beginnings of the first ones; of all, more if that is asked for."""
+    for number, (name, blocks) in enumerate(entries):
+        watched = seen.watch(name, blocks) if number < MOST_INPUTS else blocks
+        yield name, watched if sample is None else sample.watch(name, watched)
 
 
 def _overlaps(tokenizers: Sequence[Tokenizer], measured: Comparison) -> tuple[Overlap, ...]:

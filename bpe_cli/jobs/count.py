@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.mixing import Sampled
+    from bpe_cli.stages.counting import Cutting
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
@@ -159,6 +160,15 @@ def load_counts(
         counts = spilling.finish()
     if cutting is None:
         raise InputError("no counts file is given")
+    return counts, adopted(options, cutting)
+
+
+def adopted(options: Options, cutting: Cutting) -> Options:
+    """Return options with which counts can be trained on that were cut in some way.
+
+    Raises:
+        UsageError: if an option says that text was cut otherwise.
+    """
     splits = isinstance(options, SplittingOptions) and options.split_special
     if splits and set(options.special_tokens) != set(cutting.special_tokens):
         made = " ".join(f"`special_tokens={token}`" for token in cutting.special_tokens)
@@ -166,7 +176,8 @@ def load_counts(
             f"the counts were made with {f'`split_special` {made}' if made else 'no `split_special`'}",
             hint="count again with the special tokens to split off",
         )
-    return counts, trainer_for(options).adopt(options, cutting)
+    chosen: Options = trainer_for(options).adopt(options, cutting)
+    return chosen
 
 
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")

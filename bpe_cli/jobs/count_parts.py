@@ -109,8 +109,7 @@ def settings_of(source: Source, options: Options) -> dict[str, Any]:
     """Return all that changes counts, as JSON values.
 
     Raises:
-        UsageError: if a sample is to be drawn, which is one of the whole corpus.
-        FormatError: if something of it cannot be written as JSON.
+        UsageError: if a sample is to be drawn, which is one of the whole corpus, or JSON cannot hold the options.
     """
     from dataclasses import asdict
 
@@ -130,10 +129,7 @@ def settings_of(source: Source, options: Options) -> dict[str, Any]:
         "plain": source.plain,
         **({} if source.ending == "txt" else {"member": source.ending}),
     }
-    try:
-        dumped(settings)
-    except TypeError as error:  # a text that is not UTF-8
-        raise FormatError(f"the options cannot be written as JSON: {error}") from error
+    dumped(settings)  # raises before anything is counted
     return settings
 
 

@@ -6,7 +6,7 @@ A part is some whole inputs: each has a row of its own in the report, and the ha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.engines.base import Engine, Work
@@ -21,6 +21,7 @@ from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.corpus.inputs import Input
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.reports.comparison.comparison import Comparison, Settings
     from bpe_cli.reports.comparison.input_accounts import Sample
@@ -270,11 +271,11 @@ def measured_by_parts(
     return put_together(tallies, found, labels_of(tokenizers), settings=settings)
 
 
-def sample_beginnings(sample: Sample, source: Source, inputs: Inputs) -> None:
+def sample_beginnings(sample: Sample, source: Source, inputs: Iterable[Input]) -> None:
     """Read the beginnings of inputs for a sample, and no more of them."""
     from bpe_cli.corpus import Inputs, read_blocks
     from bpe_cli.corpus.opening import NO_STDIN
 
-    for item in inputs.items:
+    for item in inputs:
         blocks = read_blocks(replace(source, paths=(item.path,)), stdin=NO_STDIN, inputs=Inputs((item,)))
         sample.take(item.plain_name, blocks)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
+from bpe_cli.jobs.languages import Languages, are_chosen, check_alone, choices, counted_languages
 from bpe_cli.jobs.mixing import Mixture, NamedCorpus, Sampled, mixed
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk
 from bpe_cli.jobs.train_sizes import held_out_read, measured_curve, paths_of_sizes, trained_sizes
@@ -40,6 +41,7 @@ class TrainJob:
         corpora: Corpora with names, in place of one without.
         mixture: How much each of them counts.
         sampled: How many documents are drawn of each corpus; None for all.
+        languages: What is said of languages that choose the merges, besides their corpora.
         from_counts: Files of counts to add up in place of a corpus.
         counts_folder: The folder in which parts of the corpus are counted, of which those that are there are not
             counted again. Without a corpus all its parts are added up. None to count in one run.
@@ -82,6 +84,7 @@ class TrainJob:
     corpora: tuple[NamedCorpus, ...] = ()
     mixture: Mixture = field(default_factory=lambda: Mixture({}))
     sampled: Sampled | None = None
+    languages: Languages = field(default_factory=Languages)
 
     @property
     def losses(self) -> list[str]:
@@ -177,7 +180,8 @@ def train_file(
         *(("`pictures`", path) for path in job.pictures),
     ]  # fmt: skip
     check_outputs(outputs)
-    read = [*(("the counts", path) for path in job.from_counts), *held_out_read(job.held_out, streams)]
+    kept_counts = [*job.from_counts, *(path for _, path in job.languages.counts)]
+    read = [*(("the counts", path) for path in kept_counts), *held_out_read(job.held_out, streams)]
     check_kept(outputs, read, streams, target)
     if job.file_format is not None:
         from bpe_cli.formats import rehearse
@@ -208,17 +212,21 @@ def train_file(
         counts, options = load_counts(job.from_counts, options, job.max_memory, listener=listener)
     else:
 
-        def counted_in(source: Source) -> Counted:
+        def counted_in(source: Source, sampled: Sampled | None) -> Counted:
             return count_corpus(
-                source, options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
-                sampled=job.sampled, listener=listener, streams=streams,
+                source, job.options, max_memory=job.max_memory, threads=job.threads, outputs=outputs, target=target,
+                sampled=sampled, listener=listener, streams=streams,
             )  # fmt: skip
 
-        if job.corpora:
-            named = [(each.name, counted_in(each.source)) for each in job.corpora]
+        if are_chosen(options):
+            counts, options = counted_languages(
+                job.languages, job.corpora, options, counted_in, job.sampled, job.max_memory, listener=listener
+            )
+        elif job.corpora:
+            named = [(each.name, counted_in(each.source, job.sampled)) for each in job.corpora]
             counts = mixed(named, job.mixture, job.max_memory, listener=listener)
         else:
-            counts = counted_in(job.source or Source())
+            counts = counted_in(job.source or Source(), job.sampled)
     with counts if isinstance(counts, CountsOnDisk) else nullcontext():
         return _with_counts(counts, options, job, target, listener, streams, on_counted)
 
@@ -231,12 +239,16 @@ def _check_corpora(job: TrainJob) -> None:
     """
     names = [each.name for each in job.corpora]
     job.mixture.check_names(names)
-    kept = "`from_counts`" if job.from_counts else "`counts_dir`" if job.counts_folder is not None else None
+    said = job.languages
+    keeps = "`counts_dir`" if job.counts_folder is not None else "`counts_out`" if job.counts_out is not None else None
+    check_alone(job.options, job.mixture, development=said.development, ratios=said.ratios, kept=keeps)
+    loaded = job.from_counts or said.counts
+    kept = "`from_counts`" if loaded else "`counts_dir`" if job.counts_folder is not None else None
     if kept is not None and names:
         raise UsageError(f"`corpora` are counted in one run, and {kept} are counts already", hint="give one of them")
     if kept is not None and job.sampled is not None:
         raise UsageError(f"`sample` draws documents, and {kept} has counts of pieces", hint="give one of them")
-    if sum("-" in each.source.paths for each in job.corpora) > 1:
+    if sum("-" in each.source.paths for each in (*job.corpora, *said.development)) > 1:
         raise UsageError("stdin can be one corpus only", hint="name files for the others")
 
 
@@ -250,7 +262,8 @@ def _with_counts(
     on_counted: Callable[[TrainedFile], None] | None,
 ) -> TrainedFile:
     """Do with counts what is asked for: save them, train on them."""
-    pattern = None if job.file_format is None or job.from_counts else job.pattern  # a shard may have nothing for it
+    loaded = job.from_counts or job.languages.counts  # a shard may have nothing for it
+    pattern = None if job.file_format is None or loaded else job.pattern
     if pattern and not isinstance(counts, CountsOnDisk):
         check_matches(counts, pattern)
     counted = TrainedFile(counts.total, counts.unique)
@@ -313,6 +326,8 @@ def _train(
     if not job.sizes:
         with listener.task("training", options.vocab_size or 0, "token") as advance:
             trained = trainer.train(counts, options, by_totals(advance), job.threads)
+        for sentence in choices(trained, options):
+            listener.note(sentence)
         done = replace(_written(trained, options, job, target, counts), steps=steps)
         return replace(done, curve=_curve(job, [(trained.tokenizer.vocab_size, trained)], listener, streams))
     each_size = trained_sizes(counts, options, job.sizes, threads=job.threads, listener=listener)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.messages import cannot_read, show_path
 
 _LARGEST = 1 << 30
@@ -16,10 +17,33 @@ def dumped(content: dict[str, Any]) -> bytes:
 
     >>> dumped({"b": 1, "a": []})
     b'{\\n  "a": [],\\n  "b": 1\\n}\\n'
+
+    Raises:
+        UsageError: if JSON cannot hold it: a text that is not UTF-8, which arguments and names of files can be, or a
+            number of more than 64 bits. The message names the text.
     """
     from bpe_cli.support.safe_orjson import orjson
 
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+    try:
+        return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        odd = next((text for text in _texts(content) if any("\ud800" <= each <= "\udfff" for each in text)), None)
+        if odd is None:
+            raise UsageError(f"the options cannot be written as JSON: {error}") from error
+        raise UsageError(f"{show_path(odd)} is not UTF-8, and JSON cannot hold it") from error
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield all texts in a JSON value, the keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _texts(key)
+            yield from _texts(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts(each)
 
 
 def read_json(path: str) -> dict[str, Any] | None:

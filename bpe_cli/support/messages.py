@@ -47,13 +47,28 @@ def plural(number: int, noun: str) -> str:
 def show_path(path: str | os.PathLike[str]) -> str:
     r"""Show a path in a message: as it is if it can be printed, else escaped; ``-`` is stdin.
 
+    What signs a URL or gives access by it is not shown: messages end up in logs.
+
     >>> show_path("a.txt"), show_path("-"), show_path("tab\t.txt")
     ('a.txt', 'stdin', "'tab\\t.txt'")
+    >>> show_path("https://host/a.txt?part=2&X-Amz-Signature=0123abcd")
+    'https://host/a.txt?part=2&X-Amz-Signature=...'
     """
     text = os.fspath(path)
     if text == "-":
         return "stdin"
+    if text.startswith(("http://", "https://")):
+        text = _without_secrets(text)
     return text if text.isprintable() and text else ascii(text)
+
+
+def _without_secrets(url: str) -> str:
+    """Leave out the values of a URL's query that S3, Google's and Azure's stores, or keys and tokens, sign it with."""
+    import re  # few messages have a URL
+
+    stores = "(?:X-(?:Amz|Goog)-)?(?:Signature|Credential)|AWSAccessKeyId|GoogleAccessId|sig"
+    names = f"{stores}|[a-z_-]*(?:key|token)"
+    return re.sub(rf"([?&](?:{names})=)[^&#]+", r"\1...", url, flags=re.IGNORECASE)
 
 
 def reason_of(error: Exception) -> str:

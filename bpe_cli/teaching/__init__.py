@@ -10,5 +10,5 @@ recounted at every step, nothing is fast.
 - ``unigram``: learn probabilities of tokens, round by round; all tokens that fit, the best segmentations.
 - ``wordpiece``: learn word pieces by the score of pairs, or from the longest to the shortest; cut words by them.
 - ``steps``: what trainings have to show.
-- ``frontier``: what research found since 2023, as the code of its papers has it; no command shows it step by step.
+- ``frontier``: what research found since 2023, as the code of its papers has it.
 """

@@ -29,6 +29,7 @@ from bpe_cli.teaching.steps import (
     Steps,
     Symbol,
     ThresholdSearch,
+    UseCounts,
     by_count,
 )
 
@@ -68,6 +69,9 @@ def record(steps: Steps, most: int | None = 10) -> Record:
             return Record(
                 "estimation", words, _estimated(steps, most), vocabulary=_scored(steps.reserved, steps.tokens)
             )
+        case UseCounts():
+            numbered = _numbered(NumberedPieces(steps.tokens, list(steps.tokens), steps.reserved))
+            return Record("estimation", _sorted(steps.words), _used(steps, most), vocabulary=numbered)
     return Record("merges", _counted(steps.words), _merges(steps, most), _in_use(steps.words), tie=steps.tie)
 
 
@@ -222,6 +226,32 @@ def _estimated(estimation: Estimation, most: int | None) -> Iterator[RecordedSte
         yield RecordedStep(
             kind, 0 if step == "seeds" else number, taken, candidates[:most], len(candidates), tied,
             tokens=tuple(Entry(at, token, score=score) for at, (token, score) in enumerate(tokens.items())),
+            size=len(tokens), size_change=len(tokens) - len(before),
+        )  # fmt: skip
+        number += step == "pruning"
+        before = tokens
+
+
+def _used(training: UseCounts, most: int | None) -> Iterator[RecordedStep]:
+    """Yield the rounds in which uses are counted, and those in which the least used tokens go."""
+    before: Mapping[str, int] = {}
+    number = 1
+    for step, tokens in training.rounds:
+        gone = [token for token in before if token not in tokens]
+        uses: Mapping[str, int] = before if step == "pruning" else {}
+        taken = tuple(Candidate((token,), token, uses.get(token, 0), taken=True) for token in gone)
+        last = max((each.count or 0 for each in taken), default=None)
+        candidates: tuple[Candidate, ...] = ()
+        if most != 0:
+            learnt = [(token, count) for token, count in uses.items() if len(token) > 1]
+            candidates = tuple(
+                Candidate((token,), token, count, taken=token not in tokens, tied=token in tokens and count == last)
+                for token, count in sorted(learnt, key=lambda item: (item[1], item[0] in tokens))
+            )
+        yield RecordedStep(
+            step, 0 if step == "seeds" else number, taken, candidates[:most], len(candidates),
+            sum(1 for each in candidates if each.tied),
+            tokens=tuple(Entry(at, token, count) for at, (token, count) in enumerate(tokens.items())),
             size=len(tokens), size_change=len(tokens) - len(before),
         )  # fmt: skip
         number += step == "pruning"

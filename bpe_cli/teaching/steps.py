@@ -123,9 +123,26 @@ class Estimation:
     tokens: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class UseCounts:
+    """The rounds of MinGram; words and tokens are in visible characters, one for each byte.
+
+    Attributes:
+        words: The corpus.
+        rounds: ``seeds``, ``expectation`` or ``pruning``, and the tokens after it with how often each is used.
+        reserved: The tokens that are not learnt.
+        tokens: Those that are, by id, with how often each is used.
+    """
+
+    words: Mapping[str, int]
+    rounds: Iterable[tuple[Literal["seeds", "expectation", "pruning"], Mapping[str, int]]]
+    reserved: Sequence[str]
+    tokens: Mapping[str, int]
+
+
 Steps: TypeAlias = (
     bpe.Training[str] | bpe.Training[bytes] | wordpiece.Training | NumberedPieces | ByteIds | ScoredPieces
-    | ThresholdSearch | Joining | Pruning | Estimation
+    | ThresholdSearch | Joining | Pruning | Estimation | UseCounts
 )  # fmt: skip
 """What any trainer can show."""
 

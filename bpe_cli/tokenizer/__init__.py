@@ -26,7 +26,7 @@ from bpe_cli.stages.models import codebook_words, compiled_codebook
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.blocks import Block, settle
-from bpe_cli.support.core_arguments import no_special_tokens
+from bpe_cli.support.core_arguments import bytes_of, no_special_tokens
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
 from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable, only_splits
 from bpe_cli.tokenizer.engine.compiled import Engine
@@ -285,10 +285,11 @@ class Tokenizer(TextMethods):
         names = {token.content for token in self.special_tokens} if specials == "all" else set()
         if specials != "all":
             contents = {token.content for token in self.special_tokens}
-            unknown = [name for name in specials if name.encode() not in contents]
+            named = {name: bytes_of(name, "special token") for name in specials}
+            unknown = [name for name, content in named.items() if content not in contents]
             if unknown:
                 raise no_special_tokens(unknown, [token.content for token in self.special_tokens])
-            names.update(name.encode() for name in specials)
+            names.update(named.values())
         ordered = looked_for(self.special_tokens, names)
         if not ordered and self._codebook is None:
             return None

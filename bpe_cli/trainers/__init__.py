@@ -34,6 +34,7 @@ _ENTRIES = {
     "bpe": _Entry("bpe", "BPE over characters", ("subword-nmt", "hf", "sentencepiece", "course", "textbook")),
     "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow", "course")),
     "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece", "course")),
+    "mingram": _Entry("mingram", "as few tokens as possible"),
     "char": _Entry("unmerged:CHAR", "characters", ("sentencepiece",)),
     "word": _Entry("unmerged:WORD", "words", ("sentencepiece",)),
     "ngram": _Entry("unmerged:NGRAM", "runs of characters"),
@@ -124,11 +125,12 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
         UsageError: if the options contradict each other, or a number is too large.
     """
     from bpe_cli.support.blocks import Block
-    from bpe_cli.trainers.base import check_numbers
     from bpe_cli.trainers.counts import new_counts
+    from bpe_cli.trainers.option_checks import check_numbers, check_spelling
 
     trainer = trainer_for(options)
     check_numbers(options)
+    check_spelling(options)
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in document.splitlines()]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import Field, dataclass, fields, replace
-from math import isfinite
+from dataclasses import Field, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bpe_cli import _core
@@ -22,11 +21,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Called now and then with (done so far, all there is to do)."""
-
-_LARGEST = (1 << 63) - 1
-_LONGEST = (1 << 32) - 1
-_LENGTHS = frozenset({"max_token_length", "max_digits", "max_words"})
-"""Options that are lengths of tokens, which the core keeps in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,24 +272,6 @@ def check_special_tokens(contents: Sequence[str]) -> None:
     for content in contents:
         if contents.count(content) > 1:
             raise UsageError(f"the special token {content!r} is given twice")
-
-
-def check_numbers(options: Options) -> None:
-    """Check that the numbers of an algorithm's options fit the core.
-
-    Raises:
-        UsageError: if a number is below 0 (an id: below -1, which stands for no id) or too large, or is not a number.
-    """
-    for each in fields(options):
-        value = getattr(options, each.name)
-        for number in value if isinstance(value, tuple) else (value,):
-            if isinstance(number, float) and not isfinite(number):
-                raise UsageError(f"{each.name} is a number, not {number}")
-            if isinstance(number, int):
-                lowest = -1 if each.name.endswith("_id") else 0
-                largest = _LONGEST if each.name in _LENGTHS else _LARGEST
-                if not lowest <= number <= largest:
-                    raise UsageError(f"{each.name} is a number from {lowest} to {largest:,}, not {number:,}")
 
 
 SEED = 12345678

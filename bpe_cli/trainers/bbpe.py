@@ -9,14 +9,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.counting import Cutter, Cutting, SplitText
-from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible
 from bpe_cli.stages.splitters import compile_splitter, show_pattern
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -24,119 +23,22 @@ from bpe_cli.support import regex_version
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import superwords
+from bpe_cli.trainers import parity, superwords
 from bpe_cli.trainers.base import (
     Front,
     Progress,
-    SplittingOptions,
     Trained,
     Trainer,
-    check_special_tokens,
     merges_within,
     sized,
 )
-from bpe_cli.trainers.bbpe_rules import COMPAT, Compat, Rules
+from bpe_cli.trainers.bbpe_options import BbpeOptions as BbpeOptions
+from bpe_cli.trainers.bbpe_rules import COMPAT as COMPAT
+from bpe_cli.trainers.bbpe_rules import Compat as Compat
 from bpe_cli.trainers.counts import items_of, mark_pieces, new_counts, read_words, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
-
-
-@dataclass(frozen=True, slots=True)
-class BbpeOptions(SplittingOptions):
-    """Define what to train.
-
-    Attributes:
-        vocab_size: Tokens to end with, special ones and bytes counted.
-        pattern: The split pattern (an expression); None for the default of ``compat``, ``""`` for none.
-        prefix_space: Whether a space is put before a document that does not begin with one.
-        min_frequency: A pair that occurs less often is not merged; None for the default of ``compat``.
-        special_tokens: Their texts. Where they stand in the corpus they are text like any other,
-            unless ``split_special``.
-        split_special: Whether special tokens in the corpus are removed and split the text.
-        initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``. None: ``all``,
-            or with ``course`` those seen.
-        max_token_length: Most bytes in a token, or None. (Hugging Face's ``max_token_length`` of N
-            gives what N - 1 gives here, for N of 3 and more: it stops before N.)
-        character_boundaries: Whether a token must be whole characters, or the beginning of a single one
-            (Land and Arnett, arXiv:2505.24689).
-        max_digits: Most numeric characters (Unicode category N) in a token, or None; 1 keeps digits apart.
-        boundary_mark: A text in the corpus that no merge crosses, and that is left out; empty for none.
-            Encoding is not changed by it.
-        boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word is a piece of
-            the corpus, with a space before it or not. Encoding is not changed by them.
-        superwords: Whether a second stage learns tokens of several words (SuperBPE, arXiv:2503.13423). Text is then
-            learnt from line by line.
-        switch: How many merges stay inside words, as ``pattern`` cuts them; the second stage takes them over. None:
-            nine tenths of the vocabulary are there when it begins.
-        run_pattern: The split pattern of the second stage, with which the tokenizer encodes; None for the paper's.
-        max_words: Most words in a token of the second stage, or None.
-        never_within: Texts that no token of the second stage contains.
-        compat: Whose rules to follow.
-    """
-
-    vocab_size: int
-    pattern: str | None = None
-    prefix_space: bool = False
-    min_frequency: int | None = None
-    special_tokens: tuple[str, ...] = ()
-    split_special: bool = False
-    initial_alphabet: Literal["all", "seen"] | None = None
-    max_token_length: int | None = None
-    character_boundaries: bool = False
-    max_digits: int | None = None
-    boundary_mark: str = ""
-    boundaries: tuple[str, ...] = ()
-    superwords: bool = False
-    switch: int | None = None
-    run_pattern: str | None = None
-    max_words: int | None = 4
-    never_within: tuple[str, ...] = (": ",)
-    compat: Compat = "hf"
-
-    def __post_init__(self) -> None:
-        if self.compat not in COMPAT:
-            raise UsageError(f"byte-level BPE has no rules called {self.compat!r}", hint=f"it has {', '.join(COMPAT)}")
-        if self.max_digits is not None and self.max_digits < 0:
-            raise UsageError("max_digits is a number from 0 up")
-        check_special_tokens(self.special_tokens)
-        superwords.check(self)
-        for content in self.special_tokens:
-            spelt = from_visible(content) if self.compat == "hf" else None
-            if spelt not in (None, content.encode("utf-8", "replace")):
-                raise UsageError(
-                    f"the special token {content!r} is also how tokenizer.json writes the bytes {spelt!r}",
-                    hint="Hugging Face's rules make one token of the two, which loses text; give it another name",
-                )
-
-    @property
-    def rules(self) -> Rules:
-        """The rules of ``compat``."""
-        return COMPAT[self.compat]
-
-    @property
-    def alphabet(self) -> Literal["all", "seen"]:
-        """The bytes that are tokens from the start."""
-        return self.initial_alphabet or self.rules.alphabet
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The split patterns to learn words with: one, or none."""
-        pattern = PATTERNS[self.rules.pattern].regex if self.pattern is None else self.pattern
-        return (pattern,) if pattern else ()
-
-    @property
-    def run_patterns(self) -> tuple[str, ...]:
-        """The split patterns to encode with: those of the last stage."""
-        if not self.superwords:
-            return self.patterns
-        pattern = superwords.RUNS if self.run_pattern is None else self.run_pattern
-        return (pattern,) if pattern else ()
-
-    @property
-    def minimum(self) -> int:
-        """How often a pair must occur to be merged, at least 1."""
-        return max(1, self.rules.min_frequency if self.min_frequency is None else self.min_frequency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +49,14 @@ class BbpeTrained(Trained):
         merge_counts: How often each merge's pair occurred when it was chosen (u64).
         exhausted: Whether it stopped because no pair was left that is frequent enough.
         alphabet_size: How many tokens are single bytes.
+        chosen_by: With ``parity``, the number of the language that chose each merge (u32); ``parity.NO_LANGUAGE`` for a
+            merge that was given, or that all chose together.
     """
 
     merge_counts: memoryview = field(kw_only=True)
     exhausted: bool = field(kw_only=True)
     alphabet_size: int = field(kw_only=True)
+    chosen_by: memoryview | None = field(kw_only=True, default=None)
 
 
 def _reserved(options: BbpeOptions, initial: list[bytes]) -> list[bytes]:
@@ -159,12 +64,14 @@ def _reserved(options: BbpeOptions, initial: list[bytes]) -> list[bytes]:
     return [text for content in options.special_tokens if (text := from_visible(content)) and text not in initial]
 
 
-def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
+def _check_size(options: BbpeOptions, initial: list[bytes], symbols: int) -> None:
     """Check that the vocabulary has room for the tokens that exist before the first merge."""
     specials = len(options.special_tokens)
-    needed = initial + (0 if options.rules.special_first else specials)
+    made = parity.preloaded(options, initial)[1]
+    needed = len(initial) + made + (0 if options.rules.special_first else specials)
     if options.vocab_size < needed:
         parts = f"{symbols} bytes" + (f" and {specials} special token{'s' if specials > 1 else ''}" if specials else "")
+        parts += f" and {plural(made, 'token')} of `preload`" if made else ""
         smaller = ', or for `initial_alphabet="seen"`' if options.alphabet == "all" else ""
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
@@ -176,6 +83,13 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
 
 def _named(expression: str) -> str:
     return f"the pattern {show_pattern(expression)}" if expression else "no pattern"
+
+
+def _texts(options: BbpeOptions, counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
+    """Yield pieces that have all bytes that are learnt from, without the marks of a trainer."""
+    if options.superwords:
+        return superwords.runs_of(counts)
+    return parity.texts_of(counts) if options.parity else items_of(counts)
 
 
 def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[bytes], list[int], dict[str, int]]:
@@ -192,7 +106,7 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     if options.alphabet == "seen":
         present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
-        for piece, _ in superwords.runs_of(counts) if options.superwords else items_of(counts):
+        for piece, _ in _texts(options, counts):
             present_bytes.update(piece.replace(mark, b"") if mark else piece)
         alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
@@ -298,7 +212,7 @@ class Bbpe(Trainer[BbpeOptions]):
         refuse_nothing(counts)
         initial, symbols, specials = initial_tokens(options, counts)
         for size in sizes:
-            _check_size(sized(options, size), len(initial), len(symbols))
+            _check_size(sized(options, size), initial, len(symbols))
         late = () if options.rules.special_first else options.special_tokens
         marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
         common: dict[str, Any] = {
@@ -315,16 +229,21 @@ class Bbpe(Trainer[BbpeOptions]):
                 "reserved": _reserved(options, initial),
             },
         }
+        chosen_by: array[int] | None = None
         if options.superwords:
             trained = superwords.train(marked, options, common, progress, threads)
+        elif options.parity:
+            trained, chosen_by = parity.train(marked, options, common, progress, threads)
         else:
             trained = _core.train_bpe(marked, options_json(**common), progress)
         blob, bounds = trained.tokens()
         ends, merges = array("I", bytes(bounds)), array("I", bytes(trained.merges))
+        given = len(parity.preloaded(options, initial)[0])
         for size in sizes:
             learnt = size - len(late)
             exhausted = learnt > len(ends)
             number = len(merges) // 3 if exhausted else merges_within(merges[2::3], len(initial), learnt)
+            number = max(number, given)
             own_ends = ends[:learnt]
             vocabulary = Vocabulary(blob[: own_ends[-1]], own_ends)
             named = specials | {content: vocabulary.size + place for place, content in enumerate(late)}
@@ -332,6 +251,12 @@ class Bbpe(Trainer[BbpeOptions]):
                 options.minimum, unit="byte", max_token_length=options.max_token_length, max_digits=options.max_digits,
                 character_boundaries=options.character_boundaries, bounded=bool(mark),
             )  # fmt: skip
+            if options.parity:
+                shortfall += (
+                    " in any language"
+                    if options.pass_over
+                    else (" in the language whose turn it is; `pass_over=yes` goes on with the others")
+                )
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
                 (plural(len(symbols), "byte"), plural(number, "merge"), f"{len(options.special_tokens)} special"),
@@ -339,13 +264,14 @@ class Bbpe(Trainer[BbpeOptions]):
                 merge_counts=memoryview(trained.counts)[:number],
                 exhausted=exhausted,
                 alphabet_size=len(symbols),
+                chosen_by=None if chosen_by is None else memoryview(chosen_by)[:number],
             )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
         """Return the result of a training without merges, to see early what could not be done."""
         if options.alphabet == "all":
             initial, symbols, _ = initial_tokens(options, new_counts())
-            _check_size(options, len(initial), len(symbols))
+            _check_size(options, initial, len(symbols))
         alphabet = Vocabulary.from_tokens(bytes([byte]) for byte in range(256))
         specials = {content: 256 + place for place, content in enumerate(options.special_tokens)}
         return self._assemble(options, alphabet, Merges(array("I")), specials)
@@ -367,6 +293,8 @@ class Bbpe(Trainer[BbpeOptions]):
 
         if options.superwords:
             raise UsageError("`steps` shows one stage, and `superwords` has two", hint="leave one of them out")
+        if options.parity:
+            raise UsageError("`steps` shows one corpus, and `parity` has several", hint="leave one of them out")
         initial, _, _ = initial_tokens(options, counts)
         reserved = len(options.special_tokens) if not options.rules.special_first else 0
         digits = options.max_digits

@@ -2,7 +2,7 @@
 
 Liu et al. 2025, SuperBPE (arXiv:2503.13423), by the rules of the authors' trainer. Text is cut twice, each line by
 itself: into words, and into runs of words. Both are counted in one table, in which a mark stands before each piece, so
-that counts with two cuts are saved, added up and spilled as all others. Options are ``bbpe.BbpeOptions``.
+that counts with two cuts are saved, added up and spilled as all others. Options are ``bbpe_options.BbpeOptions``.
 """
 
 from __future__ import annotations

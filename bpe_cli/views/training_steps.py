@@ -27,6 +27,7 @@ from bpe_cli.teaching.steps import (
     ScoredPieces,
     Steps,
     ThresholdSearch,
+    UseCounts,
 )  # fmt: skip
 from bpe_cli.views.visible import CIRCLE, needs_circle
 
@@ -53,7 +54,7 @@ def training_lines(steps: Steps, most: int | None = 0) -> Iterator[str]:
             return joining_lines(steps, most)
         case Pruning():
             return pruning_lines(steps, most)
-        case Estimation():
+        case Estimation() | UseCounts():
             return estimation_lines(steps, most)
     return merge_lines(steps, most)  # type: ignore[misc]  # of text or of bytes
 
@@ -330,8 +331,8 @@ def pruning_lines(pruning: Pruning, most: int | None = 0) -> Iterator[str]:
     yield from _vocabulary(recorded.vocabulary)
 
 
-def estimation_lines(estimation: Estimation, most: int | None = 0) -> Iterator[str]:
-    """Yield a line for each step of expectation maximisation and pruning, and the vocabulary.
+def estimation_lines(estimation: Estimation | UseCounts, most: int | None = 0) -> Iterator[str]:
+    """Yield a line for each step of expectation maximisation, hard or not, and pruning, and the vocabulary.
 
     >>> rounds = [("seeds", {"a": -1.0, "ab": -1.0}), ("expectation", {"a": -1.0}), ("pruning", {"a": -1.0})]
     >>> print(*estimation_lines(Estimation({}, rounds, (), {"a": -1.5})), sep=chr(10))
@@ -341,16 +342,30 @@ def estimation_lines(estimation: Estimation, most: int | None = 0) -> Iterator[s
     <BLANKLINE>
     vocabulary: 1 token
            0  a  -1.5000
+
+    >>> rounds = [("seeds", {"a": 1, "b": 1, "ab": 3}), ("expectation", {"a": 2, "b": 0, "ab": 3})]
+    >>> print(*estimation_lines(UseCounts({}, rounds, ["<s>"], {"a": 2, "b": 0, "ab": 3})), sep=chr(10))
+    3 tokens of byte-pair encoding to begin with
+    1. counted anew: 3 tokens
+    <BLANKLINE>
+    vocabulary: 4 tokens
+           0  <s>
+           1  a  2 times
+           2  b  0 times
+           3  ab  3 times
     """
+    is_counted = isinstance(estimation, UseCounts)
+    begun = "tokens of byte-pair encoding" if is_counted else "characters and substrings"
+    anew = "counted anew" if is_counted else "expected anew"
     recorded = record(estimation, most)
     for step in recorded.steps:
         if step.kind == "seeds":
-            yield f"{step.size} characters and substrings to begin with"
+            yield f"{step.size} {begun} to begin with"
             continue
-        done = "pruned" if step.kind == "pruning" else "expected anew"
+        done = "pruned" if step.kind == "pruning" else anew
         change = " ".join(filter(None, (f"{step.number}.", done, _without(step, most))))
         yield f"{change}: {plural(step.size, 'token')}"
-        yield from _candidates(step, "losses", "token")
+        yield from _candidates(step, "uses" if is_counted else "losses", "token")
     yield from _vocabulary(recorded.vocabulary)
 
 

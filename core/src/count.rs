@@ -11,9 +11,9 @@ mod recent;
 mod saved;
 mod spilled;
 mod table;
+mod together;
 
 use std::hash::BuildHasher as _;
-use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
@@ -31,6 +31,7 @@ pub use packed::Packed;
 use places::Places;
 use recent::RecentCounts;
 pub use spilled::{Merged, Numbered, PARTITIONS, WritePart, merge};
+use together::Run;
 
 /// Counts of pieces.
 #[derive(Debug)]
@@ -50,6 +51,14 @@ struct Entry {
     count: u64,
     start: u64,
     length: u32,
+    /// The top half of the piece's hash, which is all that [`Places`] goes by.
+    hash: u32,
+}
+
+impl Entry {
+    fn hash(&self) -> u64 {
+        u64::from(self.hash) << 32
+    }
 }
 
 /// Memory of a piece besides its bytes: its entry, and about two slots.
@@ -70,9 +79,12 @@ impl Counts {
         }
     }
 
-    /// How many bytes pieces and table may take.
-    pub(crate) fn max_bytes(&self) -> usize {
-        self.max_bytes
+    /// Empty ones, with the same bound and the same hasher.
+    fn empty(&self) -> Self {
+        Self {
+            hasher: self.hasher.clone(),
+            ..Self::new(self.max_bytes)
+        }
     }
 
     /// Number of different pieces.
@@ -165,47 +177,50 @@ impl Counts {
         let totals = count
             .checked_mul(piece.len() as u64)
             .ok_or_else(too_many_bytes)
-            .and_then(|bytes| self.totals_with(count, bytes))?;
+            .and_then(|bytes| totals_with((self.total, self.total_bytes), count, bytes))?;
         let place = self.place_of(piece, hash)?;
         self.entries[place as usize].count += count;
         (self.total, self.total_bytes) = totals;
         Ok(Some(place as usize))
     }
 
-    /// The totals when so many pieces with so many bytes are added.
-    ///
-    /// # Errors
-    /// Says which of them passes 2^64.
-    fn totals_with(&self, pieces: u64, bytes: u64) -> Result<(u64, u64)> {
-        let passes = || invalid!("the counts of all pieces together pass 2^64");
-        let total = self.total.checked_add(pieces).ok_or_else(passes)?;
-        let bytes = self.total_bytes.checked_add(bytes);
-        Ok((total, bytes.ok_or_else(too_many_bytes)?))
-    }
-
     /// The place of a piece, which is taken in if it is new; its count is not touched.
     fn place_of(&mut self, piece: &[u8], hash: u64) -> Result<u32> {
-        if let Some(place) = self.find(piece, hash) {
-            return Ok(place);
+        match self.find(piece, hash) {
+            Some(place) => Ok(place),
+            None => {
+                self.check_room(1, piece.len())?;
+                self.append(piece, 0, hash)
+            }
         }
-        let used = self.arena.len() + piece.len() + (self.unique() + 1) * BYTES_EACH;
-        if used > self.max_bytes || self.unique() >= u32::MAX as usize {
-            let limit = match self.max_bytes >> 20 {
-                0 => format!("{} KiB", self.max_bytes >> 10),
-                mebibytes => format!("{mebibytes} MiB"),
-            };
-            return Err(Error::Memory(format!(
-                "{} different pieces take more than {limit} of memory",
-                self.unique() + 1,
-            )));
+    }
+
+    /// Checks that there is room for so many new pieces with so many bytes.
+    fn check_room(&self, pieces: usize, bytes: usize) -> Result<()> {
+        let unique = self.unique() + pieces;
+        let used = self.arena.len() + bytes + unique * BYTES_EACH;
+        if used <= self.max_bytes && unique <= u32::MAX as usize {
+            return Ok(());
         }
+        let limit = match self.max_bytes >> 20 {
+            0 => format!("{} KiB", self.max_bytes >> 10),
+            mebibytes => format!("{mebibytes} MiB"),
+        };
+        Err(Error::Memory(format!(
+            "{unique} different pieces take more than {limit} of memory"
+        )))
+    }
+
+    /// Appends a piece that is new, and for which there is room; gives its place.
+    fn append(&mut self, piece: &[u8], count: u64, hash: u64) -> Result<u32> {
         let length = u32::try_from(piece.len())
             .map_err(|_| invalid!("a piece of text is longer than 4 GiB"))?;
         let place = self.unique() as u32;
         self.entries.push(Entry {
-            count: 0,
+            count,
             start: self.arena.len() as u64,
             length,
+            hash: (hash >> 32) as u32,
         });
         self.arena.extend_from_slice(piece);
         self.places.insert(hash, place);
@@ -286,35 +301,22 @@ impl Counts {
         let (news, found) = threads::map_with(
             tasks.iter(),
             threads,
-            |number| (number, RecentCounts::new(Self::new(self.max_bytes))),
+            |number| (number, RecentCounts::new(self.empty())),
             |(number, counter), task| {
                 let before = counter.unique();
                 cutter.cut(task, |text, start, ends| counter.add(text, start, ends))?;
-                Ok((*number, before..counter.unique()))
+                Ok(Run {
+                    thread: *number,
+                    places: before..counter.unique(),
+                })
             },
-            |(_, counter)| counter.finish(),
+            |(_, counter)| {
+                let (counts, finished) = counter.finish();
+                finished.map(|()| counts)
+            },
         )?;
-        for (number, places) in news {
-            self.add_places(&found[number].0, places)?;
-        }
-        Ok(())
-    }
-
-    /// Adds some of another's counts.
-    fn add_places(&mut self, other: &Self, places: Range<usize>) -> Result<()> {
-        let mut hashes = [0; 64];
-        for start in places.clone().step_by(hashes.len()) {
-            let some = &other.entries[start..places.end.min(start + hashes.len())];
-            for (entry, hash) in some.iter().zip(&mut hashes) {
-                *hash = self.hash(slice(&other.arena, entry));
-                self.places.prefetch(*hash);
-            }
-            for (number, entry) in some.iter().enumerate() {
-                self.prefetch(hashes[(number + 6) % hashes.len()]);
-                self.add_hashed(slice(&other.arena, entry), entry.count, hashes[number])?;
-            }
-        }
-        Ok(())
+        let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+        self.add_found(&found, &news, threads)
     }
 
     /// Counts pieces that are cut already; `ends` says where each ends, `counts` how often it occurs.
@@ -349,8 +351,30 @@ impl Counts {
     /// # Errors
     /// [`Error::Memory`] when the bound is passed.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        self.add_places(other, 0..other.unique())
+        let mut hashes = [0; 64];
+        for some in other.entries.chunks(hashes.len()) {
+            for (entry, hash) in some.iter().zip(&mut hashes) {
+                *hash = self.hash(slice(&other.arena, entry));
+                self.places.prefetch(*hash);
+            }
+            for (number, entry) in some.iter().enumerate() {
+                self.prefetch(hashes[(number + 6) % hashes.len()]);
+                self.add_hashed(slice(&other.arena, entry), entry.count, hashes[number])?;
+            }
+        }
+        Ok(())
     }
+}
+
+/// Totals, when so many pieces with so many bytes are added.
+///
+/// # Errors
+/// Says which of them passes 2^64.
+fn totals_with((total, total_bytes): (u64, u64), pieces: u64, bytes: u64) -> Result<(u64, u64)> {
+    let passes = || invalid!("the counts of all pieces together pass 2^64");
+    let total = total.checked_add(pieces).ok_or_else(passes)?;
+    let bytes = total_bytes.checked_add(bytes);
+    Ok((total, bytes.ok_or_else(too_many_bytes)?))
 }
 
 fn too_many_bytes() -> Error {

@@ -5,6 +5,7 @@
 //! the text as it was given, and are only kept when somebody will ask for them: on the way of bulk
 //! encoding, nobody does.
 
+pub(crate) mod byte_pairs;
 #[cfg(any(feature = "python", test))]
 pub(crate) mod characters;
 pub(crate) mod json;

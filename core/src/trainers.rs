@@ -7,6 +7,7 @@ pub mod joining;
 mod json;
 pub mod letters;
 pub mod likelihood;
+pub mod mingram;
 pub mod ngrams;
 mod score;
 pub mod scored_pairs;

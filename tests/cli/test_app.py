@@ -12,7 +12,7 @@ from tests.cli_runner import SCRIPT, call, error, run, surroundings
 
 COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare", "completions")
 
-KINDS = "'wordpiece', 'unigram', 'char', 'word', 'ngram', 'byte', 'maxmatch', 'list'"
+KINDS = "'wordpiece', 'unigram', 'mingram', 'char', 'word', 'ngram', 'byte', 'maxmatch', 'list'"
 
 
 def test_no_arguments_show_the_help():
@@ -76,7 +76,7 @@ def test_the_help_lists_every_command():
         (("train", "x", "-s"), "option '-s' requires an argument", "bpe train --help explains it"),
         (
             ("train", "-T", "x", "-s", "0"),
-            "--vocab-size 0 is not a number from 1, or several with commas",
+            "--vocab-size 0 is not a whole number from 1, or several separated by commas",
             "for example: -s 32000, or -s 8000,16000,32000",
         ),
         (("train", "-a", "gru"), "'gru' is not one of 'bbpe', 'bpe', " + KINDS, "bpe train --help explains it"),

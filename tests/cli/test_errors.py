@@ -200,9 +200,10 @@ def test_two_added_special_tokens_with_one_id():
     )  # fmt: skip
 
 
-def test_a_special_token_that_the_tokenizer_does_not_have():
+@pytest.mark.parametrize(("name", "shown"), [("<|eot|>", "'<|eot|>'"), ("\udcff", r"'\udcff'")])
+def test_a_special_token_that_the_tokenizer_does_not_have(name, shown):
     fails(
-        call("encode", "-T", "a", *GPT2, "--special", "<|eot|>"), "'<|eot|>' is not a special token of this tokenizer",
+        call("encode", "-T", "a", *GPT2, "--special", name), f"{shown} is not a special token of this tokenizer",
         "it has <|endoftext|>",
     )  # fmt: skip
 

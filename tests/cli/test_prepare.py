@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
@@ -225,3 +226,29 @@ def test_a_field_that_nothing_has_is_told_of(folder):
     needs("pyarrow")
     done = call("prepare", "a.jsonl", *ONE, "--to", "arrow", "-o", "out", "--keep", "text,ulr", cwd=folder)
     assert done.err.endswith("note: no row has a value of ulr, which --keep names\n")
+
+
+@pytest.mark.parametrize("to", ["megatron", "datatrove"])
+def test_the_name_of_a_tokenizer_may_be_any_bytes(folder, to):
+    """The plan shows it as messages do; progress for programs has the bytes of a folder's name."""
+    odd, out = os.fsdecode(b"t\xff.bpe.json"), os.fsdecode(b"o\xff")
+    assert call("convert", "gpt2", "-q", "-o", odd, cwd=folder).status == 0
+    work = ("prepare", "a.jsonl", *ONE, "-t", odd, "--to", to, "-o", out)
+    done = call(*work, "--progress", "json", cwd=folder)
+    assert done.status == 0, done.err
+    first = json.loads(done.err.splitlines()[0])
+    assert (first["event"], first["folder"]) == ("plan", {"bytes": b"o\xff".hex()})
+    name = json.loads((folder / out / "plan.json").read_bytes())["settings"]["tokenizer"]["name"]
+    assert name.isascii()
+    assert r"t\udcff.bpe.json" in name
+    again = call(*work, cwd=folder)
+    assert (again.status, "1 part (0 new)" in again.err) == (0, True)
+    assert call("prepare", "--check", out, cwd=folder).status == 0
+
+
+def test_an_input_whose_name_no_record_can_hold_is_refused(folder):
+    odd = os.fsdecode(b"x\xff.jsonl")
+    (folder / "a.jsonl").rename(folder / odd)
+    done = call("prepare", odd, *ONE, "-o", "out", cwd=folder)
+    assert (done.status, "is not UTF-8, and records cannot hold it\n\nhint: rename the file\n" in done.err) == (2, True)
+    assert not (folder / "out").exists()

@@ -145,7 +145,7 @@ def test_a_large_sample_comes_in_blocks(monkeypatch):
         (
             "--language en=en.txt --weight th=3",
             "there is no corpus 'th' to weigh",
-            "there are en",
+            "the corpora are: en",
         ),
         (
             "--language en=en.txt --weight 3",

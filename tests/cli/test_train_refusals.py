@@ -271,8 +271,8 @@ BYTE_HAS = "it has --vocab-size, --special, --split-special, and what `bpe train
             "-a bbpe has no --normalizer",
             (
                 "it has --vocab-size, --pattern, --prefix-space, --min-frequency, --special, --split-special, "
-                "--initial-alphabet, --max-token-length, --superwords, --switch, --compat, and what `bpe train -a bbpe "
-                "--help-algorithm` lists"
+                "--initial-alphabet, --max-token-length, --superwords, --switch, --parity, --window, --ratio, "
+                "--language, --compat, and what `bpe train -a bbpe --help-algorithm` lists"
             ),
         ),
         (

@@ -84,7 +84,7 @@ NAMED = "put {size} where the size is to stand in the name: tokenizer-{size}.jso
         ),
         (
             "-s 260,27k -o x-{size}.json",
-            "--vocab-size 260,27k is not a number from 1, or several with commas",
+            "--vocab-size 260,27k is not a whole number from 1, or several separated by commas",
             "for example: -s 32000, or -s 8000,16000,32000",
         ),
         (

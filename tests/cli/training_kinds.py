@@ -22,6 +22,7 @@ KINDS = {
     "unigram": ("-a", "unigram", "-s", "38"),
     "unigram textbook": ("-a", "unigram", "--set", "rule=textbook", "-s", "56"),
     "unigram sentencepiece": ("-a", "unigram", "--compat", "sentencepiece", "-s", "40"),
+    "mingram": ("-a", "mingram", "-s", "290"),
     "char": ("-a", "char"),
     "char sentencepiece": ("-a", "char", *SENTENCEPIECE),
     "word": ("-a", "word"),

@@ -1,4 +1,4 @@
-"""The textbook of Parity-aware BPE makes the merges that the paper's code made, chosen by the same languages."""
+"""Parity-aware BPE, textbook and trainer: the merges of the paper's code, chosen by the same languages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from bpe_cli.stages.spelling import ALPHABET_ORDER, to_visible
+from bpe_cli import train
+from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible, to_visible
 from bpe_cli.teaching.frontier.parity import Step, learn, tokens
 from tests.differential.frontier import case, texts, used, visible
 from tests.oracle.merging import merge
@@ -91,3 +92,45 @@ def test_recorded_encodings(shared, name):
         for name in recorded["encodings"]
     }
     assert found == recorded["encodings"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_trainer_learns_what_was_recorded(shared, name):
+    recorded = case(shared, METHOD, name)
+    options = recorded["params"]
+    whole = "pretokenize" in options
+    corpora, development = (
+        {str(number): pieces(used(shared, source), whole) for number, source in enumerate(recorded[key])}
+        for key in ("inputs", "dev")
+    )
+    preload = preloaded(shared, name)
+    pairs = preload + [(left, right) for left, right in recorded["merges"]]
+    size = len(tokens(to_visible(ALPHABET_ORDER), pairs))
+    ratios = {str(number): ratio for number, ratio in enumerate(options.get("ratio", ()))}
+    tokenizer = train(
+        corpora,
+        vocab_size=size,
+        pattern="",
+        parity=True,
+        development=development or None,
+        ratios=None if development else ratios,
+        shared_merges=options.get("global", 0),
+        window=options.get("window"),
+        window_alpha=options.get("alpha", 2),
+        preload=[f"{left} {right}" for left, right in preload],
+    )
+    token = tokenizer.model.vocabulary.token
+    made = [(to_visible(token(left)), to_visible(token(right))) for left, right, _ in tokenizer.model.merges]
+    assert tokenizer.vocab_size == size
+    assert made == pairs[: len(made)]
+    texts_of_tokens = {to_visible(token(token_id)) for token_id in range(size)}
+    assert {left + right for left, right in pairs[len(made) :]} <= texts_of_tokens  # merges that make no token
+    given = texts(shared)
+    for text_name, ids in recorded["encodings"].items():
+        found = [tokenizer.encode(from_visible(piece).decode()) for piece in pieces_of(given[text_name], whole)]
+        assert [token_id for each in found for token_id in each] == ids, text_name
+
+
+def pieces(text: str, whole: bool) -> list[bytes]:
+    """Return all pieces of a text, each of which is a document here, so that nothing cuts it."""
+    return [from_visible("".join(word)) for word in counted(text, whole).elements()]

@@ -14,10 +14,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from tests.needs import needs
+from tests.profiles import MANY
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-THOROUGH = settings.default.max_examples >= settings.get_profile("slow").max_examples
+THOROUGH = settings.default.max_examples >= MANY
 """Whether this run hunts (HYPOTHESIS_PROFILE=slow) instead of checking that nothing got worse."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import show_path
 
@@ -27,6 +27,12 @@ CREDENTIALS = {
     "hf": "HF_TOKEN, or hf auth login",
 }
 """How a user gets into each store, for hints."""
+
+
+def password_in_url(scheme: str) -> UsageError:
+    """Return the error for a URL with a user or a password before its server's name; it does not repeat the URL."""
+    hint = CREDENTIALS.get(scheme)
+    return UsageError("a URL with a password in it would stand in every record of what was read", hint=hint)
 
 
 class TransientError(Exception):

@@ -11,7 +11,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bpe_cli.corpus.objects.base import CHUNK_BYTES, CREDENTIALS, SECONDS, Body, Found, TransientError, plain_version
+from bpe_cli.corpus.objects.base import (
+    CHUNK_BYTES,
+    CREDENTIALS,
+    SECONDS,
+    Body,
+    Found,
+    TransientError,
+    password_in_url,
+    plain_version,
+)
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import show_path
@@ -34,8 +43,10 @@ class CloudStore:
 
         Raises:
             InputError: if obstore is not installed.
-            UsageError: if there is no bucket in the URL, or obstore cannot make sense of the environment.
+            UsageError: if the URL has no bucket, or a password, or obstore cannot make sense of the environment.
         """
+        if "@" in bucket:
+            raise password_in_url(scheme)
         library, errors = optional("obstore"), optional("obstore.exceptions")
         if library is None or errors is None:
             raise InputError(

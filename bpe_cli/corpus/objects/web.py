@@ -11,7 +11,16 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from bpe_cli.corpus.objects.base import CHUNK_BYTES, SECONDS, Body, Found, TransientError, plain_version, shorter
+from bpe_cli.corpus.objects.base import (
+    CHUNK_BYTES,
+    SECONDS,
+    Body,
+    Found,
+    TransientError,
+    password_in_url,
+    plain_version,
+    shorter,
+)
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.messages import reason_of, show_path
 
@@ -78,6 +87,9 @@ def open_at(url: str, address: str, start: int, end: int | None, headers: Mappin
 
 def _check(url: str, address: str) -> None:
     """Check that a web address is one."""
+    scheme, _, rest = address.partition("://")
+    if "@" in re.split("[/?#]", rest, maxsplit=1)[0]:  # before any message that repeats the URL
+        raise password_in_url(scheme)
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
@@ -85,8 +97,6 @@ def _check(url: str, address: str) -> None:
         raise UsageError(f"{show_path(url)} is not a URL: {error}") from error
     if not host:
         raise UsageError(f"{show_path(url)} names no server", hint="for example: https://HOST/PATH")
-    if "@" in parts.netloc:
-        raise UsageError("a URL with a password in it would stand in every record of what was read")
 
 
 def _place(answer: Any) -> tuple[int, int | None]:

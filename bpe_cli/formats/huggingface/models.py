@@ -30,7 +30,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.spelling import BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE_TEXT, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
@@ -350,10 +350,13 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
         "vocab": list(zip(entries, model.scores, strict=True)),
         "byte_fallback": model.byte_fallback,
     }
-    unk_id = model.unk_id
-    unknown_is_ordinary = unk_id is not None and unk_id < len(entries) and model.vocabulary.token(unk_id)
-    if model.kinds or unknown_is_ordinary:
-        content["kinds"] = list(model.kinds or bytes([NORMAL]) * len(entries))
+    if model.kinds:
+        content["kinds"] = list(model.kinds)
+    elif model.unk_id is not None and model.unk_id < len(entries) and model.vocabulary.token(model.unk_id):
+        raise FormatError(
+            f"the unknown token {quote(entries[model.unk_id])} (id {model.unk_id}) has a text, which no text becomes",
+            hint="give it none, or give the model a kind for each token, of which its own says what it is besides",
+        )
     if isinstance(model, Unigram):
         usual = {"fuse_unk": True, "single_precision": False, "fixed_point": False}
         content |= {key: getattr(model, key) for key, value in usual.items() if getattr(model, key) != value}

@@ -141,7 +141,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_writing.Piece]) -> None:
     """Refuse scores by which a reader would take BPE for a unigram model, or the reverse."""
-    read_as = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
+    pieces = [(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces]
+    read_as = _model_type(pieces)
     if isinstance(tokenizer.model, ScoredBpe) and read_as != BPE:
         text, score = next((text, score) for text, score, kind in pieces if kind == NORMAL and not score.is_integer())
         raise FormatError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.prepare.keeping import check_kept
+from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -41,7 +42,7 @@ def settings_of(
         "format": options.to,
         "dtype": dtype,
         "columns": list(options.all_columns),
-        "tokenizer": {"name": model.name, "sha256": fingerprint(model)},
+        "tokenizer": {"name": model.name and show_path(model.name), "sha256": fingerprint(model)},
         "bos": edges.bos,
         "eot": edges.eot,
         "before": list(edges.before),

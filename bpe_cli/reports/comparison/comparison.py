@@ -16,6 +16,7 @@ from bpe_cli.reports.distributions import use_curve
 from bpe_cli.support.messages import did_you_mean, every, nearest
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.comparison.cut_clusters import CutClusters
     from bpe_cli.reports.comparison.disagreements import Disagreement
     from bpe_cli.reports.comparison.overlap import Overlap
     from bpe_cli.reports.comparison.probe_code import CodeProbe
@@ -127,6 +128,7 @@ class Comparison:
         probes: What languages, code, data, numbers and given words cost, where that was asked for.
         overlaps: The vocabulary of each other tokenizer against the first's, where that was asked for.
         disagreements: How each other tokenizer cuts the inputs against the first, where that was asked for.
+        cut_clusters: Which split patterns cut characters that readers see, and in which inputs.
         baseline: The number of the tokenizer that the others are compared with.
         fingerprints: What tells the tokenizers' values apart (``tokenizer.fingerprint``); empty where nobody asked.
         settings: What the numbers depend on besides; None where nobody said.
@@ -143,6 +145,7 @@ class Comparison:
     probes: Probes | None = None
     overlaps: tuple[Overlap, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    cut_clusters: tuple[CutClusters, ...] = ()
     baseline: int = 0
     fingerprints: tuple[str, ...] = ()
     settings: Settings | None = None

@@ -91,18 +91,28 @@ def better_pattern(text: bytes, cut: int) -> str | None:
     return best if cuts[best] <= _FEW * cut else None
 
 
+def worth_telling(tokenizer: Tokenizer, text: bytes) -> tuple[ClusterCuts, str] | None:
+    """Return what a tokenizer's pattern cuts, and the name of one that does not; None if it cuts few, or all do."""
+    if not tokenizer.pre_tokenizer or text.isascii():
+        return None
+    cuts = cuts_of(tokenizer, text)
+    better = better_pattern(text, cuts.cut) if cuts.share >= _MANY else None
+    return None if better is None else (cuts, better)
+
+
+def sentence(share: float, example: bytes, where: str = "") -> str:
+    """Say how many characters are cut."""
+    return f"the split pattern cuts {share:.1%} of the characters that readers see{where}, {excerpt(example)} first"
+
+
+def advice(better: str) -> str:
+    """Say why that matters, and which pattern does not."""
+    return f"no token can hold such a character; the pattern {better} does not cut them"
+
+
 def cluster_warning(tokenizer: Tokenizer, text: bytes) -> Iterator[TextWarning]:
     """Warn if a tokenizer's pattern cuts more than a few clusters of a text, and a known pattern does not."""
-    if tokenizer.pre_tokenizer and not text.isascii():
-        cuts = cuts_of(tokenizer, text)
-        better = better_pattern(text, cuts.cut) if cuts.share >= _MANY else None
-        if better is not None:
-            yield TextWarning(
-                "clusters",
-                f"the split pattern cuts {cuts.share:.1%} of the characters that readers see, "
-                f"{excerpt(cuts.example)} first",
-                f"no token can hold such a character; the pattern {better} does not cut them",
-                cuts.start,
-                cuts.start + len(cuts.example),
-                cuts.cut,
-            )
+    if found := worth_telling(tokenizer, text):
+        cuts, better = found
+        end = cuts.start + len(cuts.example)
+        yield TextWarning("clusters", sentence(cuts.share, cuts.example), advice(better), cuts.start, end, cuts.cut)

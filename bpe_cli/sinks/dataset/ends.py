@@ -50,7 +50,8 @@ class DatatroveSink(EndsSink):
         # The reader cuts the first line at "|"; a name can be that of any file.
         name = " ".join((self.tokenizer.name or "").replace("|", " ").split()) or "unknown tokenizer"
         width = 2 if self.dtype == "u16" else 4
-        self._metadata.write(f"{name}|{width}\n{self.tokens}\n{with_prefix(self.tokens)}T".encode())
+        text = f"{name}|{width}\n{self.tokens}\n{with_prefix(self.tokens)}T"
+        self._metadata.write(text.encode("utf-8", "backslashreplace"))  # the name of a file can be any bytes
         self._metadata.flush()
         super().finish()
 

@@ -6,6 +6,7 @@ tests compare every one with what the code itself gave.
 - ``words``: words whose pairs are counted once, and then kept up to date.
 - ``parity``: merges that the worst-compressed language chooses (Parity-aware BPE).
 - ``path_piece``: the fewest tokens that a text can be (PathPiece).
+- ``mingram``: tokens for segmentations into the fewest (MinGram), with two rules of our own, which it names.
 - ``picky``: merges that take back tokens which are hardly used without what was made of them (PickyBPE).
 - ``boundless``: merges of whole pieces too (BoundlessBPE).
 - ``greedy_cover``: tokens by how much of the words they cover, without merges (GreedTok).

@@ -54,15 +54,24 @@ class Window:
     limit: float
     chosen: deque[int] = field(default_factory=deque)
 
-    def first(self, languages: Iterable[int]) -> int:
-        """Return the first language, of those given from worst to best, that has not chosen too often."""
-        for language in languages:
-            if self.chosen.count(language) / self.size <= self.limit:
-                self.chosen.append(language)
-                if len(self.chosen) > self.size:
-                    self.chosen.popleft()
-                return language
-        raise ValueError("every language has chosen too often: use a larger window, or a larger alpha")
+    def first(self, languages: Sequence[int], *, relaxed: bool = False) -> int:
+        """Return the first language, of those given from worst to best, that has not chosen too often.
+
+        Args:
+            languages: Their numbers.
+            relaxed: Whether the worst chooses if all have chosen too often.
+
+        Raises:
+            ValueError: All have chosen too often.
+        """
+        passing = [each for each in languages if self.chosen.count(each) / self.size <= self.limit]
+        if not passing and not relaxed:
+            raise ValueError("every language has chosen too often: use a larger window, or a larger alpha")
+        language = (passing or languages)[0]
+        self.chosen.append(language)
+        if len(self.chosen) > self.size:
+            self.chosen.popleft()
+        return language
 
 
 def most_frequent(counts: Mapping[Pair, int]) -> Pair | None:
@@ -88,10 +97,12 @@ def learn(
     alpha: float = 2,
     min_frequency: int = 2,
     preload: Sequence[Pair] = (),
+    pass_over: bool = False,
 ) -> Iterator[Step]:
     """Yield merges, until so many are made or the pair that is chosen is too rare.
 
-    That ends the training, even if other languages have frequent pairs left: so has the paper's code.
+    That ends the training, even if other languages have frequent pairs left: so has the paper's code. With
+    ``pass_over``, which is not in the paper, only languages that have frequent pairs left are looked at.
 
     Args:
         training: For each language, its words with their frequencies.
@@ -104,6 +115,8 @@ def learn(
             as one language more.
         min_frequency: A chosen pair that is rarer ends the training.
         preload: Merges made before, which are not yielded.
+        pass_over: Whether a language that has no frequent pair left is passed over. If all others have then chosen
+            too often for the window, the worst of them chooses all the same.
 
     Raises:
         ValueError: if it is not exactly one of ``development`` and ``ratios``; or in a window that nobody passes.
@@ -140,7 +153,11 @@ def learn(
         language = None
         if number >= shared_merges:
             worst = from_worst_to_best()
-            language = turns.first(worst) if turns else worst[0]
+            if pass_over:
+                worst = [each for each in worst if max(texts[each].counts.values(), default=0) >= min_frequency]
+                if not worst:
+                    return
+            language = turns.first(worst, relaxed=pass_over) if turns else worst[0]
         counts = shared_counts(texts) if language is None else texts[language].counts
         best = most_frequent(counts)
         if best is None or counts[best] < min_frequency:

@@ -3,8 +3,9 @@ r"""Write a comparison for programs and pull requests: as CSV, as JSON with a ``
 The CSV is that of RFC 4180, in UTF-8, with lines that end in CR LF: a row per input and tokenizer and, last, a row of
 all inputs together per tokenizer, whose input is ``total``. Numbers are written as Python reads them back, and nothing
 where there is no value. A name is the one that the JSON form has, so that the two can be joined, with these exceptions:
-bytes that are not UTF-8 and control characters are written as ``\xff``, and one that begins with ``= + - @`` has an
-apostrophe before it, or a spreadsheet would run it as a formula.
+bytes that are not UTF-8 and control characters are written as ``\xff``, what changes the direction of text or ends a
+line as ``\u202e``, and a name that begins with ``= + - @`` has an apostrophe before it, or a spreadsheet would run it
+as a formula.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ TOTAL = "total"
 """What the input of all together is called, as in tables and conditions."""
 
 _FORMULA = ("=", "+", "-", "@")
-_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\udc80-\udcff]")
+_UNWRITABLE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\udc80-\udcff"  # control characters, and bytes that are not UTF-8
+    r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"  # Unicode's Bidi_Control, and its separators of lines
+)
 
 
 def comparison_csv(report: Comparison) -> str:
@@ -75,10 +79,12 @@ def comparison_csv(report: Comparison) -> str:
 
 
 def cell(name: str) -> str:
-    r"""Write a name so that no spreadsheet takes it for a formula, and no terminal for a command.
+    r"""Write a name so that no spreadsheet takes it for a formula, no terminal for a command, no reader for another.
 
     >>> cell("日本.txt"), cell("=cmd|' /C calc'!A0"), cell("\x1b[2J\udcff")
     ('日本.txt', "'=cmd|' /C calc'!A0", '\\x1b[2J\\xff')
+    >>> cell("a\u202etxt.exe")
+    'a\\u202etxt.exe'
     """
     shown = _UNWRITABLE.sub(_escaped, name)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
@@ -86,7 +92,9 @@ def cell(name: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code - 0xDC00 if code >= 0xDC80 else code:02x}"
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
 
 
 WORD = "a stretch without whitespace (Unicode's White_Space)"
@@ -182,6 +190,7 @@ SHAPES = {
         "alone=first_alone,second_alone"
     ),
     "overlap.Alone": Shape("count scripts longest"),
+    "cut_clusters.CutClusters": Shape("tokenizer input=source cluster_count cut_count share example pattern"),
     "disagreements.Disagreement": Shape(
         "first second byte_count whole boundaries common_boundaries=common jaccard precision recall f1 words "
         "words_alike words_finer words_coarser segments kinds unknown_counts=unknown differences"
@@ -207,6 +216,8 @@ def comparison_json(
         value["overlaps"] = _value(report.overlaps)
     if report.disagreements:
         value["disagreements"] = _value(report.disagreements)
+    if report.cut_clusters:
+        value["cut_clusters"] = _value(report.cut_clusters)
     return value
 
 

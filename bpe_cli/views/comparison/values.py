@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
@@ -10,6 +12,7 @@ from rich.cells import cell_len
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
 from bpe_cli.reports.comparison.checks import badness, sentence
 from bpe_cli.reports.comparison.comparison import best_of, differences_of
+from bpe_cli.reports.text import clusters
 from bpe_cli.views.blocks import Blocks, Heading, Line, Name, Sheet, Value, Words, text_column
 from bpe_cli.views.labels import ABSENT, count, fraction, whole
 from bpe_cli.views.sheets import GAP
@@ -204,7 +207,7 @@ def _no_interval(report: Comparison) -> list[str]:
 
 def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
     """List the remarks that a reader of some metrics needs, with the names as they are shown."""
-    lines = losses(report, metrics, names)
+    lines = [*losses(report, metrics, names), *_cuts(report, names)]
     if any(metric.name == "ratio" for metric in metrics):
         lines += certainty(report, names)
     if any("word" in metric.meaning for metric in metrics):
@@ -227,6 +230,17 @@ def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) 
         if number == report.baseline and len(names) > 1 and any(metric.name == "ratio" for metric in metrics):
             lines.append(f"{DOUBT} ratios are to {name}, which loses text: the others look worse than they are")
     return lines
+
+
+def _cuts(report: Comparison, names: Sequence[str]) -> Iterator[str]:
+    """Name the tokenizers whose split pattern cuts characters that readers see, with the input that suffers most."""
+    for number, several in groupby(report.cut_clusters, attrgetter("tokenizer")):
+        worst, *others = several
+        where = f" in {harmless(worst.source)}" if len(report.rows) > 1 else ""
+        if others:
+            where += f" (and some of {count(len(others), 'more input')})"
+        said = harmless(clusters.sentence(worst.share, worst.example, where))
+        yield f"{names[number]}: {said}; {clusters.advice(worst.pattern)}"
 
 
 def best_lines(row: Row, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@
 use crate::count::Counts;
 use crate::count::cutters::{StageMemory, context_of, stretches};
 use crate::count::table::Stretches;
+use crate::count::together::Run;
 use crate::documents::{Documents, Task};
 use crate::error::Result;
 use crate::normalize::Context;
@@ -46,15 +47,14 @@ impl Chunks<'_> {
             tasks.iter().try_for_each(|task| self.cut(task, &mut own))?;
             return self.rewrite(own, |piece, count, _| counts.add(piece, count));
         }
-        // A thread takes tasks in ascending order, so where each saw its pieces first tells the order of all.
-        let limit = counts.max_bytes();
+        let empty = &*counts;
         let (_, found) = threads::map_with(
             tasks.iter(),
             threads,
             |_| begin(),
             |own, task| self.cut(task, own),
             |own| {
-                let (mut counts, mut firsts) = (Counts::new(limit), Vec::new());
+                let (mut counts, mut firsts) = (empty.empty(), Vec::new());
                 self.rewrite(own, |piece, count, first| {
                     counts.add(piece, count)?;
                     if firsts.len() < counts.unique() {
@@ -65,7 +65,9 @@ impl Chunks<'_> {
                 Ok((counts, firsts))
             },
         )?;
-        add_found(counts, &found.into_iter().collect::<Result<Vec<_>>>()?)
+        let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+        let (found, firsts): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        counts.add_found(&found, &runs_of(&firsts, tasks), threads)
     }
 
     /// Counts the stretches of a task.
@@ -117,21 +119,24 @@ impl Chunks<'_> {
     }
 }
 
-/// Adds what several threads found: their counts, and where in the text each of their pieces stood
-/// first. The order is that of the text.
-fn add_found(counts: &mut Counts, found: &[(Counts, Vec<usize>)]) -> Result<()> {
-    let mut order: Vec<(usize, usize, usize)> = Vec::new();
-    for (thread, (_, firsts)) in found.iter().enumerate() {
-        let places = firsts.iter().enumerate();
-        order.extend(places.map(|(place, &first)| (first, thread, place)));
-    }
-    order.sort_unstable();
-    for (_, thread, place) in order {
-        if let Some((piece, count)) = found[thread].0.get(place) {
-            counts.add(piece, count)?;
+/// The pieces of each task, task by task, given where in the text each piece of each thread stood first: these rise, as a
+/// thread takes tasks in ascending order.
+fn runs_of(firsts: &[Vec<usize>], tasks: &[Task]) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for (thread, firsts) in firsts.iter().enumerate() {
+        let mut start = 0;
+        while let Some(&first) = firsts.get(start) {
+            let next = tasks.partition_point(|task| task.start <= first);
+            let end = tasks.get(next).map_or(firsts.len(), |next| {
+                firsts.partition_point(|&first| first < next.start)
+            });
+            let places = start..end;
+            runs.push((next, Run { thread, places }));
+            start = end;
         }
     }
-    Ok(())
+    runs.sort_unstable_by_key(|(next, _)| *next); // each task was one thread's
+    runs.into_iter().map(|(_, run)| run).collect()
 }
 
 #[cfg(test)]

@@ -55,11 +55,21 @@ impl Places {
 
     /// Takes in a place below 2^32 - 1, which is not there.
     pub fn insert(&mut self, hash: u64, place: u32) {
-        if self.taken >= self.slots.len() / 4 * 3 && self.slots.len() < LARGEST {
-            self.grow();
-        }
+        self.reserve(1);
         self.put(hash >> 32 << 32 | u64::from(place + 1));
         self.taken += 1;
+    }
+
+    /// Makes room for so many more.
+    #[inline]
+    pub fn reserve(&mut self, more: usize) {
+        let mut wanted = self.slots.len();
+        while self.taken + more > wanted / 4 * 3 && wanted < LARGEST {
+            wanted *= 2;
+        }
+        if wanted > self.slots.len() {
+            self.grow(wanted);
+        }
     }
 
     fn put(&mut self, slot: u64) {
@@ -70,9 +80,9 @@ impl Places {
         self.slots[at] = slot;
     }
 
-    fn grow(&mut self) {
-        let doubled = vec![0; 2 * self.slots.len()];
-        let slots = std::mem::replace(&mut self.slots, doubled);
+    #[cold]
+    fn grow(&mut self, wanted: usize) {
+        let slots = std::mem::replace(&mut self.slots, vec![0; wanted]);
         for slot in slots.into_iter().filter(|&slot| slot != 0) {
             self.put(slot);
         }

@@ -6,7 +6,7 @@
 //! all counts, which the large table needs at once. A piece that is not there is looked for among all, and those are asked
 //! for a batch ahead.
 
-use super::Counts;
+use super::{Counts, totals_with};
 use crate::error::Result;
 use crate::memory::key;
 
@@ -128,7 +128,8 @@ impl RecentCounts {
         for slot in self.slots {
             self.counts.settle(slot);
         }
-        match self.counts.totals_with(self.pieces, self.bytes) {
+        let totals = (self.counts.total, self.counts.total_bytes);
+        match totals_with(totals, self.pieces, self.bytes) {
             Ok(totals) => {
                 (self.counts.total, self.counts.total_bytes) = totals;
                 (self.counts, Ok(()))

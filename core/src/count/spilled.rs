@@ -96,9 +96,7 @@ impl Counts {
             }
         }
         // The hasher stays: a piece goes to the same partition next time.
-        let hasher = self.hasher.clone();
-        *self = Self::new(self.max_bytes);
-        self.hasher = hasher;
+        *self = self.empty();
         Ok(())
     }
 }

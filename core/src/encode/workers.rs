@@ -1,11 +1,14 @@
 //! Workers between calls: their caches stay warm from block to block.
 
-use std::sync::PoisonError;
+use std::sync::TryLockError;
 
 use crate::memory::budget::{Budget, Share};
 use crate::threads::cores;
 use crate::threads::sync::atomic::{AtomicUsize, Ordering};
 use crate::threads::sync::{Mutex, MutexGuard};
+
+/// How often a lock is tried whose holder only moves a pointer; then the holder is taken to be lost.
+const TRIES: usize = 100;
 
 /// What one thread works with.
 pub trait Worker: Default + Send {
@@ -43,7 +46,7 @@ impl<W> Default for Workers<W> {
 impl<W: Worker> Workers<W> {
     /// Lends a worker, to be given to [`Workers::return_worker`].
     pub fn worker(&self) -> Box<W> {
-        let idle = self.idle().pop();
+        let idle = self.idle().and_then(|mut idle| idle.pop());
         let mut worker = idle.unwrap_or_else(|| {
             self.all.fetch_add(1, Ordering::Relaxed);
             Box::default()
@@ -54,28 +57,40 @@ impl<W: Worker> Workers<W> {
 
     /// Takes a worker back, or drops it if as many are idle as can work at once.
     pub fn return_worker(&self, worker: Box<W>) {
-        let mut idle = self.idle();
-        if idle.len() < cores() {
+        if let Some(mut idle) = self.idle()
+            && idle.len() < cores()
+        {
             idle.push(worker);
-        } else {
-            drop(idle);
-            self.all.fetch_sub(1, Ordering::Relaxed);
+            return;
         }
+        self.all.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Drops the workers that are idle.
     pub fn clear(&self) {
-        let idle = std::mem::take(&mut *self.idle());
+        let idle = self.idle().map(|mut idle| std::mem::take(&mut *idle));
+        let idle = idle.unwrap_or_default();
         self.all.fetch_sub(idle.len(), Ordering::Relaxed);
     }
 
     /// The bytes of the caches of workers that are idle.
     pub fn cache_bytes(&self) -> usize {
-        self.idle().iter().map(|worker| worker.cache_bytes()).sum()
+        let idle = self.idle();
+        let idle = idle.iter().flat_map(|idle| idle.iter());
+        idle.map(|worker| worker.cache_bytes()).sum()
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Box<W>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the idle workers. None if that takes too long: a copy that a fork makes of a process has the locks of all its
+    /// threads, but only one of the threads, and waiting for another would never end.
+    fn idle(&self) -> Option<MutexGuard<'_, Vec<Box<W>>>> {
+        for _ in 0..TRIES {
+            match self.idle.try_lock() {
+                Ok(idle) => return Some(idle),
+                Err(TryLockError::Poisoned(idle)) => return Some(idle.into_inner()),
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            }
+        }
+        None
     }
 }
 
@@ -167,9 +182,9 @@ pub(crate) mod tests {
         assert_eq!(lent.last().unwrap().0, share(cores() + 4));
         lent.into_iter()
             .for_each(|worker| workers.return_worker(worker));
-        assert_eq!(workers.idle().len(), cores());
+        assert_eq!(workers.idle().unwrap().len(), cores());
         workers.clear();
-        assert_eq!(workers.idle().len(), 0);
+        assert_eq!(workers.idle().unwrap().len(), 0);
     }
 
     #[test]
@@ -180,6 +195,22 @@ pub(crate) mod tests {
         workers.return_worker(first);
         assert_eq!(workers.worker().0, share(2));
         assert_eq!(workers.cache_bytes(), 0);
+    }
+
+    /// As it is in a copy of a process, when another thread had the lock at the fork.
+    #[test]
+    fn a_lock_that_nobody_frees_is_not_waited_for() {
+        let workers = Workers::<Told>::default();
+        workers.return_worker(workers.worker());
+        let held = workers.idle().unwrap();
+        let lent = workers.worker();
+        assert_eq!(lent.0, share(2));
+        workers.return_worker(lent);
+        workers.clear();
+        assert_eq!(workers.cache_bytes(), 0);
+        assert_eq!(held.len(), 1);
+        drop(held);
+        assert_eq!(workers.worker().0, share(1));
     }
 
     /// However calls of several threads lie: no worker is lost, and as many are counted as there are.
@@ -196,7 +227,7 @@ pub(crate) mod tests {
             }
             scope.spawn(|| workers.clear());
         });
-        let idle = workers.idle().len();
+        let idle = workers.idle().unwrap().len();
         assert!(idle <= cores());
         assert_eq!(workers.all.load(Ordering::Relaxed), idle);
     }

@@ -13,6 +13,8 @@ pub const MAX_LONG: usize = 256;
 const LAST: u32 = 120;
 /// The last byte of the key of a long piece: more than any short one's length.
 const LONG: u128 = 0x10 << LAST;
+/// Set in the keys of words inside pieces.
+const WORD: u128 = 0x40 << LAST;
 /// No piece's key: zero is not either, but stands in slots that are free.
 pub const NONE: u128 = u128::MAX;
 
@@ -78,6 +80,14 @@ fn pack_long(piece: &[u8]) -> u128 {
     u128::from(state) | (piece.len() as u128) << 64 | LONG
 }
 
+/// The key of a word inside a piece, which may become something else than the same bytes as a piece; given the key of these.
+/// [`NONE`] stays what it is.
+#[inline]
+#[must_use]
+pub fn of_word(key: u128) -> u128 {
+    key | WORD
+}
+
 /// Whether a key is one that others may share.
 #[inline]
 #[must_use]
@@ -130,8 +140,10 @@ mod tests {
         for length in 0..=MAX_LONG {
             let kind = pack_any(&text, 0, length) >> LAST;
             assert_eq!(kind, length.min(16) as u128);
+            assert_eq!(of_word(pack_any(&text, 0, length)) >> LAST, kind | 0x40);
         }
         assert_eq!(pack_any(&text, 0, MAX_LONG + 1), NONE);
+        assert_eq!(of_word(NONE), NONE);
         assert_ne!(pack_any(&text, 0, 16), pack_any(&text, 0, 17));
     }
 }

@@ -81,25 +81,41 @@ impl PieceCache {
             ring: Ring::new(ring),
             share,
         };
-        cache.allocate(most_buckets.min(FIRST_BUCKETS));
+        let first = most_buckets.min(FIRST_BUCKETS);
+        let units = vec![0; cache.units_for(first)]; // so few that nobody works without them
+        cache.begin(units, first);
         cache
     }
 
-    /// Makes an empty table of so many buckets, which has room to grow if they fill large pages.
-    fn allocate(&mut self, buckets: usize) {
-        let alignment = alignment(buckets);
-        let room = match alignment {
+    /// How many units there are for a table of so many buckets, which has room to grow if they fill large pages.
+    fn units_for(&self, buckets: usize) -> usize {
+        let room = match alignment(buckets) {
             LINE => buckets,
             _ => buckets.max(self.most_buckets),
         };
+        table_bytes(room) / size_of::<u128>()
+    }
+
+    /// Makes an empty table of so many buckets; says whether there is memory for it. If not, nothing changes.
+    fn allocate(&mut self, buckets: usize) -> bool {
         // Zeroed by the system, which makes the pages when they are first used.
-        self.units = vec![0; table_bytes(room) / size_of::<u128>()];
-        ask_for_large(&mut self.units);
+        let Ok(units) = bytemuck::allocation::try_zeroed_vec::<u128>(self.units_for(buckets))
+        else {
+            return false;
+        };
+        self.begin(units, buckets);
+        true
+    }
+
+    /// Begins an empty table of so many buckets in memory that is zero.
+    fn begin(&mut self, mut units: Vec<u128>, buckets: usize) {
+        ask_for_large(&mut units);
         // Where addresses say nothing (under an interpreter), a bucket may lie on two lines.
-        self.padding = match self.units.as_ptr().align_offset(alignment) {
+        self.padding = match units.as_ptr().align_offset(alignment(buckets)) {
             usize::MAX => 0,
             padding => padding,
         };
+        self.units = units;
         self.buckets = buckets;
     }
 
@@ -180,7 +196,12 @@ impl PieceCache {
         }
         let units = std::mem::take(&mut self.units);
         let padding = self.padding;
-        self.allocate(old * times);
+        if !self.allocate(old * times) {
+            // A cache that does not grow changes no id. It asks for no more before its share changes.
+            self.units = units;
+            self.most_buckets = old;
+            return;
+        }
         let mut table = self.buckets();
         for bucket in units[padding..][..old * UNITS].as_chunks().0 {
             table.insert_all(bucket);

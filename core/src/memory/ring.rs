@@ -74,8 +74,13 @@ impl Ring {
         }
         let position = self.head;
         let at = (position % self.room) as usize;
-        if self.words.len() < at + length {
-            self.grow(at + length);
+        if self.words.len() < at + length && !self.grow(at + length) {
+            // In the first round no place depends on the size of the ring: it is what there is by now. Later the
+            // entry is left out.
+            if at as u64 == self.head {
+                self.room = self.words.len() as u64;
+            }
+            return None;
         }
         let (bytes, rest) = self.words[at..at + length].split_at_mut(letters);
         bytemuck::cast_slice_mut(bytes)[..piece.len()].copy_from_slice(piece);
@@ -85,22 +90,23 @@ impl Ring {
     }
 
     /// Makes room for so many words: some more, or all there will ever be, of which the system makes
-    /// no page before it is used.
+    /// no page before it is used. Says whether there is memory for them; if not, nothing changes.
     #[cold]
-    fn grow(&mut self, least: usize) {
+    fn grow(&mut self, least: usize) -> bool {
         let some = 2 * least.max(LINE);
         let all = self.room as usize;
-        let mut words = vec![
-            0;
-            if some * WORD <= LARGE_PAGE {
-                some.min(all)
-            } else {
-                all
-            }
-        ];
+        let length = if some * WORD <= LARGE_PAGE {
+            some.min(all)
+        } else {
+            all
+        };
+        let Ok(mut words) = bytemuck::allocation::try_zeroed_vec::<u32>(length) else {
+            return false;
+        };
         ask_for_large(&mut words);
         words[..self.words.len()].copy_from_slice(&self.words);
         self.words = words;
+        true
     }
 
     /// The ids of the entry that was written at a position, if it is there still and was of this piece.
@@ -196,6 +202,31 @@ mod tests {
         assert!(ring.set_room(4, 5000) && ring.set_room(9000, 9000));
         assert_eq!(ring.room, room, "it has gone round");
         assert!(!ring.set_room(4, 4999));
+    }
+
+    #[test]
+    fn what_the_system_refuses_leaves_it_as_it_is() {
+        let mut ring = Ring {
+            room: 1 << 61, // with more bytes than a list may have
+            ..Ring::default()
+        };
+        let mut written = Vec::new();
+        for number in 0..100_000_u32 {
+            let (piece, ids) = ([number as u8; 100], [number; 20]);
+            if let Some(position) = ring.write(&piece, &ids) {
+                written.push((position, number));
+            }
+        }
+        assert_eq!(ring.room, ring.words.len() as u64);
+        assert!(ring.bytes() <= LARGE_PAGE);
+        let mut kept = 0;
+        for (position, number) in written {
+            if let Some(ids) = ring.read(position, &[number as u8; 100], 20) {
+                assert_eq!(ids, [number; 20]);
+                kept += 1;
+            }
+        }
+        assert!(kept > 5_000, "{kept} are there still");
     }
 
     #[test]

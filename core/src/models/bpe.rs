@@ -13,6 +13,7 @@
 use std::sync::OnceLock;
 
 use super::merging::chain::Chain;
+use super::merging::characters::MergeScratch;
 use super::merging::dropout::Dropout;
 use super::merging::merge_varied;
 use super::merging::short::{MAX_SYMBOLS, ShortPiece};
@@ -23,6 +24,7 @@ use crate::random::Draw;
 use crate::tables::{CharacterTable, NONE, PieceTable, Start, TokenTable};
 use ascii::AsciiMerges;
 use narrowed::Narrowed;
+use superwords::Superwords;
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
@@ -57,6 +59,8 @@ pub struct Bpe {
     ascii: OnceLock<AsciiMerges>,
     /// Whether it joins blanks; unset as long as nobody asks.
     blanks: OnceLock<Joins>,
+    /// The model in two, if it has tokens of several words; unset as long as few long pieces come.
+    superwords: OnceLock<Option<Box<Superwords>>>,
 }
 
 /// Working memory that is used again from piece to piece.
@@ -69,6 +73,10 @@ pub struct BpeScratch {
     merged: usize,
     starts: Vec<u32>,
     chain: Chain,
+    /// Bytes of long pieces while it is unknown whether the model has tokens of several words.
+    asked: usize,
+    /// Where what words became is merged.
+    joining: MergeScratch,
 }
 
 impl Bpe {
@@ -97,9 +105,7 @@ impl Bpe {
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        if self.whole_pieces
-            && let Some(id) = self.find_whole(piece, scratch)
-        {
+        if let Some(id) = self.whole_piece(piece, scratch) {
             out.push(id);
             return Ok(());
         }
@@ -110,6 +116,15 @@ impl Bpe {
     #[must_use]
     pub fn joins_blanks(&self) -> Joins {
         *self.blanks.get_or_init(|| Joins::of(&self.tokens, b' '))
+    }
+
+    /// The token that a piece is as a whole, where such pieces are not merged; None perhaps for one that merging gives.
+    #[inline]
+    pub(crate) fn whole_piece(&self, piece: &[u8], scratch: &mut BpeScratch) -> Option<u32> {
+        match self.whole_pieces {
+            true => self.find_whole(piece, scratch),
+            false => None,
+        }
     }
 
     /// The token that is a whole piece; None also for one that merging gives.
@@ -297,6 +312,7 @@ mod building;
 mod long;
 mod model;
 mod narrowed;
+pub(crate) mod superwords;
 #[cfg(test)]
 mod tests;
 

@@ -9,8 +9,8 @@ use super::arguments::Options;
 use super::arrays::{BufferArg, U32Array, U64Array, joined};
 use super::counts::{Counted, Counts, counted};
 use super::progress;
-use crate::trainers::bpe::superwords;
-use crate::trainers::{bpe, joining, likelihood, scored_pairs, top_down, unigram};
+use crate::trainers::bpe::{parity, superwords};
+use crate::trainers::{bpe, joining, likelihood, mingram, scored_pairs, top_down, unigram};
 
 /// Merges that were learnt.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -84,6 +84,31 @@ pub fn train_superwords(
         runs.run(&mut report)
     })
     .map(BpeTraining)
+}
+
+/// Learns merges from the counts of several languages; gives who chose each merge, too.
+#[pyfunction]
+#[pyo3(signature = (counts, options, threads, progress=None))]
+pub fn train_parity(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<parity::ParityOptions>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(BpeTraining, U32Array)> {
+    let options = options.0;
+    let learnt = progress::run(py, progress.as_ref(), |report| {
+        let vocab_size = options.merging.vocab_size;
+        let mut report = |tokens| report(tokens, vocab_size);
+        let together = parity::together(counts.lock().iter(), &options, threads)?;
+        let first = match together {
+            Some(trainer) => trainer.run(&mut report)?,
+            None => bpe::Training::default(),
+        };
+        let languages = parity::Languages::new(counts.lock().iter(), first, &options, threads)?;
+        languages.run(&mut report)
+    })?;
+    Ok((BpeTraining(learnt.training), learnt.chosen_by.into()))
 }
 
 /// Learns further merges from pieces that are segmented already.
@@ -246,6 +271,55 @@ pub fn train_unigram(
         }
     })
     .map(UnigramTraining)
+}
+
+/// A vocabulary for the fewest tokens that was learnt.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct MinGramTraining(mingram::Training);
+
+#[pymethods]
+impl MinGramTraining {
+    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+        joined(py, &self.0.tokens)
+    }
+
+    #[getter]
+    fn scores(&self) -> Vec<f64> {
+        self.0.scores.clone()
+    }
+
+    #[getter]
+    fn uses(&self) -> U64Array {
+        self.0.uses.clone().into()
+    }
+
+    #[getter]
+    fn seeds(&self) -> usize {
+        self.0.seeds
+    }
+
+    #[getter]
+    fn exhausted(&self) -> bool {
+        self.0.exhausted
+    }
+}
+
+/// Learns tokens with which pieces are as few of them as possible.
+#[pyfunction]
+#[pyo3(signature = (counts, options, progress=None))]
+pub fn train_mingram(
+    py: Python<'_>,
+    counts: &Counts,
+    options: Options<mingram::Options>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<MinGramTraining> {
+    progress::run(py, progress.as_ref(), |report| {
+        // A copy, so that nobody waits for the counts while training goes on.
+        let pieces = counts.copy();
+        let pieces = pieces.iter().map(|(piece, count)| (&piece[..], *count));
+        mingram::train(pieces, &options.0, report)
+    })
+    .map(MinGramTraining)
 }
 
 /// Dictionaries that were learnt.

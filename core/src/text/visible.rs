@@ -30,6 +30,16 @@ pub const fn to_byte(character: char) -> Option<u8> {
     }
 }
 
+/// Appends the visible characters of bytes.
+pub fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+    for &byte in bytes {
+        match byte.is_ascii_graphic() {
+            true => out.push(byte),
+            false => out.extend_from_slice(of_byte(byte).encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
 /// Appends the bytes that a text of visible characters spells. What spells no byte is left out.
 pub fn decode(text: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
@@ -63,5 +73,10 @@ mod tests {
         let mut bytes = Vec::new();
         decode("aĠ 好Ń\nb".as_bytes(), &mut bytes);
         assert_eq!(bytes, b"a \xADb");
+        let all: Vec<u8> = (0..=255).collect();
+        let (mut text, mut again) = (Vec::new(), Vec::new());
+        encode(&all, &mut text);
+        decode(&text, &mut again);
+        assert_eq!(again, all);
     }
 }

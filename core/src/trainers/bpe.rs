@@ -21,6 +21,7 @@ mod layout;
 mod neighbours;
 mod options;
 pub(super) mod pairs;
+pub mod parity;
 mod replay;
 pub(super) mod segmentation;
 mod sieve;
@@ -74,12 +75,13 @@ impl Trainer {
             if made && self.corpus.pairs.least > 1 {
                 candidates = self.find_pairs(1, 1);
             }
-            let (grown, _) = self.corpus.merge([left, right, product]);
+            let (grown, merged) = self.corpus.merge([left, right, product]);
             for pair in grown {
                 candidates.push(self.candidate(pair), &self);
             }
             training.merges.push([left, right, product]);
             training.counts.push(best.count);
+            training.merged.push(merged);
             if training.merges.len().is_multiple_of(256) {
                 progress(self.corpus.tokens.len())?;
             }

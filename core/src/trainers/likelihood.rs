@@ -135,9 +135,10 @@ impl Trainer {
                 left, right, count, ..
             } = &self.corpus.pairs.all[best as usize];
             let (product, _) = self.corpus.tokens.product(left, right)?;
-            self.merge([left, right, product]);
+            let merged = self.merge([left, right, product]);
             training.merges.push([left, right, product]);
             training.counts.push(count);
+            training.merged.push(merged);
             if training.merges.len().is_multiple_of(256) {
                 progress(self.corpus.tokens.len())?;
             }
@@ -164,8 +165,8 @@ impl Trainer {
         }
     }
 
-    /// Merges a pair everywhere and sets the pairs of all three tokens anew.
-    fn merge(&mut self, merge: [u32; 3]) {
+    /// Merges a pair everywhere and sets the pairs of all three tokens anew; gives how often it stood there.
+    fn merge(&mut self, merge: [u32; 3]) -> u64 {
         let (grown, times) = self.corpus.merge(merge);
         let tokens = self.corpus.tokens.len();
         self.token_counts.resize(tokens, 0);
@@ -183,6 +184,7 @@ impl Trainer {
             numbers.retain(|&number| self.rank(number));
             self.pairs_of[token as usize] = numbers;
         }
+        times
     }
 
     /// Makes sure that a pair stands among those of its tokens.

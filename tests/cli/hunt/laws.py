@@ -88,6 +88,13 @@ class Run:
         value = self.line.value(name)
         return None if value in (None, "-") else value
 
+    def outputs(self, name: str = "output") -> list[str]:
+        """The files that an option names: one for each size, where the name has a place for it."""
+        output, sizes = self.output(name), self.line.value("vocab_size") or ""
+        if output is None or "{size}" not in output:
+            return [] if output is None else [output]
+        return [output.replace("{size}", size) for size in sizes.split(",")]
+
     def again(self, line: Line, data: bytes = TEXTS["plain.txt"]) -> Run:
         """Run another line on the files as they were before this one."""
         with fresh(self.before) as folder:
@@ -186,18 +193,16 @@ def only_what_was_named_is_written(done: Run) -> Iterator[str]:
     yield LOOKED
     values = [(name, value) for name in OUTPUTS for value in done.line.values(name)]
     named = [(value.partition("=")[2] if name in ("svg", "png") and "=" in value else value).rstrip("/")
-             for name, value in values]  # fmt: skip
+             for name, value in values] + done.outputs()  # fmt: skip
     for name in sorted(done.changed):
         if not any(_belongs(name, each) for each in named if each):
             yield f"wrote {name}, which no option names"
-    for name in OUTPUTS:
-        path = done.output(name)
-        if path is not None and name in ("svg", "png"):
-            path = path.partition("=")[2] or path
-            path = None if path == "-" else path
-        idle = any(map(done.line.has, ("help_algorithm", "dry_run", "check", "finish")))
-        if path is not None and done.fine and not idle and not (done.folder / path).exists():
-            yield f"{name} names {path}, which was not written"
+    idle = any(map(done.line.has, ("help_algorithm", "dry_run", "check", "finish")))
+    promised = [(option, path) for option in OUTPUTS for path in done.outputs(option)]
+    for option, path in promised:
+        written = (path.partition("=")[2] or path) if option in ("svg", "png") else path
+        if written != "-" and done.fine and not idle and not (done.folder / written).exists():
+            yield f"{option} names {written}, which was not written"
 
 
 def _belongs(name: str, output: str) -> bool:
@@ -211,7 +216,7 @@ def data_goes_one_way(done: Run) -> Iterator[str]:
     if not done.fine or done.line.has("help_algorithm") or done.line.command == "convert" or done.line.has("dry_run"):
         return
     yield LOOKED
-    also = any(map(done.line.has, ("steps", "html", "svg", "png")))
+    also = any(map(done.line.has, ("steps", "html", "svg", "png", "valid")))
     if done.output() and done.result.out and not also:
         yield f"-o {done.output()}, and stdout has {done.result.out[:100]!r}"
 
@@ -383,19 +388,19 @@ def _what_is_noted_of_a_data_set(done: Run) -> Iterator[str]:
 
 
 def what_is_trained_is_as_noted(done: Run) -> Iterator[str]:
-    path = done.output()
-    if not done.fine or done.line.command != "train" or path is None or done.line.has("help_algorithm"):
+    paths = done.outputs()
+    if not done.fine or done.line.command != "train" or not paths or done.line.has("help_algorithm"):
         return
     yield LOOKED
     with fresh(done.after) as folder:
         try:
-            tokenizer = load(folder / path)
+            sizes = [load(folder / path).vocab_size for path in paths]
         except Exception as error:  # whatever it is, it is the find
             yield f"what was trained cannot be read: {error!r}"
             return
-    said = re.search(r"different -> ([\d,]+) tokens?:", done.result.err)
-    if said and int(said[1].replace(",", "")) != tokenizer.vocab_size:
-        yield f"said {said[1]} tokens, the file has {tokenizer.vocab_size}"
+    said = re.findall(r"-> ([\d,]+) tokens?:", done.result.err)
+    if said and [int(each.replace(",", "")) for each in said] != sizes:
+        yield f"said {said} tokens, the files have {sizes}"
 
 
 def what_is_converted_encodes_the_same(done: Run) -> Iterator[str]:

@@ -93,7 +93,7 @@ POOLS: dict[str, tuple[str, ...]] = {
 
 FILES: dict[str, tuple[str, ...]] = {
     "counts_out": NEW_FILES,
-    "from_counts": ("bbpe.counts", "plain.txt", "missing"),
+    "from_counts": ("bbpe.counts", "en=bbpe.counts", "plain.txt", "missing"),
     "tools": ("tools.json", "chat.json", "missing"),
     "frequencies": ("subwords.txt", "tricky.txt", "missing"),
     "vocabulary": ("subwords.txt", "tricky.txt", "missing"),
@@ -128,6 +128,7 @@ USUAL = {
 """Options that nearly every line of a command has."""
 
 SEGMENTED = (("to", "segmented"),)
+LANGUAGES = (("language", "en=plain.txt"), ("language", "xx=tricky.txt"))
 CHAT = (("chat", None), ("tokenizer", "gpt-4o"))
 PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     **{("encode", name): SEGMENTED for name in ("separator", "glossary", "vocabulary", "write_vocabulary")},
@@ -156,7 +157,9 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
         ("train", name): (("valid", "plain.txt"), ("vocab_size", "260,300"))
         for name in ("d_model", "svg", "png", "plot")
     },
-    **{("train", name): (("language", "en=plain.txt"), ("language", "xx=tricky.txt")) for name in ("weight", "alpha")},
+    **{("train", name): LANGUAGES for name in ("weight", "alpha", "parity")},
+    **{("train", name): (("parity", None), *LANGUAGES) for name in ("ratio", "window")},
+    ("train", "dev"): (("parity", None), *LANGUAGES, ("dev", "en=plain.txt"), ("dev", "xx=tricky.txt")),
     **{("train", name): (("counts_dir", "missing"),) for name in ("part", "part_size", "overwrite")},
     ("compare", "pivot"): (("parallel", "en=plain.txt"), ("parallel", "xx=tricky.txt")),
     ("compare", "diff"): (("tokenizer", "gpt2"),),

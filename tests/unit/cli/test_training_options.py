@@ -151,6 +151,7 @@ def test_compat_is_read_from_the_options():
         "bpe": ("subword-nmt", "hf", "sentencepiece", "course", "textbook"),
         "wordpiece": ("hf", "tensorflow", "course"),
         "unigram": ("sentencepiece", "course"),
+        "mingram": (),
         "char": ("sentencepiece",),
         "word": ("sentencepiece",),
         "ngram": (),

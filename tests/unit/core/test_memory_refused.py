@@ -48,3 +48,42 @@ def test_refused_memory_is_an_error(stages, megabytes, pytestconfig):
     sentence, ids = done.stdout.splitlines()
     assert re.fullmatch(r"there is no memory for \d+ tokens", sentence)
     assert ids == "[1, 1]"
+
+
+CACHES = """
+import hashlib, resource, sys
+from random import Random
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import named_encodings
+tokenizer = named_encodings.named("gpt2")
+tokenizer.encode_block(Block.of([b"warm"]))
+draw = Random(1)
+words = ["".join(draw.choices("abcdefghijklmnop", k=draw.randrange(3, 40))) for _ in range(100_000)]
+blocks = [Block.of([" ".join(words[start : start + 10_000]).encode()]) for start in range(0, len(words), 10_000)]
+used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+if sys.argv[1] != "0":
+    resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[1]) << 20), -1))
+digest = hashlib.sha256()
+for block in blocks + blocks:
+    digest.update(tokenizer.encode_block(block)[0])
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.parametrize("megabytes", [8, 24, 44])
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
+def test_caches_that_cannot_grow_change_no_id(megabytes, pytestconfig):
+    """A worker's table wants 32 MB and its ring 48: neither is had, or one of them."""
+
+    def ids_with(limit: int) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", CACHES, str(limit)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=pytestconfig.rootpath,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert ids_with(megabytes) == ids_with(0) != ""

@@ -21,7 +21,7 @@ from bpe_cli.jobs.train import TrainJob, train_file
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.listening import Silence
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.bbpe import BbpeOptions
+from bpe_cli.trainers.bbpe_options import BbpeOptions
 from bpe_cli.trainers.counts import items_of, new_counts
 from bpe_cli.trainers.sentencepiece import SentencePieceOptions
 

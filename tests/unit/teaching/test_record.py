@@ -25,6 +25,7 @@ from bpe_cli.teaching.steps import (
     Pruning,
     ScoredPieces,
     ThresholdSearch,
+    UseCounts,
 )
 from bpe_cli.trainers import TRAINERS
 from bpe_cli.trainers.counts import new_counts
@@ -189,11 +190,27 @@ def test_rounds_of_joining():
         (ScoredPieces([("a", -1.0)]), "scored-pieces", (Entry(0, "a", None, -1.0),)),
         (ThresholdSearch(iter([(2, ["a", "b"])]), 5), "thresholds", ()),
         (Estimation({}, [], ("<unk>",), {"a": -1.5}), "estimation", (Entry(0, "<unk>"), Entry(1, "a", None, -1.5))),
+        (UseCounts({}, [], ("<s>",), {"a": 2}), "estimation", (Entry(0, "<s>"), Entry(1, "a", 2))),
     ],
 )
 def test_families(steps, family, vocabulary):
     recorded = record(steps)
     assert (recorded.family, recorded.vocabulary) == (family, vocabulary)
+
+
+def test_use_counts():
+    seen = {"a": 1, "b": 0, "ab": 3, "ba": 1, "aa": 1}
+    pruned = {"a": 1, "b": 0, "ab": 3, "ba": 1}
+    rounds = [("seeds", seen | {"bb": 2}), ("expectation", seen), ("pruning", pruned)]
+    seeds, expectation, pruning = record(UseCounts({}, rounds, (), pruned)).steps
+    assert [step.number for step in (seeds, expectation, pruning)] == [0, 1, 1]
+    assert [(each.product, each.count) for each in expectation.taken] == [("bb", 0)]
+    assert (expectation.candidates, expectation.size_change) == ((), -1)
+    assert [(each.product, each.count, each.taken, each.tied) for each in pruning.candidates] == [
+        ("aa", 1, True, False), ("ba", 1, False, True), ("ab", 3, False, False),
+    ]  # fmt: skip
+    assert pruning.tied_count == 1
+    assert pruning.tokens[2] == Entry(2, "ab", 3)
 
 
 def test_bytes_and_thresholds():

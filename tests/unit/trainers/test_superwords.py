@@ -12,17 +12,19 @@ from bpe_cli import _core, formats, train
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.count import load_counts, save_counts
 from bpe_cli.stages.spelling import ALPHABET_ORDER
+from bpe_cli.stages.splitters import RegexSplitter
 from bpe_cli.support.blocks import Block
 from bpe_cli.teaching.bpe import Tie
 from bpe_cli.teaching.frontier import superwords as textbook
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import bbpe
-from bpe_cli.trainers.bbpe import BbpeOptions
+from bpe_cli.trainers import bbpe, superwords
+from bpe_cli.trainers.bbpe_options import BbpeOptions
 from bpe_cli.trainers.bbpe_rules import COMPAT
 from bpe_cli.trainers.counts import new_counts
 from tests.cli_runner import call
 from tests.counted import at_least, compared
 from tests.needs import needs
+from tests.oracle.encode import encode_by_merges
 from tests.oracle.superbpe_cases import NAMES, Case, counted_lines, read_case
 
 
@@ -96,7 +98,7 @@ def drawn(chance: random.Random) -> list[bytes]:
 def test_it_is_what_the_textbook_learns(compat: bbpe.Compat) -> None:
     chance = random.Random(compat)
     tie: Tie = COMPAT[compat].tie
-    superwords = 0
+    met = 0
     for _ in range(60):
         texts = drawn(chance)
         options: dict[str, Any] = {
@@ -117,9 +119,9 @@ def test_it_is_what_the_textbook_learns(compat: bbpe.Compat) -> None:
             max_words=options["max_words"], never_within=[text.encode() for text in options["never_within"]], **common,
         )  # fmt: skip
         assert merges(tokenizer) == book.merges(), (texts, options)
-        superwords += any(textbook.is_superword(token) for _, token in tokenizer.model.vocabulary.items())
+        met += any(textbook.is_superword(token) for _, token in tokenizer.model.vocabulary.items())
         compared()
-    assert superwords > 10
+    assert met > 10
 
 
 def test_a_merge_without_a_place_in_the_runs_is_left_out() -> None:
@@ -129,6 +131,35 @@ def test_a_merge_without_a_place_in_the_runs_is_left_out() -> None:
     tokenizer = learnt([Block.of([b"abc abc abc"])], options)
     assert merges(tokenizer) == [(b"b", b"c"), (b"bc", b" ")]
     assert tokenizer.token_bytes(256) == b"bc", "no id is left for what was left out"
+
+
+# -- encoding -------------------------------------------------------------------------------------
+
+COMMON = (" of", " the", " in", " end", " of the", ",", ".\n", " 12", "  ", " été", "\t")
+
+
+def by_the_book(data: bytes, learnt: list[tuple[bytes, bytes]]) -> list[bytes]:
+    tokens: list[bytes] = []
+    start = 0
+    for end in RegexSplitter([superwords.RUNS]).split(data):
+        tokens += encode_by_merges([data[place : place + 1] for place in range(start, end)], learnt)
+        start = end
+    return tokens
+
+
+@pytest.mark.parametrize("switch", [0, 20, 60, 140])
+def test_long_texts_are_encoded_as_the_textbook_merges(switch: int) -> None:
+    """The first text is long enough that the core merges words alone from then on, if the switch is late enough."""
+    chance = random.Random(switch)
+    tokenizer = train(["".join(chance.choices(COMMON, k=3000))], vocab_size=400, superwords=True, switch=switch)
+    learnt = merges(tokenizer)
+    assert any(textbook.is_superword(token) for _, token in tokenizer.model.vocabulary.items())
+    for size in (2000, 1, 7, 40, 400):
+        rare = ["".join(chance.choices(" abcdefé", k=9)) for _ in range(5)]
+        data = "".join(chance.choices([*COMMON, *rare], k=size)).encode()
+        tokens = by_the_book(data, learnt)
+        assert [tokenizer.token_bytes(token_id) for token_id in tokenizer.encode(data)] == tokens
+        assert tokenizer.count(data) == len(tokens)
 
 
 # -- blocks, threads, counts -----------------------------------------------------------------------

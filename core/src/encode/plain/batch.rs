@@ -7,8 +7,9 @@
 //! time, however many there are.
 
 use super::Plain;
+use super::words::Words;
 use crate::encode::encoded::Part;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::budget::Share;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
@@ -82,6 +83,7 @@ impl Batch {
 pub(super) struct LookUp {
     cache: PieceCache,
     scratch: BpeScratch,
+    words: Words,
     keys: [u128; AT_A_TIME],
     buckets: [u32; AT_A_TIME],
     /// The ids of one piece, while they are only counted.
@@ -93,6 +95,7 @@ impl Default for LookUp {
         Self {
             cache: PieceCache::default(),
             scratch: BpeScratch::default(),
+            words: Words::default(),
             keys: [0; AT_A_TIME],
             buckets: [0; AT_A_TIME],
             counted: Vec::new(),
@@ -184,6 +187,7 @@ impl Plain {
         let LookUp {
             cache,
             scratch,
+            words,
             counted,
             ..
         } = look_up;
@@ -193,10 +197,12 @@ impl Plain {
         }
         let out = if KEEP { &mut part.ids } else { counted };
         let before = out.len();
-        if cache.find(key, piece, out).is_none() {
-            self.model
-                .encode_piece(piece, scratch, out)
-                .map_err(|error| error.moved(from as isize))?;
+        let moved = |error: Error| error.moved(from as isize);
+        let by_words = words.take(&self.model, piece, cache, scratch, out);
+        // What becomes of a piece that was taken word by word is not remembered: that of its words is.
+        if !by_words.map_err(moved)? && cache.find(key, piece, out).is_none() {
+            let done = self.model.encode_piece(piece, scratch, out);
+            done.map_err(moved)?;
             cache.insert(key, piece, &out[before..], None);
         }
         if !KEEP {

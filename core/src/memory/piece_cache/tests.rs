@@ -72,7 +72,7 @@ fn growing_loses_nothing() {
     for (first, times) in [(FIRST_BUCKETS, 4), (1 << 16, 4), (FEWER, 2)] {
         for workers in [1, MANY] {
             let mut cache = PieceCache::new(Budget::default().share(workers));
-            cache.allocate(first);
+            assert!(cache.allocate(first));
             let room = cache.units.len();
             for number in 0..2 * first as u64 {
                 cache.insert(key(number), &[], &[number as u32], None);
@@ -94,6 +94,28 @@ fn growing_loses_nothing() {
             assert_eq!(cache.units.len() == room, in_place, "{first} {workers}");
         }
     }
+}
+
+#[test]
+fn what_the_system_refuses_leaves_it_as_it_is() {
+    let mut cache = PieceCache::new(Share::default());
+    cache.most_buckets = 1 << 57; // with more bytes than a list may have
+    let key = |number: u32| pack(&number.to_le_bytes(), 0, 4).unwrap();
+    let numbers = 0..1 << 18;
+    for number in numbers.clone() {
+        cache.remember(key(number), &[number]);
+    }
+    // The next one would have room for all there may be.
+    assert_eq!((cache.buckets, cache.most_buckets), (1 << 14, 1 << 14));
+    let mut found = 0;
+    for number in numbers {
+        let mut out = Vec::new();
+        if cache.recall(key(number), &mut out) {
+            assert_eq!(out, [number]);
+            found += 1;
+        }
+    }
+    assert!(found > 1 << 14, "{found} were found again");
 }
 
 /// A piece of any length, and ids that are its own.

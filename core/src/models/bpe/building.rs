@@ -118,11 +118,34 @@ impl Bpe {
             narrowed: OnceLock::new(),
             ascii: OnceLock::new(),
             blanks: OnceLock::new(),
+            superwords: OnceLock::new(),
         })
     }
 
-    /// Trusts parts that belong together: those a build script wrote. Merges must be monotone, and
-    /// reach every token; whole pieces are taken as they are.
+    /// The same model with only some of its merges, given as (left, right, rank); it merges even what is a token as a whole.
+    ///
+    /// # Errors
+    /// As [`MergeTable::only`].
+    pub(super) fn only(&self, entries: &[(u32, u32, u32)]) -> Result<Self> {
+        let merges = self.merges.only(entries, self.tokens.len())?;
+        let characters = merges.characters(&self.tokens, entries, &self.byte_ids);
+        Ok(Self {
+            tokens: self.tokens.clone(),
+            pieces: None,
+            merges,
+            byte_ids: self.byte_ids,
+            characters,
+            whole_pieces: false,
+            unreached: OnceLock::new(),
+            narrowed: OnceLock::new(),
+            ascii: OnceLock::new(),
+            blanks: OnceLock::new(),
+            superwords: OnceLock::new(),
+        })
+    }
+
+    /// Trusts parts that belong together: those a build script wrote. Merges must be monotone,
+    /// reach every token, and stay inside words; whole pieces are taken as they are.
     #[must_use]
     pub fn from_parts(
         tokens: TokenTable<'static>,
@@ -143,6 +166,7 @@ impl Bpe {
             narrowed: OnceLock::from(None),
             ascii: OnceLock::new(),
             blanks: OnceLock::new(),
+            superwords: OnceLock::from(None),
         }
     }
 }

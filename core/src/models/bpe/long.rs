@@ -56,7 +56,7 @@ impl Bpe {
     pub fn count_piece(&self, piece: &[u8], scratch: &mut BpeScratch) -> Result<u64> {
         let mut ids = Vec::new();
         let mut counted = 0;
-        let is_whole = self.whole_pieces && self.find_whole(piece, scratch).is_some();
+        let is_whole = self.whole_piece(piece, scratch).is_some();
         if is_whole || !self.merge_by_windows(piece, scratch, &mut ids, Some(&mut counted))? {
             (ids, counted) = (Vec::new(), 0);
             self.encode_piece(piece, scratch, &mut ids)?;

@@ -35,7 +35,7 @@ fn by_the_book(
     }
 }
 
-fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
+pub(super) fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
     ids.iter()
         .map(|&id| model.tokens().get(id).to_vec())
         .collect()

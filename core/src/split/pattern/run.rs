@@ -122,10 +122,17 @@ impl Table {
     /// Where the next match begins behind a place where none does, or the text's end.
     fn next_match(&self, text: &[u8], from: usize, dead_ends: &mut DeadEnds) -> usize {
         let mut at = from + self.alphabet.read(text, from).1;
-        while at < text.len() && self.finish(text, self.search_from(text, at), dead_ends) == at {
+        loop {
+            // Most of what lies between two matches is passed over by two bytes at a time.
+            at += text[at..]
+                .windows(2)
+                .take_while(|two| self.matchless.has(two[0], two[1]))
+                .count();
+            if at == text.len() || self.finish(text, self.search_from(text, at), dead_ends) > at {
+                return at;
+            }
             at += self.alphabet.read(text, at).1;
         }
-        at
     }
 
     fn search_from(&self, text: &[u8], at: usize) -> Search {

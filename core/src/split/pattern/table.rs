@@ -1,12 +1,13 @@
 //! An expression as a table: what an automaton reads a text by.
 
 use super::alphabet::Alphabet;
-use super::automaton::Automaton;
+use super::automaton::{Automaton, CUTS, FAILS, MATCHES, STATE};
 use super::program::Program;
 use super::reduce;
 use super::safe::SafePairs;
 use super::tree::Tree;
 use crate::error::Result;
+use crate::text::byte_pairs::BytePairs;
 
 /// An expression whose automaton is small enough to be laid out.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(super) struct Table {
     pub alphabet: Alphabet,
     pub automaton: Automaton,
     pub safe: SafePairs,
+    /// No match begins at the first of two such bytes.
+    pub matchless: BytePairs,
 }
 
 impl Table {
@@ -27,10 +30,31 @@ impl Table {
         let newline = alphabet.of(u32::from('\n'));
         let automaton = Automaton::new(&program, &holds, newline)?;
         let safe = SafePairs::new(&automaton, newline);
+        let matchless = matchless_of(&alphabet, &automaton);
         Ok(Self {
             alphabet,
             automaton,
             safe,
+            matchless,
         })
     }
+}
+
+/// The pairs of ASCII characters of which every state where a match may begin reads one or both, and then fails without
+/// a match.
+fn matchless_of(alphabet: &Alphabet, automaton: &Automaton) -> BytePairs {
+    // The line feed that ends a text may be read as another character.
+    let is_itself =
+        |byte: u8| byte.is_ascii() && (byte != b'\n' || automaton.last_newline.is_none());
+    let read = |state: u32, byte: u8| {
+        automaton.cells[state as usize + usize::from(alphabet.of_byte(byte))]
+    };
+    let fails = |cell: u32| cell & (MATCHES | FAILS) == FAILS;
+    BytePairs::of(|first, second| {
+        let fails_from = |&start: &u32| {
+            let cell = read(start, first);
+            fails(cell) || cell & (MATCHES | CUTS) == 0 && fails(read(cell & STATE, second))
+        };
+        is_itself(first) && is_itself(second) && automaton.starts.values().all(fails_from)
+    })
 }

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::parse::parse;
-use super::{Known, Pattern, oracle};
+use super::{Known, Pattern, Way, oracle};
 
-const PATTERNS: [&str; 12] = [
+const PATTERNS: [&str; 13] = [
     r" ?\p{L}+| ?\p{N}{1,2}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
@@ -19,7 +19,11 @@ const PATTERNS: [&str; 12] = [
     r"[\r\n]+(?!x)|\s{4}(?!\S)|\s{2}(?!\S)|\s{1,2}(?!\S)|\S+",
     r"(?>a+|b)(?>[ab]1?)|(?>\s*)!\n?|(?>ab|a1|1!)!",
     r"aaab|aab|b\B",
+    RUNS,
 ];
+
+/// Most of a text lies between two matches.
+const RUNS: &str = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)";
 
 const CHARACTERS: [&str; 16] = [
     "a", "b", "B", "s", "é", "漢", "1", "²", " ", "\n", "\t", "!", "'", "\u{301}", "ǅ", "🙂",
@@ -73,6 +77,31 @@ fn pieces_are_those_of_the_oracle() {
         });
         checked.unwrap();
     }
+}
+
+#[test]
+fn two_bytes_say_where_no_match_begins() {
+    let matchless = |expression: &str, two: &[u8; 2]| {
+        let Way::Table(table) = Pattern::new(expression).unwrap().way else {
+            panic!("{expression} is backtracked");
+        };
+        table.matchless.has(two[0], two[1])
+    };
+    for two in [b"ab", b"b ", b" a", b"! ", b"!a", b"\na"] {
+        assert!(matchless(RUNS, two), "{two:?}");
+    }
+    for two in [b"1a", b"!!", b" !", b"  ", b" \n", b"\xC3\xA9", b"a\xC3"] {
+        assert!(!matchless(RUNS, two), "{two:?}");
+    }
+    assert!(matchless(r"(?<=b)a1|\b!", b"aa"), "whatever stands before");
+    assert!(
+        !matchless(r"(?<=b)a1|\b!", b"a1"),
+        "a match behind a letter"
+    );
+    assert!(
+        !matchless(r"a$", b"b\n"),
+        "the last line feed is another character"
+    );
 }
 
 const REPEATS: [&str; 14] = [

@@ -20,7 +20,7 @@ impl Trainer {
         let pair = &mut self.corpus.pairs.all[number as usize];
         let tie = match self.tie {
             Tie::LowestIds => pack(pair.left, pair.right),
-            Tie::LargestText => 0,
+            Tie::LargestText | Tie::LargestVisible => 0,
             Tie::FirstSeen => pair.first(&self.corpus.cells).map_or(u64::MAX, u64::from),
         };
         Candidate {
@@ -36,15 +36,17 @@ impl Order<Candidate> for Trainer {
         if a.count != b.count {
             return a.count > b.count;
         }
-        if self.tie != Tie::LargestText {
-            return a.tie < b.tie;
-        }
-        let texts = |candidate: &Candidate| {
+        let tokens = &self.corpus.tokens;
+        let ids = |candidate: &Candidate| {
             let pair = &self.corpus.pairs.all[candidate.pair as usize];
-            let text = |id: u32| &self.corpus.tokens.texts[id as usize][..];
-            (text(pair.left), text(pair.right))
+            [pair.left, pair.right]
         };
-        texts(a) > texts(b)
+        let texts = |candidate: &Candidate| ids(candidate).map(|id| &tokens.texts[id as usize][..]);
+        match self.tie {
+            Tie::LowestIds | Tie::FirstSeen => a.tie < b.tie,
+            Tie::LargestText => texts(a) > texts(b),
+            Tie::LargestVisible => tokens.compare_visible(ids(a), ids(b)).is_gt(),
+        }
     }
 
     /// Counts only sink and first places only move back after a pair was pushed.

@@ -19,6 +19,8 @@ pub enum Tie {
     /// The one with the largest (left text, right text), as bytes: subword-nmt. For UTF-8 that is the
     /// order of code points.
     LargestText,
+    /// The one with the largest (left text, right text), as written in the visible alphabet: parity-aware BPE.
+    LargestVisible,
 }
 
 /// What is written around the symbols of a piece.
@@ -120,6 +122,8 @@ pub struct Training {
     pub merges: Vec<[u32; 3]>,
     /// How often each merge's pair occurred.
     pub counts: Vec<u64>,
+    /// How often each pair was merged: less often than it occurred where it overlaps itself, as in "aaa".
+    pub merged: Vec<u64>,
     /// All tokens by id: the initial ones, the decorated symbols that were missing among them (sorted),
     /// the products.
     pub tokens: Vec<Vec<u8>>,

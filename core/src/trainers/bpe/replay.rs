@@ -1,20 +1,30 @@
 //! Applies a list of merges to a piece as the training did that learnt it: in their order, each once.
 //!
 //! That is not how text is encoded: a token that two merges make may come too late for a merge between them.
-//! Pieces do not depend on each other, so each is done by itself: of the merges that are still to come, the
-//! first one that stands in it is next.
+//! Pieces do not depend on each other, nor do their [`words`], so each is done by itself: of the merges that are still to
+//! come, the first one that stands in it is next.
+
+mod words;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::convert::Infallible;
+use std::sync::PoisonError;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use super::alphabet::Alphabet;
+use super::cells::SEPARATOR;
 use super::pairs::pack;
+use crate::error::Result;
 use crate::threads;
+use crate::threads::sync::Mutex;
+use words::{Ends, Known};
 
+/// Pieces whose tokens wait to be laid out.
+const AT_ONCE: usize = 1 << 16;
 /// Pieces that a thread takes at a time.
 const SHARE: usize = 1 << 10;
 /// Instead of a number: none.
@@ -27,14 +37,18 @@ pub(super) struct Replay<'a> {
     first: HashMap<u64, u32, RandomState>,
     /// For each merge, the next one of the same pair.
     again: Vec<u32>,
+    ends: Ends,
+    /// What threads worked with that are done.
+    idle: Mutex<Vec<Memory>>,
 }
 
 /// The tokens of some pieces, one piece after the other, and where each ends.
-pub(super) type Merged = (Vec<u32>, Vec<usize>);
+type Merged = (Vec<u32>, Vec<usize>);
 
-/// What a thread works with, used again for each piece.
+/// What a thread works with, used again for each word.
+#[derive(Debug)]
 struct Memory {
-    /// The tokens of the piece; [`NONE`] where one went into the token before it.
+    /// The tokens of the word; [`NONE`] where one went into the token before it.
     tokens: Vec<u32>,
     before: Vec<u32>,
     after: Vec<u32>,
@@ -42,11 +56,12 @@ struct Memory {
     next: BinaryHeap<Reverse<u64>>,
     /// For each merge, whether its pair has stood in a piece before its turn was over.
     met: Vec<bool>,
+    known: Known,
 }
 
 impl<'a> Replay<'a> {
-    /// Takes (left, right, product) in order.
-    pub fn new(merges: &'a [[u32; 3]]) -> Self {
+    /// Takes (left, right, product) in order, and what tokens say.
+    pub fn new(merges: &'a [[u32; 3]], tokens: &[Vec<u8>]) -> Self {
         let mut first = HashMap::default();
         let mut again = vec![NONE; merges.len()];
         for (number, &[left, right, _]) in merges.iter().enumerate().rev() {
@@ -61,18 +76,48 @@ impl<'a> Replay<'a> {
             merges,
             first,
             again,
+            ends: Ends::new(merges, tokens),
+            idle: Mutex::default(),
         }
     }
 
-    /// Applies the merges to pieces, of which `ends` says where they begin and end in their symbols. Gives the
-    /// pieces in their order, some at a time; and by thread, which merges it met.
-    pub fn apply_all(
+    /// Lays pieces out and applies the merges to them; tells `each` of every piece in its order: its tokens, its count.
+    ///
+    /// # Errors
+    /// What `each` gives.
+    pub fn lay_out(
         &self,
-        symbols: &[u32],
-        ends: &[usize],
+        pieces: &[(&[u8], u64)],
+        alphabet: &mut Alphabet,
         threads: usize,
-    ) -> (Vec<Merged>, Vec<Vec<bool>>) {
+        mut each: impl FnMut(&[u32], u64) -> Result<()>,
+    ) -> Result<()> {
+        let (mut symbols, mut ends) = (Vec::new(), Vec::new());
+        for some in pieces.chunks(AT_ONCE) {
+            symbols.clear();
+            ends.clear();
+            ends.push(0);
+            for (piece, _) in some {
+                alphabet.lay_out(piece, SEPARATOR, &mut symbols);
+                ends.push(symbols.len());
+            }
+            let mut counts = some.iter().map(|&(_, count)| count);
+            for (tokens, ends) in self.apply_all(&symbols, &ends, threads) {
+                let mut start = 0;
+                for (end, count) in ends.into_iter().zip(&mut counts) {
+                    each(&tokens[start..end], count)?;
+                    start = end;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies the merges to pieces, of which `ends` says where they begin and end in their symbols. Gives the
+    /// pieces in their order, some at a time.
+    fn apply_all(&self, symbols: &[u32], ends: &[usize], threads: usize) -> Vec<Merged> {
         let shares = (1..ends.len()).step_by(SHARE);
+        let begin = |_| self.with_idle(Vec::pop).unwrap_or_else(|| self.memory());
         let work = |memory: &mut Memory, first: usize| {
             let (mut tokens, mut own_ends) = (Vec::new(), Vec::new());
             for piece in ends[first - 1..ends.len().min(first + SHARE)].windows(2) {
@@ -81,9 +126,26 @@ impl<'a> Replay<'a> {
             }
             Ok::<_, Infallible>((tokens, own_ends))
         };
-        let end = |memory: Memory| memory.met;
-        let Ok(done) = threads::map_with(shares, threads, |_| self.memory(), work, end);
+        let end = |memory| self.with_idle(|idle| idle.push(memory));
+        let Ok((done, _)) = threads::map_with(shares, threads, begin, work, end);
         done
+    }
+
+    /// For each merge, whether it was met in the pieces so far.
+    pub fn met(&self) -> Vec<bool> {
+        let mut met = vec![false; self.merges.len()];
+        self.with_idle(|idle| {
+            for memory in idle {
+                met.iter_mut()
+                    .zip(&memory.met)
+                    .for_each(|(met, own)| *met |= own);
+            }
+        });
+        met
+    }
+
+    fn with_idle<R>(&self, take: impl FnOnce(&mut Vec<Memory>) -> R) -> R {
+        take(&mut self.idle.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Begins to work.
@@ -94,11 +156,25 @@ impl<'a> Replay<'a> {
             after: Vec::new(),
             next: BinaryHeap::new(),
             met: vec![false; self.merges.len()],
+            known: Known::default(),
         }
     }
 
     /// Applies the merges to the symbols of a piece, and appends its tokens to `merged`.
     fn apply(&self, symbols: &[u32], memory: &mut Memory, merged: &mut Vec<u32>) {
+        for word in self.ends.words(symbols) {
+            if let Some(tokens) = memory.known.find(word) {
+                merged.extend_from_slice(tokens);
+                continue;
+            }
+            let begin = merged.len();
+            self.apply_to_word(word, memory, merged);
+            memory.known.insert(word, &merged[begin..]);
+        }
+    }
+
+    /// Does the same with symbols that are not divided.
+    fn apply_to_word(&self, symbols: &[u32], memory: &mut Memory, merged: &mut Vec<u32>) {
         let length = symbols.len() as u32;
         memory.tokens.clear();
         memory.tokens.extend_from_slice(symbols);
@@ -158,36 +234,4 @@ impl<'a> Replay<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn replayed(merges: &[[u32; 3]], symbols: &[u32]) -> (Vec<u32>, Vec<bool>) {
-        let replay = Replay::new(merges);
-        let (mut memory, mut merged) = (replay.memory(), Vec::new());
-        replay.apply(&[1], &mut memory, &mut Vec::new());
-        replay.apply(symbols, &mut memory, &mut merged);
-        (merged, memory.met)
-    }
-
-    #[test]
-    fn a_merge_whose_places_are_used_up_is_met() {
-        let merges = [[0, 1, 10], [1, 2, 11], [2, 0, 12], [10, 2, 13]];
-        let expected = (vec![13], vec![true, true, false, true]);
-        assert_eq!(replayed(&merges, &[0, 1, 2]), expected);
-    }
-
-    #[test]
-    fn places_do_not_overlap() {
-        let merges = [[0, 0, 10], [10, 10, 11]];
-        assert_eq!(replayed(&merges, &[0; 7]).0, [11, 10, 0]);
-    }
-
-    #[test]
-    fn each_merge_has_its_turn_once() {
-        // 10 is made again after its own merge had its turn, and the third merge is the first one again.
-        let merges = [[10, 2, 11], [0, 1, 10], [10, 2, 12]];
-        assert_eq!(replayed(&merges[..2], &[0, 1, 2]).0, [10, 2]);
-        let (merged, met) = replayed(&merges, &[0, 1, 2]);
-        assert_eq!((merged, met), (vec![12], vec![false, true, true]));
-    }
-}
+mod tests;

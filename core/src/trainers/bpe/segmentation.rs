@@ -12,8 +12,7 @@ pub(in crate::trainers) struct Segmentation {
     pub cells: Cells,
     pub tokens: Tokens,
     pub pairs: Pairs,
-    before: Neighbours,
-    after: Neighbours,
+    sides: Sides,
 }
 
 impl Segmentation {
@@ -23,20 +22,39 @@ impl Segmentation {
             cells: Cells::new(),
             tokens,
             pairs: Pairs::new(least),
-            before: Neighbours::default(),
-            after: Neighbours::default(),
+            sides: Sides::default(),
         }
     }
 
     /// Merges a pair everywhere, from left to right; gives the pairs whose count grew, and how often it stood there.
-    pub fn merge(&mut self, [left, right, product]: [u32; 3]) -> (Vec<u32>, u64) {
+    pub fn merge(&mut self, merge: [u32; 3]) -> (Vec<u32>, u64) {
         let Self {
             cells,
             tokens,
             pairs,
-            before,
-            after,
+            sides,
         } = self;
+        sides.merge(merge, cells, pairs, tokens)
+    }
+}
+
+/// What a merge finds on both sides of its product; empty between merges, so that several texts can share it.
+#[derive(Debug, Default)]
+pub(in crate::trainers) struct Sides {
+    before: Neighbours,
+    after: Neighbours,
+}
+
+impl Sides {
+    /// Merges a pair everywhere, from left to right; gives the pairs whose count grew, and how often it stood there.
+    pub fn merge(
+        &mut self,
+        [left, right, product]: [u32; 3],
+        cells: &mut Cells,
+        pairs: &mut Pairs,
+        tokens: &Tokens,
+    ) -> (Vec<u32>, u64) {
+        let Self { before, after } = self;
         let Some(number) = pairs.find(left, right) else {
             return (Vec::new(), 0);
         };

@@ -15,9 +15,6 @@ use super::{Options, Trainer, Training, Vetoes};
 use crate::error::Result;
 use crate::trainers::json;
 
-/// Pieces whose tokens wait to be laid out.
-const AT_ONCE: usize = 1 << 16;
-
 /// What and how much to learn in two stages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,34 +64,14 @@ impl Superwords {
             ..words.clone()
         })?;
         let mut alphabet = Alphabet::new(words, &trainer.corpus.tokens.ids)?;
-        let replay = Replay::new(&first.merges);
-        let mut met = vec![false; first.merges.len()];
-        let (mut symbols, mut ends) = (Vec::new(), Vec::new());
-        for some in in_order(runs, words.tie).chunks(AT_ONCE) {
-            symbols.clear();
-            ends.clear();
-            ends.push(0);
-            for (run, _) in some {
-                alphabet.lay_out(run, SEPARATOR, &mut symbols);
-                ends.push(symbols.len());
-            }
-            let (shares, found) = replay.apply_all(&symbols, &ends, threads);
-            for own in found {
-                met.iter_mut().zip(own).for_each(|(met, own)| *met |= own);
-            }
-            let mut counts = some.iter().map(|&(_, count)| count);
-            for (tokens, ends) in shares {
-                let mut start = 0;
-                for (end, count) in ends.into_iter().zip(&mut counts) {
-                    let run = &tokens[start..end];
-                    let lay_out = |cells: &mut Vec<u32>| cells.extend_from_slice(run);
-                    trainer.corpus.cells.push(count, lay_out)?;
-                    start = end;
-                }
-            }
-        }
+        let replay = Replay::new(&first.merges, &first.tokens);
+        let pieces = in_order(runs, words.tie);
+        replay.lay_out(&pieces, &mut alphabet, threads, |run, count| {
+            let cells = &mut trainer.corpus.cells;
+            cells.push(count, |cells| cells.extend_from_slice(run))
+        })?;
         trainer.take_symbols(alphabet, &words.symbols);
-        let taken_over = trainer.adopt(first, &met);
+        let taken_over = trainer.adopt(first, &replay.met());
         Ok(Self {
             trainer,
             taken_over,
@@ -110,6 +87,7 @@ impl Superwords {
         let second = self.trainer.run(progress)?;
         training.merges.extend(second.merges);
         training.counts.extend(second.counts);
+        training.merged.extend(second.merged);
         training.tokens = second.tokens;
         training.exhausted = second.exhausted;
         Ok(training)
@@ -140,6 +118,7 @@ impl Trainer {
             tokens.make(left, right, product);
             training.merges.push([left, right, product]);
             training.counts.push(first.counts[number]);
+            training.merged.push(first.merged[number]);
         }
         for cell in cells
             .symbols()

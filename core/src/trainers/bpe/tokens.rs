@@ -1,9 +1,12 @@
 //! The vocabulary while it grows: texts, ids and lengths of tokens, and what no merge may make of them.
 
+use std::cmp::Ordering;
+
 use super::alphabet::Ids;
 use super::cells::SEPARATOR;
 use super::options::Vetoes;
 use crate::error::{Result, ensure};
+use crate::text::visible::of_byte;
 
 /// Tokens by id.
 #[derive(Debug)]
@@ -41,6 +44,13 @@ impl Tokens {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.texts.len()
+    }
+
+    /// How two pairs compare by their left texts, then by their right ones, as written in the visible alphabet.
+    pub fn compare_visible(&self, one: [u32; 2], other: [u32; 2]) -> Ordering {
+        let visible = |id: u32| self.texts[id as usize].iter().copied().map(of_byte);
+        let compare = |side: usize| visible(one[side]).cmp(visible(other[side]));
+        compare(0).then_with(|| compare(1))
     }
 
     /// Adds symbols that no initial token is.

@@ -66,13 +66,13 @@ def test_an_unknown_token_that_is_an_ordinary_piece(unknown, tmp_path):
     assert written == ["bpe.json", "gguf"]
 
 
-def merging(*scores: float) -> Tokenizer:
+def merging(*scores: float, kinds: bytes = bytes([2, 1, 1, 1, 1, 1])) -> Tokenizer:
     pieces = ["<unk>", "▁", "a", "b", "ab", "▁ab"]
     model = ScoredBpe(
         Vocabulary.from_tokens([b"", *(piece.encode() for piece in pieces[1:])]),
         array("d", scores),
         0,
-        bytes([2, *[1] * 5]),
+        kinds,
     )
     like = trained("bpe sentencepiece")
     return replace(
@@ -92,6 +92,9 @@ def test_a_vocab_is_not_read_as_another_model():
     ) as caught:
         dump(merging(0, -2, -3, -4, -0.5, -1), "sentencepiece-vocab")
     assert '`format="sentencepiece"`' in str(caught.value.hint)
+    users = bytes([2, 1, 1, 1, 4, 1])  # which a .vocab does not tell from others
+    with pytest.raises(FormatError, match=r'that of "ab" is -0.5'):
+        dump(merging(0, -2, -3, -4, -0.5, -1, kinds=users), "sentencepiece-vocab")
     unigram = replace(trained("unigram sentencepiece"), normalizer=(SpaceMarks(),))
     assert isinstance(unigram.model, Unigram)
     whole = array("d", (float(round(score)) for score in unigram.model.scores))
@@ -357,3 +360,16 @@ def test_no_file_appears_without_proof(words, tmp_path, monkeypatch):
     assert "error: what would be written does something else" in done.err
     assert [name for name in sorted(path.name for path in tmp_path.iterdir()) if name != "folder"] == before
     assert not (tmp_path / "folder").exists() or not list((tmp_path / "folder").iterdir())
+
+
+def test_an_unknown_token_whose_text_is_withheld_is_not_written_as_an_ordinary_one(tmp_path):
+    """Without kinds no text becomes the unknown token; a list of kinds would say that some do."""
+    model = Unigram(Vocabulary.from_tokens([b"a", b"b", b"ab"]), array("d", [-1, -2, -1]), unk_id=2)
+    tokenizer = Tokenizer(model)
+    assert tokenizer.encode("ab") == [0, 1]
+    with pytest.raises(FormatError, match=r'the unknown token "ab" \(id 2\) has a text') as caught:
+        dump(tokenizer, "bpe.json")
+    assert "a kind for each token" in str(caught.value.hint)
+    ordinary = Tokenizer(replace(model, kinds=bytes([1, 1, 1])))
+    again = load(put(dump(ordinary, "bpe.json"), tmp_path))
+    assert again.encode("ab") == ordinary.encode("ab") == [2]

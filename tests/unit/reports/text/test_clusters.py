@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import inspect, train
+from bpe_cli import compare, inspect, train
+from bpe_cli.reports.comparison.cut_clusters import MOST_INPUTS, beginnings, cut_clusters
 from bpe_cli.reports.text.clusters import better_pattern, cluster_cuts, cluster_warning, cuts_of
 from bpe_cli.stages.patterns import SAMPLE
+from bpe_cli.support.blocks import Block
 from tests.cli_runner import call
 from tests.needs import needs
 
@@ -118,3 +122,45 @@ def test_training_and_extending_say_so(tmp_path):
     assert extended.err.startswith(said)
     for options in (("thai.txt", "--pattern", "o200k"), ("english.txt", "--pattern", "llama3")):
         assert "cuts" not in call("train", *options, "-s", "257", "-o", "v.json", cwd=tmp_path).err
+
+
+def test_comparing_says_so(tmp_path):
+    (tmp_path / "thai.txt").write_text(SENTENCES["thai"] * 20, encoding="utf-8")
+    (tmp_path / "hindi.txt").write_text(SENTENCES["hindi"] * 20, encoding="utf-8")
+    (tmp_path / "english.txt").write_text("low lower lowest")
+    for pattern in ("llama3", "o200k"):
+        of_pattern(pattern).save(tmp_path / f"{pattern}.json")
+    asked = ("-t", "o200k.json", "-t", "llama3.json")
+    for apart in ((), ("--tallies-dir", "tallies")):
+        alone = call("compare", "thai.txt", *asked, *apart, cwd=tmp_path).out.decode()
+        told = " ".join(alone.split())
+        assert "llama3.json: the split pattern cuts 34.8% of the characters that readers see, 'ช้' first;" in told
+        assert "the pattern o200k does not cut them" in told
+        assert told.count("split pattern") == 1
+    several = call("compare", "english.txt", "thai.txt", "hindi.txt", *asked, cwd=tmp_path).out.decode()
+    assert "see in hindi.txt (and some of 1 more input)" in " ".join(several.split())
+    assert b"split pattern" not in call("compare", "english.txt", *asked, cwd=tmp_path).out
+
+
+def test_a_comparison_holds_what_is_cut():
+    two = [of_pattern("o200k"), of_pattern("llama3")]
+    report = compare(two, SENTENCES["thai"])
+    found = json.loads(report.to_json())["cut_clusters"]
+    text = SENTENCES["thai"].encode()
+    cuts = cuts_of(two[1], text)
+    assert found == [{
+        "tokenizer": 1, "input": "text", "cluster_count": cuts.clusters, "cut_count": cuts.cut, "share": cuts.share,
+        "example": cuts.example.decode(), "pattern": "o200k",
+    }]  # fmt: skip
+    for form in (report.to_markdown(), report.to_html()):
+        assert "the pattern o200k does not cut them" in form
+
+
+def test_the_first_inputs_are_looked_at():
+    """Of each as many bytes, so that more inputs take no more time, and documents apart."""
+    sample = beginnings(1000)
+    assert sample.limit * MOST_INPUTS == SAMPLE
+    assert beginnings(1).limit == beginnings(0).limit == SAMPLE
+    [*sample.watch("two", [Block.of(["กี่".encode(), "กี่ a".encode()])])]
+    [found] = cut_clusters([of_pattern("llama3")], sample)
+    assert (found.cluster_count, found.cut_count) == (5, 2)

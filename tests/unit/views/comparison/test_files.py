@@ -136,7 +136,7 @@ def test_csv_of_any_names(tokenizer, source):
             assert shown in (name, "'" + name)
             assert (shown == name) is not name.startswith(("=", "+", "-", "@"))
         assert not shown.startswith(("=", "+", "-", "@", "\t", "\r"))
-        assert not re.search(r"[\x00-\x1f\x7f-\x9f]", shown)
+        assert not re.search(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", shown)
 
 
 # -- Markdown ------------------------------------------------------------------------------------------------------

@@ -89,18 +89,29 @@ impl Characters {
         self.values[place as usize]
     }
 
-    /// Learns the fate of a common character: its ids if it stands alone and they are few.
-    pub fn learn(&mut self, code_point: u32, ids: Option<&[u32]>) -> Fate {
-        if self.is_full() {
-            return Fate::Joined;
-        }
-        let room = self.room();
+    /// Takes memory for one more; says whether there is some. If the system has none, it is full as it is.
+    fn take_room(&mut self) -> bool {
         if self.values.len() == self.values.capacity() {
-            self.values
-                .reserve_exact(self.values.len().max(256).min(room));
+            let more = self.values.len().max(256).min(self.room());
+            if self.values.try_reserve_exact(more).is_err() {
+                self.most = self.bytes();
+                return false;
+            }
         }
         if self.places.is_empty() {
-            self.places = vec![0; COMMON];
+            let Ok(places) = bytemuck::allocation::try_zeroed_vec::<u32>(COMMON) else {
+                *self = Self::new(0);
+                return false;
+            };
+            self.places = places;
+        }
+        true
+    }
+
+    /// Learns the fate of a common character: its ids if it stands alone and they are few.
+    pub fn learn(&mut self, code_point: u32, ids: Option<&[u32]>) -> Fate {
+        if self.is_full() || !self.take_room() {
+            return Fate::Joined;
         }
         let place = &mut self.places[code_point as usize];
         match ids.and_then(|ids| Value::of(ids, None)) {

@@ -1,0 +1,279 @@
+"""Train MinGram: counts of pieces -> tokens with which text takes as few of them as possible -> a tokenizer.
+
+Land 2026 (arXiv:2606.27019). Byte-pair encoding makes a tenth more tokens than are wanted, hard expectation
+maximisation scores them, and those that are used least go. The result is a unigram model over visible characters, one
+for each byte. Its scores are 10^12 * (delta * ln(p) - 1), rounded to whole numbers: for that model, too, the best
+segmentation is the one with the fewest tokens, and the likeliest of several. ``bpe_cli/teaching/frontier/mingram.py``
+is the textbook; it says where the paper's code differs.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bpe_cli import _core
+from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.stages import ByteLevel, ByteLevelDecoder, SpecialToken, Unigram
+from bpe_cli.stages.counting import Cutter, Cutting
+from bpe_cli.stages.spelling import ALPHABET_ORDER, CHAR_TO_BYTE, from_visible, to_visible
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.core_arguments import options_json
+from bpe_cli.support.messages import no_pair, plural
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import bbpe
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer
+from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
+
+BYTES = tuple(bytes([byte]) for byte in ALPHABET_ORDER)
+"""The tokens that are always there, as Hugging Face's byte-level BPE orders them."""
+
+LONGEST = 128
+"""The most bytes of a token, if nobody says otherwise: so many spaces are a token of cl100k and o200k."""
+
+MOST_ROUNDS = 100
+"""More rounds change nothing: uses settle in a few."""
+
+MOST_OVERSHOOT = 100.0
+"""Byte-pair encoding has no more use for tokens long before."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinGramOptions(SplittingOptions):
+    """Define what to train.
+
+    Attributes:
+        vocab_size: Tokens to end with, special ones and bytes counted.
+        pattern: The split pattern (an expression); None for o200k's, ``""`` for none.
+        min_frequency: A pair that occurs less often makes no token to begin with.
+        special_tokens: Their texts; they have the first ids. Where they stand in the corpus they are text like any
+            other, unless ``split_special``.
+        split_special: Whether special tokens in the corpus are removed and split the text.
+        max_token_length: Most bytes in a token. Each byte of a text costs as many steps as the tokens from there on
+            are long, in training and in encoding: in a run of one letter, all of them.
+        character_boundaries: Whether a token must be whole characters, or the beginning of a single one
+            (Land and Arnett, arXiv:2505.24689).
+        overshoot: How many tokens byte-pair encoding makes to begin with, besides the bytes, for each one that is
+            wanted.
+        rounds: How often uses are counted before the least used tokens go, and again after that.
+        delta: What the natural logarithm of a token's probability counts, in tokens: at 0 no likelihood decides between
+            segmentations with equally many tokens; near 1 a likelier segmentation may have more tokens.
+    """
+
+    vocab_size: int
+    pattern: str | None = None
+    min_frequency: int = 1
+    special_tokens: tuple[str, ...] = ()
+    split_special: bool = False
+    max_token_length: int = LONGEST
+    character_boundaries: bool = False
+    overshoot: float = 1.1
+    rounds: int = 2
+    delta: float = 1e-5
+
+    def __post_init__(self) -> None:
+        self.merging()  # which checks what is said of special tokens
+        for content in self.special_tokens:
+            if content in CHAR_TO_BYTE:
+                raise UsageError(
+                    f"the special token {content!r} is also how tokenizer.json writes a byte",
+                    hint="give it another name, such as <|end|>",
+                )
+        if not 1 <= self.overshoot <= MOST_OVERSHOOT:
+            raise UsageError(f"an overshoot of {self.overshoot} is not between 1 and {MOST_OVERSHOOT:g}")
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            raise UsageError(f"{self.rounds} rounds are not between 1 and {MOST_ROUNDS}")
+        if not 0 <= self.delta <= 1:
+            raise UsageError(f"a delta of {self.delta} is not between 0 and 1")
+
+    def merging(self) -> bbpe.BbpeOptions:
+        """Return the options of byte-level BPE that cuts text in the same way."""
+        return bbpe.BbpeOptions(
+            self.vocab_size, self.pattern, special_tokens=self.special_tokens, split_special=self.split_special
+        )
+
+    @property
+    def learnt(self) -> int:
+        """How many tokens are to be learnt, besides special ones and bytes; negative if there is no room for those."""
+        return self.vocab_size - len(BYTES) - len(self.special_tokens)
+
+    @property
+    def seeds(self) -> int:
+        """How many tokens to begin with, bytes counted."""
+        return len(BYTES) + int(self.learnt * self.overshoot)
+
+    @property
+    def reserved(self) -> list[bytes]:
+        """What no token may be, as it would be written like a special token."""
+        return [text for content in self.special_tokens if (text := from_visible(content))]
+
+
+def _check_size(options: MinGramOptions) -> None:
+    """Check that the vocabulary has room for the bytes, and byte-pair encoding for its tokens."""
+    if options.learnt < 0:
+        number = len(options.special_tokens)
+        special = f" and {plural(number, 'special token')}" if number else ""
+        raise TrainingError(
+            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {len(BYTES)} bytes{special}",
+            hint=f"ask for {options.vocab_size - options.learnt} or more",
+        )
+    most = _core.MAX_TOKENS
+    if options.vocab_size > most:
+        raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {most:,} that fit")
+    if options.seeds > most:
+        raise UsageError(
+            f"a vocabulary of {options.vocab_size} with an overshoot of {options.overshoot} begins with "
+            f"{options.seeds:,} tokens, and {most:,} fit"
+        )
+
+
+def _shortfall(options: MinGramOptions, trained: _core.MinGramTraining) -> str:
+    """Explain why there are too few tokens."""
+    if trained.exhausted and trained.seeds < len(BYTES) + options.learnt:
+        return no_pair(
+            max(1, options.min_frequency), unit="byte", max_token_length=options.max_token_length,
+            character_boundaries=options.character_boundaries,
+        )  # fmt: skip
+    return (
+        f"of the {trained.seeds:,} tokens that training began with, the shortest segmentations need no more; "
+        "a larger overshoot begins with more"
+    )
+
+
+def _assemble(options: MinGramOptions, learnt: Sequence[bytes], scores: Sequence[float]) -> Tokenizer:
+    """Put the tokens, in visible characters, after the special ones."""
+    specials = options.special_tokens
+    model = Unigram(
+        Vocabulary.from_tokens([*(b"" for _ in specials), *learnt]),
+        array("d", [*(0.0 for _ in specials), *scores]),
+    )
+    merging = options.merging()
+    return Tokenizer(
+        model=model,
+        pre_tokenizer=(*bbpe.TRAINER.front(merging).pre_tokenizer, ByteLevel()),
+        decoder=(ByteLevelDecoder(),),
+        special_tokens=tuple(SpecialToken(content.encode(), token_id) for token_id, content in enumerate(specials)),
+        unicode_version=bbpe.TRAINER.cutting(merging).unicode_version,
+    )
+
+
+class MinGramTrainer(Trainer[MinGramOptions]):
+    """Train tokens for segmentations into the fewest. Text is cut, and counted, as for byte-level BPE."""
+
+    Options = MinGramOptions
+    smaller = bbpe.TRAINER.smaller
+
+    def front(self, options: MinGramOptions) -> Front:
+        """Return the stages that text goes through before it is counted, as bytes."""
+        return bbpe.TRAINER.front(options.merging())
+
+    def cutter(self, options: MinGramOptions) -> Cutter:
+        """Compile the cutter of texts."""
+        return bbpe.TRAINER.cutter(options.merging())
+
+    def slow_patterns(self, options: MinGramOptions) -> tuple[str, ...]:
+        """Return the patterns without a scanner of the core, which cut text many times slower."""
+        return bbpe.TRAINER.slow_patterns(options.merging())
+
+    def cutting(self, options: MinGramOptions) -> Cutting:
+        """Return the settings that decide about pieces, to be stored with their counts."""
+        return bbpe.TRAINER.cutting(options.merging())
+
+    def adopt(self, options: MinGramOptions, cutting: Cutting) -> MinGramOptions:
+        """Return the options with the pattern by which counts were cut.
+
+        Raises:
+            UsageError: if the options have another, or the counts are not of pieces as this cuts them.
+        """
+        if cutting.prefix_space:
+            raise UsageError(
+                "the counts were made with a space before each document, which this algorithm does not put there",
+                hint="count again without `prefix_space`",
+            )
+        return replace(options, pattern=bbpe.TRAINER.adopt(options.merging(), cutting).pattern)
+
+    def train(
+        self, counts: _core.Counts, options: MinGramOptions, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Learn tokens and their scores from counts of pieces.
+
+        The result does not depend on the threads.
+        """
+        refuse_nothing(counts)
+        _check_size(options)
+        trained = _core.train_mingram(
+            counts,
+            options_json(
+                seed={
+                    "initial": BYTES,
+                    "symbols": list(range(len(BYTES))),
+                    "vocab_size": options.seeds,
+                    "min_frequency": max(1, options.min_frequency),
+                    "tie": "lowest-ids",
+                    "vetoes": {
+                        "max_token_length": options.max_token_length,
+                        "character_boundaries": options.character_boundaries,
+                        "reserved": options.reserved,
+                    },
+                },
+                vocab_size=len(BYTES) + options.learnt,
+                rounds=options.rounds,
+                delta=options.delta,
+                threads=threads,
+            ),
+            progress,
+        )
+        learnt = cut_tokens(*trained.tokens())
+        tokenizer = _assemble(options, learnt, trained.scores)
+        return Trained(
+            tokenizer,
+            (
+                plural(len(BYTES), "byte"),
+                f"{plural(len(learnt) - len(BYTES), 'longer token')} of {trained.seeds - len(BYTES):,}",
+                f"{len(options.special_tokens)} special",
+            ),
+            _shortfall(options, trained) if tokenizer.vocab_size < options.vocab_size else None,
+        )
+
+    def untrained(self, options: MinGramOptions) -> Tokenizer:
+        """Return a tokenizer of the same kind without learnt tokens."""
+        _check_size(options)
+        return _assemble(options, [to_visible(token).encode() for token in BYTES], [-1.0] * len(BYTES))
+
+    def steps(self, counts: _core.Counts, options: MinGramOptions) -> Steps:
+        """Return the textbook's training, round by round."""
+        from bpe_cli.teaching.bpe import keeps_characters
+        from bpe_cli.teaching.frontier import mingram as textbook
+        from bpe_cli.teaching.steps import UseCounts
+
+        _check_size(options)
+        pieces = {piece: count for piece, count in small(counts).items() if piece}
+        not_made = set(options.reserved)
+        seeds = textbook.seeds_of(
+            pieces,
+            BYTES,
+            options.seeds,
+            min_frequency=max(1, options.min_frequency),
+            max_token_length=options.max_token_length,
+            allow=lambda product: (
+                product not in not_made and (not options.character_boundaries or keeps_characters(product))
+            ),
+        )
+        wanted = len(BYTES) + options.learnt
+        rounds = list(textbook.train(pieces, wanted, seeds, rounds=options.rounds, delta=options.delta))
+        last = rounds[-1]
+        return UseCounts(
+            {to_visible(piece): count for piece, count in pieces.items()},
+            [(step.kind, {to_visible(token): uses for token, uses in step.uses.items()}) for step in rounds],
+            options.special_tokens,
+            {to_visible(token): last.uses[token] for token in last.tokens()},
+        )
+
+
+TRAINER = MinGramTrainer()
+Options = MinGramOptions

@@ -1,0 +1,276 @@
+//! A byte-pair model with tokens of several words as two: what is merged inside words, and what is merged after that.
+//!
+//! SuperBPE (Liu et al. 2025, arXiv:2503.13423) learns merges inside words first, and then merges across the spaces between
+//! them. Its pieces are runs of words, which hardly ever come again, while their words do. Let K be a rank.
+//!
+//! * If no merge below K takes what a merge from K on makes, all merges below K happen first: those from K on make no
+//!   candidate with a rank below K.
+//! * If no merge below K joins a token that ends with one byte to a token that begins with another, then as long as these
+//!   merges happen, the two sides of a place between such bytes do not touch each other.
+//!
+//! So a piece is cut at such places, each part (a *word* here) is merged alone with the merges below K, and then those
+//! from K on merge what the words became. K is the lowest rank that crosses a space, or near it: see [`limit_of`].
+
+use super::super::merging::characters::Symbol;
+use super::super::merging::short::{MAX_SYMBOLS, ShortPiece};
+use super::super::merging::table::{MergeTable, Merges};
+use super::{Bpe, BpeScratch, FIND_AFTER};
+use crate::error::Result;
+use crate::tables::NONE;
+use crate::text::byte_pairs::BytePairs;
+
+/// How many different pairs of bytes there are.
+const PAIRS: usize = 1 << 16;
+
+/// Of the merges up to the last one, at least one of so many must be below K.
+const INSIDE: u64 = 8;
+
+/// What begins behind so many symbols of a window may become something else with what comes behind it.
+const KEPT: usize = MAX_SYMBOLS / 8 * 7;
+
+/// A model with tokens of several words.
+#[derive(Clone, Debug)]
+pub(crate) struct Superwords {
+    /// The merges below K.
+    words: Bpe,
+    /// The merges from K on.
+    across: MergeTable,
+    /// Between which two bytes words are cut.
+    cuts: BytePairs,
+}
+
+impl Bpe {
+    /// The model in two, if it has tokens of several words; None also as long as pieces of so few bytes asked that finding
+    /// out is not worth it.
+    #[inline]
+    pub(crate) fn superwords(
+        &self,
+        length: usize,
+        scratch: &mut BpeScratch,
+    ) -> Option<&Superwords> {
+        match self.superwords.get() {
+            Some(known) => known.as_deref(),
+            None => {
+                scratch.asked += length;
+                let is_worth_it = scratch.asked > FIND_AFTER * self.tokens.len();
+                is_worth_it.then(|| self.find_superwords()).flatten()
+            }
+        }
+    }
+
+    #[cold]
+    fn find_superwords(&self) -> Option<&Superwords> {
+        let find = || Superwords::of(self).map(Box::new);
+        self.superwords.get_or_init(find).as_deref()
+    }
+}
+
+impl Superwords {
+    /// Divides a model; None if it has no tokens of several words, or if that is not worth it.
+    fn of(model: &Bpe) -> Option<Self> {
+        let entries = entries_of(model);
+        let limit = limit_of(model, &entries)?;
+        Self::at(model, &entries, limit)
+    }
+
+    /// Divides the merges that can happen at a rank; None if one below takes what one from there on makes.
+    fn at(model: &Bpe, entries: &[(u32, u32, u32)], limit: u32) -> Option<Self> {
+        let is_inside = |&(_, _, rank): &(u32, u32, u32)| rank < limit;
+        let (inside, across): (Vec<_>, Vec<_>) = entries.iter().copied().partition(is_inside);
+        let mut is_part = vec![false; model.tokens.len()];
+        for &(left, right, _) in &inside {
+            is_part[left as usize] = true;
+            is_part[right as usize] = true;
+        }
+        let product = |rank| model.merges.product(rank) as usize;
+        if across.iter().any(|&(_, _, rank)| is_part[product(rank)]) {
+            return None;
+        }
+        Some(Self {
+            // What is in one table can be in two.
+            words: model.only(&inside).ok()?,
+            across: model.merges.only(&across, model.tokens.len()).ok()?,
+            cuts: cuts_of(&crossings(model, &inside)),
+        })
+    }
+
+    /// Writes where the words of a piece end, from the one on that begins at an offset, as many as there is room for;
+    /// returns how many.
+    #[inline]
+    pub fn ends(&self, piece: &[u8], from: usize, room: &mut [usize]) -> usize {
+        let mut found = 0;
+        for (two, at) in piece[from..].windows(2).zip(from + 1..) {
+            // Written at any rate, and counted if it is one: where words end, nobody can foretell.
+            room[found] = at;
+            found += usize::from(self.cuts.has(two[0], two[1]));
+            if found == room.len() {
+                return found;
+            }
+        }
+        room[found] = piece.len();
+        found + 1
+    }
+
+    /// Appends the ids of a word inside a piece: not those of the same bytes as a piece, which go on.
+    ///
+    /// # Errors
+    /// As [`Bpe::encode_piece`].
+    pub fn encode_word(
+        &self,
+        word: &[u8],
+        scratch: &mut BpeScratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        self.words.encode_piece(word, scratch, out)
+    }
+
+    /// Appends the ids of a piece, given those of its words, one after the other.
+    ///
+    /// Complexity: linear, unless a token is longer than a window; see [`crate::models::merging::windows`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`] when there is no memory for the ids.
+    pub fn join(&self, ids: &[u32], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> Result<()> {
+        if self.join_boldly(ids, &mut scratch.short, out) {
+            return Ok(());
+        }
+        let spell = || {
+            let mut rest = ids.iter();
+            move |symbols: &mut Vec<Symbol>| {
+                let symbol = rest.next().map(|&id| Symbol {
+                    id,
+                    start: 0,
+                    end: 0,
+                });
+                symbols.extend(symbol);
+                symbol.is_some()
+            }
+        };
+        scratch.joining.merge_by_windows(
+            &self.across,
+            self.across.monotone(),
+            spell,
+            out,
+            |out: &mut Vec<u32>, symbol: Symbol, _| {
+                out.push(symbol.id);
+                Ok(())
+            },
+        )
+    }
+
+    /// Does the same in windows of which most is kept, or says that this does not lead to an end: nothing is appended then.
+    #[inline]
+    fn join_boldly(&self, ids: &[u32], short: &mut ShortPiece, out: &mut Vec<u32>) -> bool {
+        let before = out.len();
+        let mut from = 0;
+        let mut expected = None;
+        loop {
+            let end = ids.len().min(from + MAX_SYMBOLS);
+            short.clear();
+            ids[from..end].iter().for_each(|&id| short.push(id));
+            short.merge(&self.across);
+            let is_last = end == ids.len();
+            let mut next = None;
+            for (token, place) in short.merged() {
+                if expected.take().is_some_and(|expected| expected != token) {
+                    out.truncate(before);
+                    return false;
+                }
+                if place as usize >= KEPT && !is_last {
+                    next = Some((place as usize, token));
+                    break;
+                }
+                out.push(token);
+            }
+            // The next window begins with a token of this one, and must find it again.
+            let Some((place, token)) = next else {
+                if !is_last {
+                    out.truncate(before);
+                }
+                return is_last;
+            };
+            from += place;
+            expected = Some(token);
+        }
+    }
+}
+
+/// The merges that can happen: for a token that there are several ways to make, the one way that does.
+fn entries_of(model: &Bpe) -> Vec<(u32, u32, u32)> {
+    model.narrow();
+    model.merges().pairs().entries().collect()
+}
+
+/// The lowest rank of a merge that crosses two bytes, by [`place`], or [`NONE`].
+fn crossings(model: &Bpe, entries: &[(u32, u32, u32)]) -> Vec<u32> {
+    let mut lowest = vec![NONE; PAIRS];
+    for &(left, right, rank) in entries {
+        let edges = (
+            model.tokens.get(left).last(),
+            model.tokens.get(right).first(),
+        );
+        if let (Some(&before), Some(&behind)) = edges {
+            let lowest = &mut lowest[place(before, behind)];
+            *lowest = rank.min(*lowest);
+        }
+    }
+    lowest
+}
+
+#[inline]
+fn place(before: u8, behind: u8) -> usize {
+    usize::from(before) << 8 | usize::from(behind)
+}
+
+/// Finds K; None if merges stay inside words, or too few do.
+///
+/// The more merges are below K, the fewer are left to be done in each piece. But behind a byte that one of them joins to a
+/// space, no word ends. A byte counts as much as there are merges that make a token with it at its end. K is the rank, among
+/// those that are the lowest to join some byte to a space, for which K times the square of what is left is largest. Bytes such as
+/// tabs are joined to spaces early, and so few tokens end with them that this does not matter. At least half must be left, and
+/// a quarter of that must be joined to spaces from K on: otherwise there are no superwords, but perhaps runs of whitespace.
+fn limit_of(model: &Bpe, entries: &[(u32, u32, u32)]) -> Option<u32> {
+    let last = entries.iter().map(|&(_, _, rank)| rank).max()?;
+    let mut made = [0_u64; 256];
+    for &(_, right, _) in entries {
+        if let Some(&byte) = model.tokens.get(right).last() {
+            made[usize::from(byte)] += 1;
+        }
+    }
+    made[usize::from(b' ')] = 0;
+    let lowest = crossings(model, entries);
+    let bytes = || (0..=u8::MAX).filter(|&byte| byte != b' ');
+    let before_space = |byte| lowest[place(byte, b' ')];
+    let left = |limit: u32| -> u64 {
+        let uncrossed = bytes().filter(|&byte| before_space(byte) >= limit);
+        uncrossed.map(|byte| made[usize::from(byte)]).sum()
+    };
+    let worth = |limit: u32| {
+        let merges = limit.min(last + 1);
+        u128::from(merges) * u128::from(left(limit)).pow(2)
+    };
+    let limits = bytes().map(before_space).chain([NONE]);
+    // Of equals the last: none.
+    let limit = limits.max_by_key(|&limit| worth(limit))?;
+    let cuts_enough = 2 * left(limit) >= made.iter().sum::<u64>();
+    let merges_enough = INSIDE * u64::from(limit) >= u64::from(last);
+    let are_crossed = 4 * left(NONE) <= 3 * left(limit);
+    (limit != NONE && cuts_enough && merges_enough && are_crossed).then_some(limit)
+}
+
+/// Between which two bytes words are cut: where no merge crosses, but not between two letters. There, words would be cut into
+/// what does not come more often.
+fn cuts_of(crossings: &[u32]) -> BytePairs {
+    BytePairs::of(|before, behind| {
+        let is_edge = !(is_letter(before) && is_letter(behind));
+        is_edge && crossings[place(before, behind)] == NONE
+    })
+}
+
+/// Whether a byte is a letter or a digit, or a part of a character outside ASCII.
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
+#[cfg(test)]
+mod tests;

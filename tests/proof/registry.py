@@ -1,0 +1,33 @@
+"""The proofs by name: adding one takes a module and a line here."""
+
+from __future__ import annotations
+
+from tests.proof.attempts import Proof
+from tests.proof.kinds import (
+    commands,
+    equality,
+    failing,
+    kills,
+    long,
+    mutants,
+    races,
+    round_trips,
+    starving,
+    trust,
+    worst,
+)
+
+PROOFS: dict[str, Proof] = {
+    "equality": equality.PROOF,
+    "round-trips": round_trips.PROOF,
+    "mutants": mutants.PROOF,
+    "commands": commands.PROOF,
+    "kills": kills.PROOF,
+    "failing": failing.PROOF,
+    "starving": starving.PROOF,
+    "long": long.PROOF,
+    "worst": worst.PROOF,
+    "races": races.PROOF,
+    "trust": trust.PROOF,
+}
+"""Name -> proof, in the order of the page."""

@@ -1,0 +1,152 @@
+"""Show results.json in docs/reliability.md: ``python -m tests.proof.render``; with ``--check``, say whether it does.
+
+Nothing is measured or judged here. Until there are results there is no page either, and ``--check`` is content.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import replace_file
+from tests.proof import results
+from tests.proof.attempts import ROOT, Proof
+
+PAGE = ROOT / "docs" / "reliability.md"
+
+HEAD = """\
+<!-- Made by tests/proof/render.py from tests/proof/results.json (make proof): not to be edited. -->
+# What was tried against it
+
+`make proof` tries the program in the ways below, each for as long as you like, and stops at the first thing that is
+wrong. Every attempt has a number and follows from it and a seed, so a finding can be repeated by itself, and anybody
+can repeat all of this page. The figures are of runs that are named beside them, and count what was compared. A proof
+that found nothing says what was tried, not that there is nothing to find.
+
+"""
+
+REPEAT = """\
+## Repeat it
+
+```sh
+make proof PROOF_SECONDS=600                                  # ten minutes for each proof
+python -m tests.proof --only mutants --seconds 600 --seed 7   # one proof, with other random numbers
+```
+
+What is found lies in `build/proof/`, with the command that repeats it. Runs with other seeds add to the figures as long
+as the program is the same. A small sample of every proof runs with the tests.
+"""
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that it is long in.
+
+    >>> duration(59.7), duration(600), duration(90_000)
+    ('60 s', '10 min', '25.0 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def escaped(text: str) -> str:
+    """Return text for a cell of a table: on one line, as code, whatever is in it.
+
+    >>> escaped("a|b`c")
+    "`a\\\\|b'c`"
+    """
+    shown = "".join(character if character.isprintable() else "?" for character in text)
+    return "`" + shown.replace("`", "'").replace("|", "\\|") + "`"
+
+
+def summary(parts: Mapping[str, Any], proofs: Mapping[str, Proof]) -> str:
+    """Return the table of all proofs that ran."""
+    rows = ["| proof | attempts | time | findings | program |", "|---|--:|--:|--:|---|"]
+    for name, proof in proofs.items():
+        if name in parts:
+            rounds = parts[name]["rounds"]
+            attempts = sum(each["attempts"] for each in rounds)
+            took = duration(sum(each["seconds"] for each in rounds))
+            found = len(results.findings(parts[name]))
+            title = f"[{proof.title}](#{anchor(proof.title)})"
+            rows.append(f"| {title} | {attempts:,} | {took} | {found} | {program_of(parts[name])} |")
+    return "\n".join(rows) + "\n"
+
+
+def program_of(part: Mapping[str, Any]) -> str:
+    """Return the commit that last changed the program that was tried."""
+    return f"`{part['program']}`" if part["program"] else "not noted"
+
+
+def anchor(title: str) -> str:
+    """Return the anchor of a heading as git hosts make it.
+
+    >>> anchor("Equality, counted")
+    'equality-counted'
+    """
+    kept = "".join(each for each in title.lower() if each.isalnum() or each in " -_")
+    return kept.replace(" ", "-")
+
+
+def machines(part: Mapping[str, Any]) -> str:
+    """Return what the rounds of a part ran on."""
+    seen = {f"{each['machine']['cpu']}, {each['machine']['cores']} cores, {each['machine']['system']}"
+            for each in part["rounds"]}  # fmt: skip
+    return "; ".join(sorted(seen))
+
+
+def section(proof: Proof, part: Mapping[str, Any]) -> str:
+    """Return what the page says of one proof."""
+    seeds = ", ".join(str(each["seed"]) for each in part["rounds"])
+    rows = ["| tried | number |", "|---|--:|"]
+    rows += [f"| {kind} | {number:,} |" for kind, number in sorted(results.totals(part).items())]
+    noted = sorted(results.notes(part).items())
+    rows += [f"| {name}: {escaped(text)} | {number:g} |" for name, (number, text) in noted]
+    found = results.findings(part)
+    told = [f"| {escaped(each['what'])} | `{each['repeat']}` |" for each in found]
+    shown = ["", "| found | repeat it with |", "|---|---|", *told] if found else ["", "Nothing was found."]
+    of = f"Program `{part['program']}`" if part["program"] else "A program that was not noted"
+    head = [f"## {proof.title}", "", proof.claim, "", f"{of}; seeds {seeds}; {machines(part)}.", ""]
+    return "\n".join([*head, *rows, *shown]) + "\n"
+
+
+def page_of(found: results.Results, proofs: Mapping[str, Proof]) -> str | None:
+    """Return the page; None while there is nothing to show."""
+    parts = found["proofs"]
+    if not parts:
+        return None
+    sections = [section(proof, parts[name]) for name, proof in proofs.items() if name in parts]
+    return HEAD + "\n".join([summary(parts, proofs), *sections, REPEAT])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the page, or check it."""
+    from tests.proof.registry import PROOFS
+
+    parser = argparse.ArgumentParser(prog="python -m tests.proof.render", description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if the page is not up to date")
+    parser.add_argument("--results", type=Path, default=results.PATH, help="default: tests/proof/results.json")
+    parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/reliability.md")
+    asked = parser.parse_args(arguments)
+    try:
+        page = page_of(results.load(asked.results), PROOFS)
+    except ValueError as error:
+        print(f"error: {error}\n\nhint: remove it, and run make proof", file=sys.stderr)
+        return 2
+    there = asked.page.read_text(encoding="utf-8") if asked.page.exists() else None
+    if asked.check and page != there:
+        print(f"error: {asked.page.name} is not what {asked.results.name} says\n\n"
+              "hint: run python -m tests.proof.render", file=sys.stderr)  # fmt: skip
+        return 1
+    if page is None and not asked.check:
+        print(f"note: there is no {asked.results.name} yet: run make proof", file=sys.stderr)
+    elif page is not None and page != there:
+        replace_file(asked.page, page)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
