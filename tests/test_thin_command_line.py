@@ -199,6 +199,7 @@ MAY_SAY_OPTIONS = {
     "bpe_cli/views/page/stepper.py --full": PRINTS,
     "bpe_cli/views/page/text_steps.py --full": PRINTS,
     "bpe_cli/views/page/tokens.py --full": PRINTS,
+    "bpe_cli/views/residues.py --full": PRINTS,
     "bpe_cli/views/steps.py --full": PRINTS,
     "bpe_cli/views/structure.py --full": PRINTS,
 }

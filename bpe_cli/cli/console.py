@@ -71,9 +71,10 @@ _ARGUMENTS = {
             "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format",
             "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask",
             "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad",
-            "pairs", "parallel", "parity", "pattern", "plain", "pre_tokenizer", "prefix_space", "sample", "scores",
-            "seed", "shuffle", "size", "split_special", "steps", "superwords", "switch", "tallies_dir", "target",
-            "text", "to", "truncate", "val", "vocab_size", "vocabulary", "window", "words", "write_vocabulary",
+            "pairs", "parallel", "parity", "pattern", "plain", "pre_tokenizer", "prefix_space", "residues", "sample",
+            "scores", "seed", "shuffle", "size", "split_residues", "split_special", "steps", "superwords", "switch",
+            "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size", "vocabulary", "window", "words",
+            "write_vocabulary",
         )
     },
 }  # fmt: skip

@@ -88,12 +88,20 @@ class Changes:
             "characters.",
         ),
     ] = None  # fmt: skip
+    split_residues: Annotated[
+        float | None,
+        _change_option(
+            "--split-residues", metavar="SHARE",
+            help="Take apart the tokens of SentencePiece's BPE that stay in at most this share of the times that the "
+            "texts of --counts-from make them: 0.05. They become unused pieces, which serve merging only; ids stay.",
+        ),
+    ] = None  # fmt: skip
     counts_from: Annotated[
         list[str] | None,
         _change_option(
             "--counts-from", metavar="CORPUS",
-            help="For --prune-to and --replace: the texts that say which tokens are used: files, folders, glob "
-            "patterns, or - for stdin. Can be repeated.",
+            help="For --prune-to, --replace and --split-residues: the texts that say which tokens are used: files, "
+            "folders, glob patterns, or - for stdin. Can be repeated.",
         ),
     ] = None  # fmt: skip
     extend: Annotated[
@@ -159,6 +167,7 @@ class Changes:
             "--prune-to": self.prune_to is not None,
             "--extend": bool(self.extend),
             "--replace": self.replace is not None,
+            "--split-residues": self.split_residues is not None,
             "--merge": self.merge is not None,
         }
         asked = [name for name, there in given.items() if there]
@@ -171,14 +180,15 @@ class Changes:
         if all(sized):
             raise UsageError("--vocab-size and --add both say how many tokens there are to be")
         for name, there, partners, needed in (
-            ("--counts-from", bool(self.counts_from), ("--prune-to", "--replace"), True),
+            ("--counts-from", bool(self.counts_from), ("--prune-to", "--replace", "--split-residues"), True),
             ("--by", bool(self.by), ("--replace",), True),
             ("--vocab-size", sized[0], ("--extend",), not sized[1]),
             ("--add", sized[1], ("--extend",), False),
         ):
             wanted = next((partner for partner in partners if given[partner]), None)
             if there and wanted is None:
-                raise UsageError(f"{name} goes with {' or '.join(partners)}")
+                either = ", ".join(partners[:-1]) + " or " if partners[1:] else ""
+                raise UsageError(f"{name} goes with {either}{partners[-1]}")
             if needed and wanted is not None and not there:
                 also = " or --add" if name == "--vocab-size" else ""
                 raise UsageError(f"{wanted} needs {name}{also} as well")
@@ -200,8 +210,8 @@ class Changes:
 
         threads = usable_threads(running.threads)
         return Change(
-            self.add_tokens, self.prune_to, self.vocab_size, self.add, self.replace, source(self.counts_from),
-            source(learn_from), self.merge, self.id_map, threads,
+            self.add_tokens, self.prune_to, self.vocab_size, self.add, self.replace, self.split_residues,
+            source(self.counts_from), source(learn_from), self.merge, self.id_map, threads,
         )  # fmt: skip
 
 

@@ -31,6 +31,8 @@ class Change:
         extend_to: How many ids to end with, after BPE training has gone on on ``learn_from``.
         extend_by: In place of that, how many ids to add.
         replace: How many tokens, those that ``counts_from`` uses least, give their ids to what ``learn_from`` teaches.
+        split_residues: The largest share of the times it is made that a token of SentencePiece's BPE stays, by
+            ``counts_from``, if it is to be made unused.
         counts_from: The texts that say which tokens are used.
         learn_from: The texts to learn from.
         merge: Another tokenizer, whose tokens are added.
@@ -43,6 +45,7 @@ class Change:
     extend_to: int | None = None
     extend_by: int | None = None
     replace: int | None = None
+    split_residues: float | None = None
     counts_from: Source | None = None
     learn_from: Source | None = None
     merge: str | None = None
@@ -104,8 +107,16 @@ class Change:
             return operation
         if self.merge is not None:
             return surgery.merge(tokenizer, self._other(tokenizer, self.merge, listener))
+        if self.split_residues is not None:
+            from bpe_cli.surgery.residues import splittable
+
+            splittable(tokenizer, self.split_residues)  # what cannot be is said before the texts are read
         used = self._counted(tokenizer, self.counts_from, (), outputs, listener, streams)
         texts = self._counted(tokenizer, self.learn_from, "all", outputs, listener, streams)
+        if self.split_residues is not None and used:
+            from bpe_cli.reports.tokenizer.residues import LEAST_MADE
+
+            return surgery.split_residues(tokenizer, used, self.split_residues, LEAST_MADE)
         present = len(surgery.used_ids(tokenizer))
         if self.replace is not None and used and texts:
             with listener.task("replacing", 2 * self.replace, "token") as advance:
@@ -123,7 +134,7 @@ class Change:
             size = self._size_from(tokenizer.vocab_size)
             with listener.task("training", size, "token") as advance:
                 return surgery.extend(tokenizer, texts, size, progress=by_totals(advance))
-        raise UsageError("pruning, extending and replacing need a corpus")
+        raise UsageError("pruning, extending, replacing and splitting residues need a corpus")
 
     def _size_from(self, size: int) -> int:
         """Return how many ids training is to end with, from so many."""

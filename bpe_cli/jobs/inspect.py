@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_slow_patterns
+from bpe_cli.support.core_arguments import share_of
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class InspectOptions:
         usual_pairs: That number, which a model without merges ignores.
         tokens: The ids or texts of tokens to look up (see ``naming.find_tokens``), in place of the report on all.
         threads: How many threads encode a corpus; they change no result.
+        residue_share: The share of the times that a residue is made in which it stays at most; None for the usual one.
         cutting: Stages that show what they make of texts, without a model; then the tokenizer counts for nothing.
     """
 
@@ -163,6 +165,7 @@ class InspectOptions:
     tokens: tuple[str, ...] = ()
     threads: int = 1
     cutting: Cutting | None = None
+    residue_share: float | None = None
 
 
 if TYPE_CHECKING:
@@ -206,6 +209,8 @@ def inspect(
         InputError: if a file cannot be read, a text is too long, or a byte of it has no token.
     """
     options, streams = options or InspectOptions(), streams or Streams()
+    if options.residue_share is not None:
+        share_of("`residues`", options.residue_share)
     if options.cutting is not None:
         tokenizer = options.cutting.tokenizer()
     check_kept(outputs, files_of(tokenizer), streams)
@@ -227,8 +232,10 @@ def inspect(
     if options.tokens:
         return _look_up(model, options.tokens, frequencies)
     from bpe_cli.reports.tokenizer.health import examine_health
+    from bpe_cli.reports.tokenizer.residues import SHARE
 
-    return examine_health(model, frequencies, listener)
+    share = SHARE if options.residue_share is None else options.residue_share
+    return examine_health(model, frequencies, listener, residue_share=share)
 
 
 def _finder(

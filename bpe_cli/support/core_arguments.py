@@ -149,6 +149,17 @@ def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 
     return value
 
 
+def share_of(name: str, value: float) -> float:
+    """Return a share, which is a number from 0 to 1.
+
+    Raises:
+        UsageError: if it is another one, or none.
+    """
+    if not 0 <= value <= 1:
+        raise UsageError(f"{name} is a share from 0 to 1, and this is {value:g}")
+    return value
+
+
 def one_of(name: str, value: str, known: Sequence[str]) -> None:
     """Check that an argument has one of the given values.
 

@@ -10,6 +10,7 @@ from bpe_cli.surgery.growing import add_tokens, extend
 from bpe_cli.surgery.operation import Operation, count_pieces, used_ids
 from bpe_cli.surgery.pruning import prune, skeleton
 from bpe_cli.surgery.replacing import prune_and_extend, replace_tokens
+from bpe_cli.surgery.residues import split_residues
 from bpe_cli.surgery.uniting import merge
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "prune_and_extend",
     "replace_tokens",
     "skeleton",
+    "split_residues",
     "used_ids",
 ]

@@ -11,6 +11,7 @@ SECTIONS = {
     "totals": "Totals",
     "reachability": "Reachability",
     "corpus": "On the corpus",
+    "residues": "Residues of merging",
     "lengths": "Lengths",
     "scripts": "Scripts",
     "merges": "Merge tree",

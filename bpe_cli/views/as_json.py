@@ -241,12 +241,15 @@ SHAPES: dict[str, Shape] = {
         unused_by_kind=lambda report: dict(
             zip(("not_utf8", "single_characters", "others"), report.unused_by_kind, strict=True)
         ),
-        residues=lambda report: None if report.residue_count is None else {
-            "count": report.residue_count, "never_final": report.never_final, "most_made": report.residues,
-        },
     ),
     "corpus_report.UsedToken": Shape("id=token.token_id text=token.content count frequency"),
-    "corpus_report.Residue": Shape("id=token.token_id text=token.content final made ratio"),
+    "residues.Residues": Shape(
+        "share count vocabulary_share never_final final_count final_share measured staying taken scaffolds tokens",
+        scaffolds=lambda residues: {"count": residues.scaffolds, "stay_less_than": residues.scaffold_limit},
+    ),
+    "residues.Residue": Shape(
+        "id=token.token_id text=token.content final made ratio taken mainly child_count scaffold"
+    ),
     "lookup.TokenCard": Shape(
         "id=token.token_id text=token.content bytes written character_count kind score rank depth tree tree_is_cut "
         "children child_count descendant_count dead_merges dead_merge_count variants reachable=verdict "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.views import ALL, SECTIONS
 from bpe_cli.views.blocks import Block, Blocks, Gap, Hanging, Heading, Line
+from bpe_cli.views.residues import residues_view
 from bpe_cli.views.structure import findings_by_label, findings_view, reachability_view, structure_sections
 from bpe_cli.views.vocabulary import corpus_facts, corpus_view, totals_sheet, vocabulary_sections
 
@@ -62,6 +63,8 @@ def _sections(report: HealthReport, full: bool) -> dict[str, Blocks]:
         sections["lengths"] = Blocks(*lengths)
     if report.corpus is not None:
         sections["corpus"] = corpus_view(report.corpus)
+        if report.corpus.residues is not None and report.corpus.token_count:
+            sections["residues"] = residues_view(report.corpus.residues, full=full)
     return {name: sections[name] for name in SECTIONS if name in sections}
 
 

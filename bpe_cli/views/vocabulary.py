@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.corpus_report import RESIDUE, RESIDUE_MADE
 from bpe_cli.views.blocks import Block, Blocks, Column, Folded, Gap, Heading, Line, Sheet, numbers
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole, yes
 from bpe_cli.views.sheets import TableWithNotes
@@ -178,7 +177,7 @@ def corpus_view(report: CorpusReport) -> Blocks:
     """Lay out the report on a corpus in sections."""
     parts: list[Block] = [Heading("On the corpus"), Gap(), corpus_facts(report), Gap()]
     if report.token_count:
-        parts += [*_limits(report), *_most_frequent(report), *_never_used(report), *_residues(report)]
+        parts += [*_limits(report), *_most_frequent(report), *_never_used(report)]
     return Blocks(*parts)
 
 
@@ -237,25 +236,6 @@ def _never_used(report: CorpusReport) -> list[Block]:
         ),
     ]
     return [*lines, *([Line(listed(report.unused_examples))] if others else []), Gap()]
-
-
-def _residues(report: CorpusReport) -> list[Block]:
-    if report.residue_count is None:
-        return []
-    lines: list[Block] = [
-        Heading("Residues of merging"),
-        Line(
-            f"{count(report.residue_count, 'token')} made at least {RESIDUE_MADE} times that stay a token at most "
-            f"{RESIDUE:.0%} of the times ({whole(report.never_final)} never do): else they are merged on."
-        ),
-    ]
-    if not report.residues:
-        return [*lines, Gap()]
-    table = Sheet(*numbers("id"), "token", *numbers("made", "stays", "share"))
-    for each in report.residues:
-        name = short(each.token.content)
-        table.add_row(str(each.token.token_id), name, whole(each.made), whole(each.final), percent(each.ratio))
-    return [*lines, table]
 
 
 TREE_LINES = 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_report_on_a_corpus_is_one_screen(trained):
     shown = on_screen("t.json", "--corpus", "in.txt", cwd=trained)
     assert len(shown.splitlines()) <= LINES
     assert "tokens used  " in shown
-    assert "reachability, corpus, lengths" in shown
+    assert "reachability, corpus, residues, lengths" in " ".join(shown.split())
 
 
 def test_the_last_line_names_the_sections_that_there_are(trained):
@@ -116,6 +117,21 @@ def test_full_is_all_sections(trained):
             "--section shows parts of a whole report, and --token looks up single tokens",
             None,
         ),
+        ("gpt2 --residues 0.1", "--residues needs a corpus, and none is given", "give one with --corpus INPUT"),
+        (
+            "gpt2 --section residues", "--section residues needs a corpus, and none is given",
+            "give one with --corpus INPUT",
+        ),
+        ("gpt2 --corpus x --residues 1.1", "--residues is a share from 0 to 1, and this is 1.1", None),
+        (
+            "gpt2 --residues 0.1 --token 5",
+            "--residues shows parts of a whole report, and --token looks up single tokens",
+            None,
+        ),
+        (
+            "-T hi --residues 0.1", "--residues is for a report on a tokenizer, and this is a text",
+            "leave the text out, or --residues",
+        ),
         (
             "-T hi --section scripts", "--section is for a report on a tokenizer, and this is a text",
             "leave the text out, or --section",
@@ -124,6 +140,23 @@ def test_full_is_all_sections(trained):
 )  # fmt: skip
 def test_refusals(words, message, hint):
     assert call("inspect", *words.split()) == (2, b"", error(message, hint))
+
+
+def test_residues(trained):
+    """The share that is asked for decides what is listed, in the section and in the JSON."""
+    (trained / "in.txt").write_text("low lower new lo\n" * 120)
+    corpus = ("t.json", "--corpus", "in.txt")
+    few, many = (on_screen(*corpus, "--residues", share, cwd=trained) for share in ("0", "0.5"))
+    assert few.startswith("Residues of merging\n")
+    assert "at most 0.0% of the times they stay" in " ".join(few.split())
+    assert " lo " not in few.partition("mainly becomes")[2]
+    assert " lo " in many.partition("mainly becomes")[2]
+    assert on_screen(*corpus, "--section", "residues", "--residues", "0.5", cwd=trained) == many
+    found = json.loads(on_screen(*corpus, "--residues", "0.5", "--json", cwd=trained))["corpus"]["residues"]
+    assert (found["share"], found["count"]) == (0.5, len(found["tokens"]))
+    assert [each["ratio"] for each in found["tokens"]] == sorted(each["ratio"] for each in found["tokens"])
+    full = on_screen("gpt2", "--corpus", "in.txt", "--residues", "1", "--full", cwd=trained)
+    assert "--full" not in full
 
 
 def test_below_a_pager_the_width_is_the_terminals():

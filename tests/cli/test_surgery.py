@@ -209,11 +209,22 @@ def test_a_folder_has_its_map_beside_it(desk):
             "--vocab-size and --add both say how many tokens there are to be",
             None,
         ),
-        (("--counts-from", "corpus.txt"), "--counts-from goes with --prune-to or --replace", None),
+        (("--counts-from", "corpus.txt"), "--counts-from goes with --prune-to, --replace or --split-residues", None),
+        (("--split-residues", "0.1"), "--split-residues needs --counts-from as well", None),
+        (
+            ("--split-residues", "0.1", "--counts-from", "corpus.txt"),
+            "only SentencePiece's BPE has pieces that serve merging only, and this is bpe-merges",
+            "a residue cannot leave a list of merges: the tokens that are made of it would be out of reach",
+        ),
+        (
+            ("--split-residues", "2", "--counts-from", "corpus.txt"),
+            "--split-residues is a share from 0 to 1, and this is 2",
+            None,
+        ),
         (
             ("--id-map", "x"),
             "--id-map goes with a change",
-            "one of --add-tokens, --prune-to, --extend, --replace, --merge",
+            "one of --add-tokens, --prune-to, --extend, --replace, --split-residues, --merge",
         ),
         (("--merge", "t.json", "--lines"), "--lines, --jsonl and --plain need a corpus", None),
         (("--merge", "t.json", "--id-map", "./out.json"), "--id-map and -o are the same file", None),
@@ -317,3 +328,17 @@ def test_only_what_no_change_mends_is_refused_before_the_work(desk):
     assert "cannot hold the split pattern" in early.err
     published = call("convert", "cl100k_base", "--extend", "none.txt", "-s", "110000", "-o", "out.tiktoken", cwd=desk)
     assert "cannot hold the split pattern" in published.err, "only the published file is known with its pattern"
+
+
+def test_splitting_residues(tmp_path):
+    (tmp_path / "corpus.txt").write_text("the then there " * 99 + "he tin")
+    options = ("-a", "bpe", "-s", "18", "--compat", "sentencepiece", "--format", "sentencepiece", "-q")
+    assert call("train", "corpus.txt", *options, "-o", "t.model", cwd=tmp_path) == (0, b"", "")
+    split = ("convert", "t.model", "--split-residues", "0.05", "--counts-from", "corpus.txt", "-o")
+    said = "2 residues made unused; ids: out.model.ids.json\nt.model -> out.model (sentencepiece)\n"
+    assert call(*split, "out.model", cwd=tmp_path) == (0, b"", said)
+    assert tokens(tmp_path, "tin", "t.model") != tokens(tmp_path, "tin", "out.model")
+    assert tokens(tmp_path, "the then", "t.model") == tokens(tmp_path, "the then", "out.model")
+    result = call(*split, "out.json", "--allow-loss", "sentencepiece-edges", cwd=tmp_path)
+    assert (result.status, result.out) == (2, b"")
+    assert "cannot say that pieces are unused" in result.err

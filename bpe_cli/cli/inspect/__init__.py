@@ -137,9 +137,9 @@ def run(
     if alone:
         _check_alone(shown, documents, special)
     else:
-        if shown.section:
+        if option := shown.sectioned:
             raise UsageError(
-                "--section is for a report on a tokenizer, and this is a text", hint="leave the text out, or --section"
+                f"{option} is for a report on a tokenizer, and this is a text", hint=f"leave the text out, or {option}"
             )
         shown.check()
         if shown.plot:
@@ -173,6 +173,7 @@ def run(
             tokens=tuple(shown.token or ()),
             threads=usable_threads(threads),
             cutting=cutting,
+            residue_share=shown.residues,
         ),
         corpus=replace(documents, inputs=corpus).source() if corpus else None,
         outputs=outputs,
@@ -217,12 +218,13 @@ def _ids_in(shown: Shown, documents: options.Documents) -> str | None:
 
 def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:
     """Check that nothing is asked about a text without a text, and sections only of a report that has them."""
-    if shown.section and shown.token:
-        raise UsageError("--section shows parts of a whole report, and --token looks up single tokens")
+    if (option := shown.sectioned) and shown.token:
+        raise UsageError(f"{option} shows parts of a whole report, and --token looks up single tokens")
     if shown.section and shown.json:
         raise UsageError("--json has all sections, and --section chooses some", hint="leave one of them out")
-    if "corpus" in (shown.section or ()) and not shown.corpus:
-        raise UsageError("--section corpus needs a corpus, and none is given", hint="give one with --corpus INPUT")
+    asked = [f"--section {name}" for name in shown.section or ()] + ["--residues"] * (shown.residues is not None)
+    if not shown.corpus and (option := next((each for each in asked if each in _ON_CORPUS), None)):
+        raise UsageError(f"{option} needs a corpus, and none is given", hint="give one with --corpus INPUT")
     reading = {
         "--lines": documents.lines,
         "--jsonl": documents.jsonl,
@@ -238,6 +240,9 @@ def _check_alone(shown: Shown, documents: options.Documents, special: list[str] 
     idle = shown.of_a_text or (None if shown.corpus else next((name for name, given in reading.items() if given), None))
     if idle:
         raise UsageError(f"{idle} needs a text, and none is given", hint="give one with -T TEXT")
+
+
+_ON_CORPUS = ("--section corpus", "--section residues", "--residues")
 
 
 def _is_tokenizer(name: str) -> bool:

@@ -43,7 +43,7 @@ def show_chat(
     other = next((name for name in shown.given() if name not in KEPT), None)
     of_others = {
         "--token": shown.token, "--corpus": shown.corpus, "--documents": shown.documents, "--section": shown.section,
-        "--plot": shown.plot,
+        "--residues": shown.residues is not None, "--plot": shown.plot,
     }  # fmt: skip
     other = other or next((name for name, given in of_others.items() if given), None)
     if other:

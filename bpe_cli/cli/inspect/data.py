@@ -43,8 +43,8 @@ def show_data(path: str, choice: "TokenizerChoice | None", shown: "Shown", scree
     if idle := next((name for name in shown.given() if name not in ("--ids", "--html", "--svg", "--png")), None):
         raise UsageError(f"{idle} is for texts, and {path} holds ids", hint="bpe decode gives back the text")
     wanted = None if shown.documents is None else rows_of(shown.documents)
-    if shown.section:
-        raise UsageError(f"--section is for a report on a tokenizer, and {path} holds ids")
+    if option := shown.sectioned:
+        raise UsageError(f"{option} is for a report on a tokenizer, and {path} holds ids")
     if shown.plot:
         raise UsageError("--plot draws tokenizers; of ids there is a histogram in any case", hint="leave it out")
     check_page_name(shown.html)

@@ -66,7 +66,7 @@ def _show_tokenizer(
         from bpe_cli.views.health import screen_view, sections_view
         from bpe_cli.views.on_console import OnConsole
 
-        names = display.section or ([ALL] if display.full else [])
+        names = display.sections or ([ALL] if display.full else [])
         health = report.value
         parts = [sections_view(health, names, full=display.full) if names else screen_view(health)]
         if display.plot:

@@ -92,6 +92,14 @@ class Shown:
             help="Report which tokens of the tokenizer these files, folders or globs use. Can be repeated.",
         ),
     ] = None  # fmt: skip
+    residues: Annotated[
+        float | None,
+        Option(
+            "--residues", metavar="SHARE",
+            help="With --corpus: show which tokens serve as steps of merging only: those that stay in at most this "
+            "share of the times that they are made. 0.05 is usual.",
+        ),
+    ] = None  # fmt: skip
     documents: Annotated[
         str | None,
         Option(
@@ -117,6 +125,16 @@ class Shown:
     def of_a_text(self) -> str | None:
         """The first option that was given and says nothing of a tokenizer by itself."""
         return next((name for name in self.given() if name not in _FILES), None)
+
+    @property
+    def sections(self) -> list[str]:
+        """The sections of a report on a tokenizer that are asked for."""
+        return [*(self.section or ()), *(["residues"] if self.residues is not None else [])]
+
+    @property
+    def sectioned(self) -> str | None:
+        """The first option that was given and asks for a section."""
+        return "--section" if self.section else "--residues" if self.residues is not None else None
 
     @property
     def drawn(self) -> str | None:

@@ -5,9 +5,7 @@ oddly where it occurs ("SolidGoldMagikarp"; Land and Bartolo, arXiv:2405.05417).
 the candidates. Of a token that does not occur among N, one can say with 95% confidence that its frequency is
 below -ln(0.05) / N, about 3 / N, and no more.
 
-Residues of merging are tokens that are made only to be merged on: of all the times that a token is made, it stays
-a token in a part ``final / made`` (LiteToken, arXiv:2602.04706). A token in the end is made once, and each part of its
-merge tree with it; a piece that is looked up as a whole counts as if it had been merged.
+Which tokens serve as steps of merging only is measured in ``residues.py``.
 """
 
 from __future__ import annotations
@@ -22,9 +20,11 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 from bpe_cli.reports.distributions import use_curve
 from bpe_cli.reports.tokenizer.contents import NamedToken
+from bpe_cli.reports.tokenizer.residues import SHARE, find_residues
 
 if TYPE_CHECKING:
     from bpe_cli.reports.distributions import UsePoint
+    from bpe_cli.reports.tokenizer.residues import Residues
     from bpe_cli.reports.tokenizer.structure import Anatomy
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
@@ -106,7 +106,7 @@ HEAD = 20
 """How many of the most frequent tokens are reported."""
 
 EXAMPLES = 20
-"""How many unused tokens, and how many residues, are reported as examples."""
+"""How many unused tokens are reported as examples."""
 
 FEW = (1, 2, 5, 10, 100)
 """A token that occurs at most so often is counted as under-used, by each of these limits."""
@@ -116,12 +116,6 @@ RARE = (1e-6, 1e-7, 1e-8)
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 """Shares of the corpus for which it is said how many of the most frequent tokens make them up."""
-
-RESIDUE = 0.05
-"""A token that stays one in at most this part of the times that it is made is a residue."""
-
-RESIDUE_MADE = 100
-"""And that is made at least so often, so that the part means something."""
 
 _CONFIDENT = -math.log(0.05)
 
@@ -152,16 +146,6 @@ class RareTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Residue:
-    """A token that is made to be merged on; ``ratio`` is ``final / made``."""
-
-    token: NamedToken
-    final: int
-    made: int
-    ratio: float
-
-
-@dataclass(frozen=True, slots=True)
 class CorpusReport:
     """What a corpus uses of a vocabulary. Tokens are ordinary ones, if nothing else is said.
 
@@ -181,8 +165,7 @@ class CorpusReport:
         unused_by_kind: How many of them are (not UTF-8, single bytes or characters, all others).
         unused_examples: The first of all others by id: merged early, so frequent where the tokenizer was trained.
         unused_parts: How many tokens that do not occur are parts of ones that do; None without a merge tree.
-        residue_count: How many residues there are; None without a merge tree.
-        never_final: Tokens that are made at least ``RESIDUE_MADE`` times and never stay; None likewise.
+        residues: Tokens that serve as steps of merging only; None likewise.
         curve: Which share of the corpus the most frequent tokens make up, for a picture (see ``use_curve``).
     """
 
@@ -204,15 +187,13 @@ class CorpusReport:
     unused_by_kind: tuple[int, int, int]
     unused_examples: tuple[NamedToken, ...]
     unused_parts: int | None
-    residue_count: int | None
-    never_final: int | None
-    residues: tuple[Residue, ...]
+    residues: Residues | None
     curve: tuple[UsePoint, ...] = ()
 
 
-def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
-    """Report which tokens a corpus uses."""
-    contents = anatomy.contents
+def examine_corpus(anatomy: Anatomy, frequencies: Frequencies, residue_share: float = SHARE) -> CorpusReport:
+    """Report which tokens a corpus uses; of a residue at most ``residue_share`` stays."""
+    contents, tree = anatomy.contents, anatomy.tree
     total, unk_id = frequencies.token_count, anatomy.tokenizer.model.unk_id
     counts = {token_id: frequencies.of(token_id) for token_id in contents.meanings}
     unused = [token_id for token_id, count in counts.items() if not count]
@@ -221,8 +202,10 @@ def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
     apart = {*broken, *single}
     others = [token_id for token_id in unused if token_id not in apart]
     ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
-    made = anatomy.tree.times_made(counts) if anatomy.tree else None
-    residues = None if made is None else _residues(anatomy, counts, made)
+    made = tree.times_made(counts) if tree else None
+    residues = None
+    if tree is not None and made is not None:
+        residues = find_residues(anatomy, tree, counts, made, total, residue_share)
     return CorpusReport(
         document_count=frequencies.document_count,
         byte_count=frequencies.byte_count,
@@ -242,9 +225,7 @@ def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
         unused_by_kind=(len(broken), len(single), len(others)),
         unused_examples=contents.examples(others, EXAMPLES),
         unused_parts=None if made is None else sum(made[token_id] > 0 for token_id in unused),
-        residue_count=None if residues is None else len(residues),
-        never_final=None if residues is None else sum(not residue.final for residue in residues),
-        residues=tuple(residues or ())[:EXAMPLES],
+        residues=residues,
         curve=use_curve(count for _, count in ranked),
     )
 
@@ -269,17 +250,3 @@ def _coverage(ranked: list[int], total: int) -> tuple[tuple[float, int], ...]:
             rank += 1
         reached.append((share, rank))
     return tuple(reached)
-
-
-def _residues(anatomy: Anatomy, counts: dict[int, int], made: list[int]) -> list[Residue]:
-    """Find the tokens that are made to be merged on, the most often made first.
-
-    A single byte or character that hardly stays is no residue: everything is spelt with those.
-    """
-    residues = []
-    for token_id, final in counts.items():
-        times = made[token_id]
-        if times >= RESIDUE_MADE and final <= RESIDUE * times and anatomy.tree and anatomy.tree.parts(token_id):
-            residues.append(Residue(anatomy.named(token_id), final, times, final / times))
-    residues.sort(key=lambda residue: (-residue.made, residue.token.token_id))
-    return residues

@@ -10,6 +10,7 @@ from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, examine_corpus
 from bpe_cli.reports.tokenizer.odd_tokens import IMPOSSIBLE
 from bpe_cli.reports.tokenizer.reachability import Reachability
 from bpe_cli.reports.tokenizer.reachability.examine import LAYER_STEPS, examine
+from bpe_cli.reports.tokenizer.residues import SHARE
 from bpe_cli.reports.tokenizer.structure import STRUCTURE_STEPS, Anatomy, Structure, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
@@ -219,9 +220,9 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
         caveat = "" if enough else ", but the corpus is too small to blame them"
         what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){caveat}"
         yield Finding(False, "corpus", what)
-    if corpus.residue_count:
-        verb = "serves" if corpus.residue_count == 1 else "serve"
-        yield Finding(False, "corpus", f"{plural(corpus.residue_count, 'token')} hardly {verb} but to be merged on")
+    if corpus.residues is not None and corpus.residues.tokens:
+        verb = "serves" if corpus.residues.count == 1 else "serve"
+        yield Finding(False, "corpus", f"{plural(corpus.residues.count, 'token')} hardly {verb} but to be merged on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,11 @@ _STEPS = 2 + STRUCTURE_STEPS + LAYER_STEPS
 
 
 def examine_health(
-    tokenizer: Tokenizer, frequencies: Frequencies | None = None, listener: Listener = SILENCE
+    tokenizer: Tokenizer,
+    frequencies: Frequencies | None = None,
+    listener: Listener = SILENCE,
+    *,
+    residue_share: float = SHARE,
 ) -> HealthReport:
     """Report on a tokenizer.
 
@@ -254,6 +259,7 @@ def examine_health(
         tokenizer: The tokenizer.
         frequencies: How often a corpus has each token; None for no report on one.
         listener: Who hears how far it is.
+        residue_share: Of a token that serves as a step of merging only, at most this share stays.
 
     Raises:
         UsageError: if a split pattern does not compile.
@@ -262,7 +268,7 @@ def examine_health(
     """
     with listener.task("examining", _STEPS, "step") as advance:
         anatomy = Anatomy(tokenizer)
-        corpus = None if frequencies is None else examine_corpus(anatomy, frequencies)
+        corpus = None if frequencies is None else examine_corpus(anatomy, frequencies, residue_share)
         advance(1)
         vocabulary = describe(tokenizer, fingerprint=fingerprint(tokenizer), contents=anatomy.contents)
         advance(1)

@@ -57,7 +57,10 @@ class MergeTree:
 
     Args:
         size: The highest id plus one.
-        parts: (left, right) by the id of what they make.
+        parts: (left, right) by the id of what they make, in the order in which they are merged.
+
+    Attributes:
+        order: What merges make, in the same order, but after their parts.
 
     Invariant: no token is a part of itself. Merges that would make it one are left out.
     """
@@ -243,7 +246,7 @@ def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
             symbols = _symbols(model, product)
             last_pair = _last_merge(symbols, product, lambda left, right: rules.get((left, right))) if symbols else None
         parts[product] = last_pair or pairs[0]
-    return parts
+    return dict(sorted(parts.items(), key=lambda item: rules[item[1]]))
 
 
 def _symbols(model: MergeBpe | CharacterBpe, token_id: int) -> list[int] | None:
@@ -304,7 +307,7 @@ def _joined(texts: Mapping[int, Text], priority: Callable[[int], float]) -> dict
             merged = _last_merge(known, ids[text], find) if len(known) == len(symbols) else None
             pair = merged or pair
         parts[token_id] = pair
-    return parts
+    return dict(sorted(parts.items(), key=lambda item: priority(item[0])))
 
 
 def _last_merge(symbols: list[int], product: int, find: Find) -> tuple[int, int] | None:

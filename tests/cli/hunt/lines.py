@@ -146,6 +146,7 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
     ("inspect", "pairs"): (("steps", None), ("tokenizer", "bbpe.json"), ("text", "low lower")),
     ("inspect", "nbest"): (("tokenizer", "unigram.json"), ("text", "low lower")),
     ("inspect", "corpus"): (("tokenizer", "bbpe.json"),),
+    ("inspect", "residues"): (("tokenizer", "bbpe.json"), ("corpus", "plain.txt")),
     ("inspect", "documents"): (("tokenizer", "bbpe.json"),),
     ("inspect", "json"): (("tokenizer", "bbpe.json"), ("text", "low lower")),
     ("compare", "json"): (("tokenizer", "gpt2"),),
@@ -180,6 +181,7 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
 OF_CHANGES = {
     "add_tokens": {"add_tokens"},
     "prune_to": {"prune_to", "counts_from"},
+    "split_residues": {"split_residues", "counts_from"},
     "extend": {"extend", "vocab_size"},
     "merge": {"merge"},
 }

@@ -21,6 +21,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.views.as_json import cards_json, json_value
 from bpe_cli.views.blocks import Blocks
+from bpe_cli.views.residues import residues_view
 from bpe_cli.views.structure import bracketed, findings_view, reachability_view
 from bpe_cli.views.vocabulary import card_view, corpus_view
 from tests.unit.views.golden import CONSOLES, check, render, structure_view, vocabulary_view
@@ -40,8 +41,9 @@ CORPUS = examine_corpus(TINY, FREQUENCIES)
 FOUND = findings(TINY.tokenizer, describe(TINY.tokenizer), STRUCTURE, CORPUS)
 CARDS = [look_up(TINY, token_id, frequencies=FREQUENCIES) for token_id in (ord("t"), 260, 272, 274, 400)]
 EVERYTHING = Blocks(
-    findings_view(FOUND), structure_view(STRUCTURE), corpus_view(CORPUS), *(card_view(card) for card in CARDS)
-)
+    findings_view(FOUND), structure_view(STRUCTURE), corpus_view(CORPUS), residues_view(CORPUS.residues),
+    *(card_view(card) for card in CARDS),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [80, 40])
@@ -53,7 +55,12 @@ def test_golden(width):
 
 @pytest.mark.parametrize("console", ["256", "no-color"])
 def test_golden_report_in_colour(console):
-    sections = [structure_view(STRUCTURE), reachability_view(examine(TINY.tokenizer)), corpus_view(CORPUS)]
+    sections = [
+        structure_view(STRUCTURE),
+        reachability_view(examine(TINY.tokenizer)),
+        corpus_view(CORPUS),
+        residues_view(CORPUS.residues),
+    ]
     report = Blocks(findings_view(FOUND), vocabulary_view(describe(TINY.tokenizer)), *sections)
     shown = render(report, **CONSOLES[console])
     check(f"health-report-{console}", shown)

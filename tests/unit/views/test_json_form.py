@@ -128,7 +128,7 @@ def test_several_texts_are_one_object():
 
 @pytest.mark.parametrize(
     ("shapes", "classes"),
-    [(SHAPES, 11 + 19 + 4), (comparison_as_json.SHAPES, 11 + 19 + 4 + 23)],
+    [(SHAPES, 11 + 20 + 4), (comparison_as_json.SHAPES, 11 + 20 + 4 + 23)],
 )
 def test_every_shape_is_that_of_a_report(shapes, classes):
     """A class that moves to a module of another name takes its shape along."""

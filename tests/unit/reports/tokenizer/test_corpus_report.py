@@ -7,12 +7,11 @@ from array import array
 import pytest
 
 from bpe_cli.reports.tokenizer.corpus_report import (
-    RESIDUE,
-    RESIDUE_MADE,
     Frequencies,
     count_frequencies,
     examine_corpus,
 )
+from bpe_cli.reports.tokenizer.residues import LEAST_MADE, SHARE
 from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
 from bpe_cli.stages.vocabulary import Vocabulary
@@ -39,8 +38,7 @@ def test_by_hand():
     assert (report.unused_by_kind, report.unused_parts) == ((1, 1, 2), 2)
     assert [token.token_id for token in report.unused_examples] == [4, 6]
     # "ab" is made for every "abc" and twice for every "abcab", and never stays.
-    assert [(each.token.token_id, each.final, each.made, each.ratio) for each in report.residues] == [(4, 0, 150, 0.0)]
-    assert (report.residue_count, report.never_final) == (1, 1)
+    assert [(each.token.token_id, each.made) for each in report.residues.tokens] == [(4, 150)]
 
 
 def test_how_large_a_corpus_must_be():
@@ -60,13 +58,13 @@ def test_no_text_at_all():
     report = examine_corpus(Anatomy(TINY), count_frequencies(TINY, []))
     assert (report.unused, report.bound, report.head) == (8, None, ())
     assert {rank for _, rank in report.coverage} == {0}
-    assert (report.residue_count, report.unused_parts) == (0, 0)
+    assert (report.residues.count, report.unused_parts) == (0, 0)
 
 
 def test_models_that_do_not_merge_have_no_residues():
     tokenizer = Tokenizer(WordLevel(Vocabulary.from_tokens([b"a", b"b"]), unk_id=0))
     report = examine_corpus(Anatomy(tokenizer), count_frequencies(tokenizer, [Block.of([b"b"])]))
-    assert (report.residue_count, report.never_final, report.unused_parts, report.residues) == (None, None, None, ())
+    assert (report.unused_parts, report.residues) == (None, None)
 
 
 def test_residues_by_counting_every_tree(corpora):
@@ -79,12 +77,10 @@ def test_residues_by_counting_every_tree(corpora):
             made[node.token.token_id] += count
     report = examine_corpus(anatomy, found)
     residues = {
-        token_id: times for token_id, times in made.items()
-        if times >= RESIDUE_MADE and found.of(token_id) <= RESIDUE * times and anatomy.tree.parts(token_id)
+        (token_id, times) for token_id, times in made.items()
+        if times >= LEAST_MADE and found.of(token_id) <= SHARE * times and anatomy.tree.parts(token_id)
     }  # fmt: skip
-    assert report.residue_count == len(residues) > 0
-    assert [(each.token.token_id, each.made) for each in report.residues] == sorted(
-        residues.items(), key=lambda item: (-item[1], item[0])
-    )[: len(report.residues)]
+    assert {(each.token.token_id, each.made) for each in report.residues.tokens} == residues
+    assert len(residues) > 0
     assert report.unused_parts == sum(made[token_id] > 0 for token_id in report.unused_ids)
     assert report.used + report.unused == 50_256
