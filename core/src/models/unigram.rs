@@ -20,6 +20,7 @@ mod sample_tests;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod written;
 
 use serde::Deserialize;
 
@@ -129,7 +130,7 @@ impl Unigram {
         let round = |score: f64| match (settings.single_precision, settings.fixed_point) {
             (true, _) => f64::from(score as f32),
             (_, true) => backward::rounded(score),
-            _ => score,
+            _ => written::as_read(score),
         };
         let normal = || {
             let ids = (0..tokens.len() as u32).filter(|&id| kind_of(id) == kind::NORMAL);
