@@ -87,9 +87,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_has_few_digits_is_what_is_written(digits in 0..1_i64 << 53, places in 0..=15_u32) {
+        fn what_has_few_digits_is_what_is_written(digits in 0..1_000_000_000_000_000_i64, places in 0..=15_u32) {
             let number = digits as f64 / 10_f64.powi(places as i32);
-            prop_assume!(digits < 1_000_000_000_000_000);
             prop_assert_eq!(as_read(-number), -number);
         }
 
