@@ -126,7 +126,7 @@ def _end(error: BaseException, words: list[str], debug: bool) -> int:
 
 
 def _end_without_memory() -> int:
-    """Say that there is not even enough memory to explain why, in a way that takes none; return the status."""
+    """Report that memory ran out, without allocating any; return the status."""
     with suppress(OSError):  # there may be no stderr
         os.write(2, b"error: there is not enough memory\n")
     return 2

@@ -45,7 +45,7 @@ def _scaffolds(report: Residues) -> str:
 
 
 def _staying(report: Residues) -> Sheet:
-    """Say how many tokens each threshold finds."""
+    """Show how many tokens each threshold finds."""
     table = Sheet(Column("measure"), Column("threshold", right=True), *numbers("tokens", "of those measured"))
     for share, tokens in report.staying:
         table.add_row("stays at most", percent(share), whole(tokens), _part(tokens, report.measured))

@@ -72,8 +72,22 @@ impl Draw {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Begins to draw for a test.
+    pub fn begin(seed: u64) -> Draw {
+        Draw::at(Place {
+            seed,
+            document: 0,
+            offset: 0,
+        })
+    }
+
+    /// Draws a number below a limit.
+    pub fn below(draw: &mut Draw, limit: usize) -> usize {
+        (draw.bits() % limit as u64) as usize
+    }
 
     #[test]
     fn draws_evenly_and_by_place_alone() {

@@ -101,12 +101,12 @@ def worth_telling(tokenizer: Tokenizer, text: bytes) -> tuple[ClusterCuts, str] 
 
 
 def sentence(share: float, example: bytes, where: str = "") -> str:
-    """Say how many characters are cut."""
+    """Return the sentence that tells how many characters are cut."""
     return f"the split pattern cuts {share:.1%} of the characters that readers see{where}, {excerpt(example)} first"
 
 
 def advice(better: str) -> str:
-    """Say why that matters, and which pattern does not."""
+    """Return the hint: why that matters, and which pattern cuts none."""
     return f"no token can hold such a character; the pattern {better} does not cut them"
 
 

@@ -188,7 +188,7 @@ class Training:
                 return
 
     def add(self, product: bytes) -> None:
-        """Give a product an id; from then on, other pairs that would make it are passed over."""
+        """Give a product an id. After that, other pairs that would make the same product are skipped."""
         self.vocabulary[product] = None
         for place in range(1, len(product)):
             self.words.forget((product[:place], product[place:]))

@@ -5,7 +5,8 @@ use crate::embedded;
 use crate::encode::encoded::Encoded;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::error::Error;
-use crate::random::{Draw, Place};
+use crate::random::Draw;
+use crate::random::tests::{begin, below};
 
 const GPT2: &str =
     r#"{"words":"spaced","contractions":"exact","digits":0,"tail":"","newlines":false}"#;
@@ -92,18 +93,6 @@ fn check_text(engine: &Encoder<Plain>, text: &[u8], ends: &[u64]) {
         continued: false,
     };
     check(engine, &documents, None);
-}
-
-fn begin(seed: u64) -> Draw {
-    Draw::at(Place {
-        seed,
-        document: 0,
-        offset: 0,
-    })
-}
-
-fn below(draw: &mut Draw, limit: usize) -> usize {
-    (draw.bits() % limit as u64) as usize
 }
 
 /// A text of words of all lengths in several scripts, some of them again and again.

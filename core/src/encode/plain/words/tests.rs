@@ -8,25 +8,14 @@ use crate::documents::Documents;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Plain};
 use crate::error::Error;
-use crate::random::{Draw, Place};
+use crate::random::Draw;
+use crate::random::tests::{begin, below};
 use crate::split::Scanner;
 use crate::tables::TokenTable;
 use crate::tokenizer::Tokenizer;
 
 const GPT2: &str =
     r#"{"words":"spaced","contractions":"exact","digits":0,"tail":"","newlines":false}"#;
-
-fn begin(seed: u64) -> Draw {
-    Draw::at(Place {
-        seed,
-        document: 0,
-        offset: 0,
-    })
-}
-
-fn below(draw: &mut Draw, limit: usize) -> usize {
-    (draw.bits() % limit as u64) as usize
-}
 
 /// A text of words, some of them often and some of them once.
 fn text(draw: &mut Draw, words: usize) -> Vec<u8> {

@@ -4,22 +4,11 @@ use std::collections::HashMap;
 
 use super::super::tests::{bytes_of, encode, table};
 use super::*;
-use crate::random::{Draw, Place};
+use crate::random::Draw;
+use crate::random::tests::{begin, below};
 
 /// A tab and a space are whitespace that is merged early; the last two are a character.
 const BYTES: [u8; 8] = [b' ', b'a', b'b', b',', b'\n', b'\t', 0xC3, 0xA9];
-
-fn begin(seed: u64) -> Draw {
-    Draw::at(Place {
-        seed,
-        document: 0,
-        offset: 0,
-    })
-}
-
-fn below(draw: &mut Draw, limit: usize) -> usize {
-    (draw.bits() % limit as u64) as usize
-}
 
 fn some_bytes(draw: &mut Draw, length: usize) -> Vec<u8> {
     (0..length)

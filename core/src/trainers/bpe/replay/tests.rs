@@ -81,7 +81,7 @@ fn word_by_word_is_the_same_as_whole() {
         let mut whole = replay.memory();
         for _ in 0..10 {
             let length = draw.bits() % 60;
-            // What is no token stands in pieces too.
+            // Pieces also contain symbols that are not tokens.
             let id = |draw: &mut Draw| match draw.bits() % 8 {
                 7 => super::super::cells::SEPARATOR,
                 id => id as u32,

@@ -44,7 +44,7 @@ impl Ends {
         }
     }
 
-    /// Whether a word ends between two symbols; not at what is no token.
+    /// Whether a word ends between two symbols. None ends beside a symbol that is not a token.
     #[inline]
     fn are_between(&self, before: u32, behind: u32) -> bool {
         let edges = [before, behind].map(|id| self.edges.get(id as usize).copied().flatten());
