@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
@@ -79,11 +79,15 @@ def _together(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials) 
 def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()) -> list[Ids]:
     """Encode texts; None for each that cannot be."""
     matcher = tokenizer.matcher(specials)
+    alone = tokenizer.engine.alone("encode_text", matcher)
     results: list[Ids] = []
     size = len(texts)
     while len(results) < len(texts):
         part = texts[len(results) : len(results) + size]
         try:
+            if size == 1 and _is_refused(part[0], alone):
+                results.append(None)
+                continue
             ids, ends = tokenizer.encode_block(Block.of(part), matcher, THREADS if size > 1 else 1)
         except InputError:
             if size == 1:
@@ -93,6 +97,17 @@ def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()
         results += _divided(memoryview(ids).cast("B").tobytes(), ends)
         size *= 2
     return results
+
+
+def _is_refused(text: bytes, encode_alone: Callable[..., object]) -> bool:
+    """Return whether the core says that a text cannot be encoded; no error is worded for it, which takes longer."""
+    try:
+        encode_alone(text)
+    except TypeError:  # not by this call
+        return False
+    except ValueError:
+        return True
+    return False
 
 
 def _divided(ids: bytes, ends: Iterable[int]) -> Iterator[bytes]:
