@@ -1,0 +1,245 @@
+//! Events against a training that counts everything anew.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::random::tests::{begin, below};
+
+fn options(symbols: &str, vocab_size: usize, threshold: f64) -> Options {
+    let symbols: Vec<Vec<u8>> = symbols
+        .chars()
+        .map(|each| each.to_string().into_bytes())
+        .collect();
+    Options {
+        symbols: (1..=symbols.len() as u32).collect(),
+        initial: [vec![Vec::new()], symbols].concat(),
+        vocab_size,
+        min_frequency: 1,
+        threshold,
+        reserved: HashSet::new(),
+    }
+}
+
+fn train(words: &[(String, u64)], options: &Options) -> Result<Training> {
+    let words = words.iter().map(|(word, count)| (word.as_bytes(), *count));
+    Trainer::new(words, options)?.run(&mut |_| Ok(()))
+}
+
+fn counted(words: &[(&str, u64)]) -> Vec<(String, u64)> {
+    words
+        .iter()
+        .map(|&(word, count)| (word.to_owned(), count))
+        .collect()
+}
+
+/// "a+b" for a merge, "-ab" for what is taken back.
+fn shown(training: &Training) -> Vec<String> {
+    let text = |id: u32| std::str::from_utf8(&training.tokens[id as usize]).unwrap();
+    let show = |&[left, right, product]: &[u32; 3]| match right {
+        SPLIT => format!("-{}", text(left)),
+        _ => {
+            assert_eq!([text(left), text(right)].concat(), text(product));
+            format!("{}+{}", text(left), text(right))
+        }
+    };
+    training.events.iter().map(show).collect()
+}
+
+/// What is merged and taken back, and how often each token stands there in the end; `None` stands for other characters.
+struct Plain {
+    words: Vec<(Vec<Option<String>>, u64)>,
+    ids: Vec<String>,
+    first: BTreeMap<String, [String; 2]>,
+    present: Vec<String>,
+    events: Vec<String>,
+    splits: u32,
+}
+
+impl Plain {
+    fn new(words: &[(String, u64)], alphabet: &str) -> Self {
+        let symbol = |each: char| alphabet.contains(each).then(|| each.to_string());
+        let spelt = |(word, count): &(String, u64)| (word.chars().map(symbol).collect(), *count);
+        Self {
+            words: words.iter().map(spelt).collect(),
+            ids: alphabet.chars().map(|each| each.to_string()).collect(),
+            first: BTreeMap::new(),
+            present: alphabet.chars().map(|each| each.to_string()).collect(),
+            events: Vec::new(),
+            splits: 0,
+        }
+    }
+
+    fn id(&self, token: &str) -> usize {
+        self.ids.iter().position(|known| known == token).unwrap()
+    }
+
+    fn uses(&self, token: &str) -> u64 {
+        let of_word = |(word, count): &(Vec<Option<String>>, u64)| {
+            count * word.iter().flatten().filter(|each| *each == token).count() as u64
+        };
+        self.words.iter().map(of_word).sum()
+    }
+
+    fn best(&self) -> Option<[String; 2]> {
+        let mut counts = BTreeMap::new();
+        for (word, count) in &self.words {
+            for pair in word.windows(2) {
+                if let [Some(left), Some(right)] = pair {
+                    let ids = (self.id(left), self.id(right));
+                    *counts.entry(ids).or_insert(0) += count;
+                }
+            }
+        }
+        let (ids, _) = counts
+            .iter()
+            .min_by_key(|&(ids, count)| (Reverse(*count), *ids))?;
+        Some([self.ids[ids.0].clone(), self.ids[ids.1].clone()])
+    }
+
+    fn rewrite(&mut self, pattern: &[String], parts: &[String]) -> u64 {
+        let mut times = 0;
+        for (word, count) in &mut self.words {
+            let mut at = 0;
+            while at + pattern.len() <= word.len() {
+                if word[at..at + pattern.len()].iter().flatten().eq(pattern) {
+                    word.splice(at..at + pattern.len(), parts.iter().cloned().map(Some));
+                    times += *count;
+                    at += parts.len();
+                } else {
+                    at += 1;
+                }
+            }
+        }
+        times
+    }
+
+    fn parts(&self, token: &str) -> Vec<String> {
+        if self.present.iter().any(|each| each == token) {
+            return vec![token.to_owned()];
+        }
+        let parts = self.first[token].iter();
+        parts.flat_map(|part| self.parts(part)).collect()
+    }
+
+    fn run(&mut self, vocab_size: usize, threshold: f64) {
+        while self.present.len() < vocab_size {
+            let Some(pair) = self.best() else {
+                return;
+            };
+            let before = pair.clone().map(|part| self.uses(&part));
+            let product = pair.concat();
+            self.events.push(pair.join("+"));
+            if !self.ids.contains(&product) {
+                self.ids.push(product.clone());
+                self.first.insert(product.clone(), pair.clone());
+            }
+            if !self.present.contains(&product) {
+                self.present.push(product.clone());
+            }
+            let times = self.rewrite(&pair, &[product]);
+            let mut freed = 0;
+            for (side, part) in pair
+                .iter()
+                .enumerate()
+                .take(1 + usize::from(pair[0] != pair[1]))
+            {
+                let taken = if pair[0] == pair[1] { 2 * times } else { times };
+                let left = before[side] - taken + freed;
+                if part.len() > 1 && times as f64 / (left + times) as f64 > threshold {
+                    self.present.retain(|each| each != part);
+                    self.events.push(format!("-{part}"));
+                    self.splits += 1;
+                    let parts = self.parts(part);
+                    let split = self.rewrite(std::slice::from_ref(part), &parts);
+                    assert_eq!(split, left);
+                    freed = split * parts.iter().filter(|each| **each == pair[1]).count() as u64;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn events_are_those_of_counting_anew() {
+    let mut draw = begin(20);
+    let (mut splits, mut again, mut other_ways) = (0, 0, 0);
+    for _ in 0..400 {
+        let letters = &"abcd"[..2 + below(&mut draw, 3)];
+        let word = |draw: &mut _| {
+            let length = 1 + below(draw, 9);
+            let letter =
+                |_| (b'a' + below(draw, letters.len() + usize::from(length == 5)) as u8) as char;
+            (0..length).map(letter).collect::<String>()
+        };
+        let words: Vec<(String, u64)> = (0..1 + below(&mut draw, 20))
+            .map(|_| (word(&mut draw), 1 + below(&mut draw, 4) as u64))
+            .collect();
+        let threshold = [0.3, 0.5, 0.7, 0.9, 1.0][below(&mut draw, 5)];
+        let vocab_size = 5 + below(&mut draw, 30);
+        let mut plain = Plain::new(&words, letters);
+        plain.run(vocab_size, threshold);
+        let training = train(&words, &options(letters, vocab_size + 1, threshold)).unwrap();
+        assert_eq!(
+            shown(&training),
+            plain.events,
+            "{words:?} {vocab_size} {threshold}"
+        );
+        let uses = training.tokens[1..training.present]
+            .iter()
+            .zip(&training.uses[1..]);
+        for (token, &uses) in uses {
+            assert_eq!(uses, plain.uses(std::str::from_utf8(token).unwrap()));
+        }
+        assert_eq!(training.present, 1 + plain.present.len());
+        splits += plain.splits;
+        let (mut merged, mut made) = (HashSet::new(), HashSet::new());
+        for merge in plain.events.iter().filter(|event| !event.starts_with('-')) {
+            let (is_new, is_other) = (merged.insert(merge), !made.insert(merge.replace('+', "")));
+            again += u32::from(!is_new);
+            other_ways += u32::from(is_new && is_other);
+        }
+    }
+    assert!(
+        splits > 100 && again > 10 && other_ways > 10,
+        "{splits} {again} {other_ways}"
+    );
+}
+
+#[test]
+fn a_token_that_is_hardly_used_is_taken_back() {
+    let words = counted(&[("_hug", 8), ("_hugs", 2), ("_pug", 3)]);
+    let training = train(&words, &options("_hugsp", 10, 0.8)).unwrap();
+    assert_eq!(shown(&training), ["u+g", "_+h", "_h+ug", "-_h", "_+p"]);
+    let text = |id: usize| String::from_utf8(training.tokens[id].clone()).unwrap();
+    assert_eq!((training.present, training.tokens.len()), (10, 11));
+    assert_eq!([7, 8, 9, 10].map(text), ["ug", "_hug", "_p", "_h"]);
+    assert_eq!(training.uses, [0, 0, 0, 0, 0, 2, 0, 3, 10, 3]);
+}
+
+#[test]
+fn other_characters_divide_words_and_rare_pairs_stay() {
+    let words = counted(&[("axb", 9), ("ab", 2), ("cc", 1)]);
+    let mut settings = options("abc", 9, 0.9);
+    settings.min_frequency = 2;
+    let training = train(&words, &settings).unwrap();
+    assert_eq!(shown(&training), ["a+b"]);
+    assert!(training.exhausted);
+    settings.reserved = [b"ab".to_vec()].into();
+    assert!(train(&words, &settings).unwrap().events.is_empty());
+}
+
+#[test]
+fn refuses_what_contradicts_itself() {
+    let sentence = |words: &[(String, u64)], settings: &Options| {
+        train(words, settings).unwrap_err().to_string()
+    };
+    for threshold in [0.0, f64::NAN] {
+        assert!(sentence(&[], &options("a", 9, threshold)).contains("above 0"));
+    }
+    assert!(sentence(&[], &options("aa", 9, 0.9)).contains("twice"));
+    let mut settings = options("a", 9, 0.9);
+    assert!(sentence(&counted(&[("aaa", u64::MAX / 2)]), &settings).contains("2^64"));
+    settings.symbols = vec![0];
+    assert!(sentence(&[], &settings).contains("no symbol"));
+}
