@@ -739,6 +739,35 @@ def train_mingram(counts: Counts, options: bytes, progress: _Progress | None = N
     piece has a byte that no initial token is."""
 
 @final
+class PickyTraining:
+    """Merges that were learnt, with tokens that were taken back."""
+
+    @property
+    def events(self) -> U32Array:
+        """In order: (left, right, product) of each merge, or (token, 2^32 - 1, 2^32 - 1) of one that is taken back."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return all tokens, initial ones, products and then those that were taken back: their bytes, and where each
+        ends."""
+
+    @property
+    def present(self) -> int:
+        """How many of them were not taken back."""
+
+    @property
+    def uses(self) -> U64Array:
+        """How often each of these stands in the corpus in the end."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no pair was left that is frequent enough."""
+
+def train_picky(counts: Counts, options: bytes, progress: _Progress | None = None) -> PickyTraining:
+    """Learn merges of characters from counts of words, and take a token back once most of its occurrences have become
+    parts of another; progress in tokens. Options: ``trainers::picky::Options``. Raises ValueError if the options
+    contradict each other, or the corpus is too large."""
+
+@final
 class MaxMatchTraining:
     """Dictionaries that were learnt."""
 

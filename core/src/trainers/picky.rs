@@ -8,9 +8,9 @@
 //! it was made, so that a split costs its places and no look at the rest. Cells are never compacted: a token has as many as
 //! it has characters, and so its parts fit in.
 //!
-//! It ends: a merge makes tokens that are longer than all that it takes away or that its splits take away, so the numbers
-//! of tokens by length, the longest first, only grow in the order of dictionaries. How soon, that does not say, so a
-//! token is taken back at most [`MOST_SPLITS`] times.
+//! It ends: a merge makes tokens that are longer than all that it, and its splits, take away. So the numbers of tokens by
+//! length, those of the longest first, only grow in the order of dictionaries. How soon it ends, that does not say: so a
+//! pair is merged at most [`MOST_MERGES`] times.
 //!
 //! Complexity: an event costs its places; all together (cells x longest token), and again for each time that the tokens of
 //! a place are taken back.
@@ -35,8 +35,8 @@ use crate::text;
 /// In place of both parts of a pair: the token is taken back.
 pub const SPLIT: u32 = u32::MAX;
 
-/// How often a token may be taken back.
-pub const MOST_SPLITS: u32 = 64;
+/// How often a pair is merged at most; texts have come to single digits.
+pub const MOST_MERGES: u32 = 64;
 
 /// What and how much to learn.
 #[derive(Clone, Debug, Deserialize)]
@@ -82,8 +82,6 @@ struct Learnt {
     parents: Option<[u32; 2]>,
     /// Whether it has not been taken back.
     is_present: bool,
-    /// How often it was taken back.
-    splits: u32,
     /// Where it was made, in any order; it may stand there no more. Empty for symbols.
     places: Vec<u32>,
 }
@@ -94,7 +92,6 @@ impl Learnt {
             uses: 0,
             parents,
             is_present: parents.is_none(),
-            splits: 0,
             places: Vec::new(),
         }
     }
@@ -110,6 +107,9 @@ pub struct Trainer {
     /// How many tokens are present.
     size: usize,
     heap: Heap<Candidate>,
+    /// How often each pair was merged, by its number.
+    merged: HashMap<u32, u32, RandomState>,
+    most_merges: u32,
     events: Vec<[u32; 3]>,
 }
 
@@ -179,6 +179,8 @@ impl Trainer {
             corpus,
             learnt,
             heap,
+            merged: HashMap::default(),
+            most_merges: MOST_MERGES,
             events: Vec::new(),
         })
     }
@@ -186,7 +188,7 @@ impl Trainer {
     /// Merges and splits until the vocabulary is full; `progress` is called now and then with its size.
     ///
     /// # Errors
-    /// What `progress` gives, more than 2^31 tokens, or a token was taken back too often.
+    /// What `progress` gives, or more than 2^31 tokens.
     pub fn run(mut self, progress: &mut dyn FnMut(usize) -> Result<()>) -> Result<Training> {
         progress(self.size)?;
         let mut merges = 0_u64;
@@ -198,10 +200,10 @@ impl Trainer {
             };
             let times = self.merge(left, right)?;
             if left == right {
-                self.judge(left, 2 * times, times)?;
+                self.judge(left, 2 * times, times);
             } else {
-                self.judge(left, times, times)?;
-                self.judge(right, times, times)?;
+                self.judge(left, times, times);
+                self.judge(right, times, times);
             }
             merges += 1;
             if merges.is_multiple_of(256) {
@@ -215,13 +217,20 @@ impl Trainer {
         })
     }
 
-    /// Takes the pair that is merged next: the most frequent one, of several that of the lowest ids.
+    /// Takes the pair that is merged next: the most frequent one, of several that of the lowest ids. A pair that was merged
+    /// too often is passed over.
     fn best(&mut self) -> Option<[u32; 2]> {
         let pairs = &self.corpus.pairs;
         let minimum = self.minimum;
-        let best = self.heap.pop(&mut ByCount { pairs, minimum })?;
-        let pair = &pairs.all[best.pair as usize];
-        Some([pair.left, pair.right])
+        loop {
+            let best = self.heap.pop(&mut ByCount { pairs, minimum })?;
+            let times = self.merged.entry(best.pair).or_insert(0);
+            if *times < self.most_merges {
+                *times += 1;
+                let pair = &pairs.all[best.pair as usize];
+                return Some([pair.left, pair.right]);
+            }
+        }
     }
 
     /// Adds the pairs that may be merged, too.
@@ -254,18 +263,13 @@ impl Trainer {
     }
 
     /// Counts that a merge took away uses of a token, and takes it back if they were most of them.
-    fn judge(&mut self, token: u32, taken: u64, merged: u64) -> Result<()> {
+    fn judge(&mut self, token: u32, taken: u64, merged: u64) {
         let own = &mut self.learnt[token as usize];
         own.uses -= taken;
         let share = merged as f64 / (own.uses + merged) as f64;
         if own.parents.is_none() || share <= self.threshold {
-            return Ok(());
+            return;
         }
-        own.splits += 1;
-        ensure!(
-            own.splits <= MOST_SPLITS,
-            "a token is taken back more than {MOST_SPLITS} times: the threshold is too low for this corpus"
-        );
         own.is_present = false;
         let uses = std::mem::take(&mut own.uses);
         let mut places = std::mem::take(&mut own.places);
@@ -285,7 +289,6 @@ impl Trainer {
             offset += self.corpus.tokens.lengths[part as usize];
         }
         self.push(split.grown);
-        Ok(())
     }
 
     /// The present tokens that an absent one consists of, by the pairs that first made it and its parts.

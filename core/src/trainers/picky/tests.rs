@@ -22,8 +22,11 @@ fn options(symbols: &str, vocab_size: usize, threshold: f64) -> Options {
 }
 
 fn train(words: &[(String, u64)], options: &Options) -> Result<Training> {
-    let words = words.iter().map(|(word, count)| (word.as_bytes(), *count));
-    Trainer::new(words, options)?.run(&mut |_| Ok(()))
+    Trainer::new(as_bytes(words), options)?.run(&mut |_| Ok(()))
+}
+
+fn as_bytes(words: &[(String, u64)]) -> impl Iterator<Item = (&[u8], u64)> {
+    words.iter().map(|(word, count)| (word.as_bytes(), *count))
 }
 
 fn counted(words: &[(&str, u64)]) -> Vec<(String, u64)> {
@@ -54,6 +57,7 @@ struct Plain {
     present: Vec<String>,
     events: Vec<String>,
     splits: u32,
+    most_merges: usize,
 }
 
 impl Plain {
@@ -67,6 +71,7 @@ impl Plain {
             present: alphabet.chars().map(|each| each.to_string()).collect(),
             events: Vec::new(),
             splits: 0,
+            most_merges: usize::MAX,
         }
     }
 
@@ -91,10 +96,16 @@ impl Plain {
                 }
             }
         }
-        let (ids, _) = counts
+        let pair = |ids: &(usize, usize)| [self.ids[ids.0].clone(), self.ids[ids.1].clone()];
+        counts.retain(|ids, _| {
+            let event = pair(ids).join("+");
+            let times = self.events.iter().filter(|known| **known == event);
+            times.count() < self.most_merges
+        });
+        let best = counts
             .iter()
-            .min_by_key(|&(ids, count)| (Reverse(*count), *ids))?;
-        Some([self.ids[ids.0].clone(), self.ids[ids.1].clone()])
+            .min_by_key(|&(ids, count)| (Reverse(*count), *ids));
+        best.map(|(ids, _)| pair(ids))
     }
 
     fn rewrite(&mut self, pattern: &[String], parts: &[String]) -> u64 {
@@ -178,8 +189,13 @@ fn events_are_those_of_counting_anew() {
         let threshold = [0.3, 0.5, 0.7, 0.9, 1.0][below(&mut draw, 5)];
         let vocab_size = 5 + below(&mut draw, 30);
         let mut plain = Plain::new(&words, letters);
+        let most_merges = [1, 2, 64][below(&mut draw, 3)];
+        plain.most_merges = most_merges;
         plain.run(vocab_size, threshold);
-        let training = train(&words, &options(letters, vocab_size + 1, threshold)).unwrap();
+        let settings = options(letters, vocab_size + 1, threshold);
+        let mut trainer = Trainer::new(as_bytes(&words), &settings).unwrap();
+        trainer.most_merges = most_merges as u32;
+        let training = trainer.run(&mut |_| Ok(())).unwrap();
         assert_eq!(
             shown(&training),
             plain.events,
