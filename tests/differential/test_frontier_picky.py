@@ -69,7 +69,7 @@ def test_the_core_learns_the_recorded_events(shared, name, further):
             symbols=list(range(len(SPECIAL), len(SPECIAL) + len(alphabet))),
             vocab_size=recorded["params"]["vocab_size"],
             min_frequency=1,
-            threshold=recorded["params"]["threshold"],
+            rule={"share": recorded["params"]["threshold"]},
             reserved=[],
         ),
     )

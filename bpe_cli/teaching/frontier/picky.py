@@ -187,20 +187,25 @@ class Training:
             pair = self.best_pair()
             if pair is None or self.counts[pair] < max(1, self.min_frequency):
                 return
-            count = self.counts.pop(pair)
-            product = "".join(pair)
-            is_additional = product in self.tokens and self.tokens[product].present
-            token = self.tokens.setdefault(product, Token(len(self.tokens), parents=pair))
-            token.present = True
-            merged = self.merge(pair, product)
-            self.size += not (is_additional and self.exact)
-            token.frequency += merged
-            yield Merge(pair, count, merged)
+            merge = self.take(pair)
+            yield merge
             for part in dict.fromkeys(pair):
-                self.tokens[part].frequency -= merged * pair.count(part)
-                if self.is_hardly_used(part, merged):
+                self.tokens[part].frequency -= merge.merged * pair.count(part)
+                if self.is_hardly_used(part, merge.merged):
                     yield Split(part, self.split(part))
                     self.size -= 1
+
+    def take(self, pair: Pair) -> Merge:
+        """Merge a pair, and count what it makes."""
+        count = self.counts.pop(pair)
+        product = "".join(pair)
+        is_additional = product in self.tokens and self.tokens[product].present
+        token = self.tokens.setdefault(product, Token(len(self.tokens), parents=pair))
+        token.present = True
+        merged = self.merge(pair, product)
+        self.size += not (is_additional and self.exact)
+        token.frequency += merged
+        return Merge(pair, count, merged)
 
     def counted(self) -> dict[tuple[str, ...], int]:
         """Return the words as they are cut now, with how often each occurs."""

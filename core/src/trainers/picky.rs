@@ -14,6 +14,11 @@
 //!
 //! Complexity: an event costs its places; all together (cells x longest token), and again for each time that the tokens of
 //! a place are taken back.
+//!
+//! [`scaffold`] is another rule for which tokens go, and when.
+
+mod candidates;
+mod scaffold;
 
 use std::collections::HashSet;
 
@@ -23,14 +28,15 @@ use serde::Deserialize;
 
 use super::bpe::cells::SEPARATOR;
 use super::bpe::layout::in_order;
-use super::bpe::pairs::{Pairs, pack};
 use super::bpe::segmentation::Segmentation;
 use super::bpe::tokens::Tokens;
 use super::bpe::{Tie, Vetoes};
-use super::heap::{Heap, Order};
+use super::heap::Heap;
 use super::json;
 use crate::error::{Result, ensure, invalid};
 use crate::text;
+use candidates::{ByCount, Candidate};
+use scaffold::Scaffolds;
 
 /// In place of both parts of a pair: the token is taken back.
 pub const SPLIT: u32 = u32::MAX;
@@ -51,11 +57,21 @@ pub struct Options {
     pub vocab_size: usize,
     /// Pairs that are rarer are not merged.
     pub min_frequency: u64,
-    /// A token is taken back if a merge took a larger share of it.
-    pub threshold: f64,
+    /// Which tokens are taken back.
+    pub rule: Rule,
     /// Texts that no product has.
     #[serde(deserialize_with = "json::all_bytes")]
     pub reserved: HashSet<Vec<u8>>,
+}
+
+/// Which tokens are taken back, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// PickyBPE: at once, if a merge took a larger share of it than this.
+    Share(f64),
+    /// Scaffold-BPE: in the end, if it stands more rarely than what would have been merged next.
+    Scaffold,
 }
 
 /// What was learnt.
@@ -101,7 +117,7 @@ impl Learnt {
 pub struct Trainer {
     vocab_size: usize,
     minimum: u64,
-    threshold: f64,
+    rule: Rule,
     corpus: Segmentation,
     learnt: Vec<Learnt>,
     /// How many tokens are present.
@@ -110,6 +126,7 @@ pub struct Trainer {
     /// How often each pair was merged, by its number.
     merged: HashMap<u32, u32, RandomState>,
     most_merges: u32,
+    scaffolds: Scaffolds,
     events: Vec<[u32; 3]>,
 }
 
@@ -122,10 +139,9 @@ impl Trainer {
         words: impl Iterator<Item = (&'a [u8], u64)>,
         options: &Options,
     ) -> Result<Self> {
-        ensure!(
-            options.threshold > 0.0,
-            "the threshold is not a number above 0"
-        );
+        if let Rule::Share(threshold) = options.rule {
+            ensure!(threshold > 0.0, "the threshold is not a number above 0");
+        }
         let vetoes = Vetoes {
             reserved: options.reserved.clone(),
             ..Vetoes::default()
@@ -174,13 +190,14 @@ impl Trainer {
         Ok(Self {
             vocab_size: options.vocab_size,
             minimum,
-            threshold: options.threshold,
+            rule: options.rule,
             size: learnt.len(),
             corpus,
             learnt,
             heap,
             merged: HashMap::default(),
             most_merges: MOST_MERGES,
+            scaffolds: Scaffolds::default(),
             events: Vec::new(),
         })
     }
@@ -191,25 +208,19 @@ impl Trainer {
     /// What `progress` gives, or more than 2^31 tokens.
     pub fn run(mut self, progress: &mut dyn FnMut(usize) -> Result<()>) -> Result<Training> {
         progress(self.size)?;
-        let mut merges = 0_u64;
+        let mut steps = 0_u64;
         let mut exhausted = false;
-        while self.size < self.vocab_size {
-            let Some([left, right]) = self.best() else {
-                exhausted = true;
-                break;
+        while self.size < self.vocab_size && !exhausted {
+            exhausted = !match self.rule {
+                Rule::Share(threshold) => self.merge_and_split(threshold)?,
+                Rule::Scaffold => self.build()?,
             };
-            let times = self.merge(left, right)?;
-            if left == right {
-                self.judge(left, 2 * times, times);
-            } else {
-                self.judge(left, times, times);
-                self.judge(right, times, times);
-            }
-            merges += 1;
-            if merges.is_multiple_of(256) {
+            steps += 1;
+            if steps.is_multiple_of(256) {
                 progress(self.size)?;
             }
         }
+        self.demolish();
         progress(self.size)?;
         Ok(Training {
             exhausted,
@@ -217,18 +228,39 @@ impl Trainer {
         })
     }
 
-    /// Takes the pair that is merged next: the most frequent one, of several that of the lowest ids. A pair that was merged
-    /// too often is passed over.
+    /// Merges the next pair, and takes its parts back if it was most of them; false if there is none.
+    fn merge_and_split(&mut self, threshold: f64) -> Result<bool> {
+        let Some([left, right]) = self.best() else {
+            return Ok(false);
+        };
+        let times = self.merge(left, right)?;
+        if left == right {
+            self.judge(left, 2 * times, times, threshold);
+        } else {
+            self.judge(left, times, times, threshold);
+            self.judge(right, times, times, threshold);
+        }
+        Ok(true)
+    }
+
+    /// Takes the pair that is merged next.
     fn best(&mut self) -> Option<[u32; 2]> {
+        let best = self.first()?;
+        *self.merged.entry(best.pair).or_insert(0) += 1;
+        let pair = &self.corpus.pairs.all[best.pair as usize];
+        Some([pair.left, pair.right])
+    }
+
+    /// Takes the first pair out of the heap: the most frequent one, of several that of the lowest ids. A pair that was
+    /// merged too often is passed over.
+    fn first(&mut self) -> Option<Candidate> {
         let pairs = &self.corpus.pairs;
         let minimum = self.minimum;
         loop {
-            let best = self.heap.pop(&mut ByCount { pairs, minimum })?;
-            let times = self.merged.entry(best.pair).or_insert(0);
-            if *times < self.most_merges {
-                *times += 1;
-                let pair = &pairs.all[best.pair as usize];
-                return Some([pair.left, pair.right]);
+            let first = self.heap.pop(&mut ByCount { pairs, minimum })?;
+            let times = self.merged.get(&first.pair).copied();
+            if times.unwrap_or(0) < self.most_merges {
+                return Some(first);
             }
         }
     }
@@ -263,11 +295,11 @@ impl Trainer {
     }
 
     /// Counts that a merge took away uses of a token, and takes it back if they were most of them.
-    fn judge(&mut self, token: u32, taken: u64, merged: u64) {
+    fn judge(&mut self, token: u32, taken: u64, merged: u64, threshold: f64) {
         let own = &mut self.learnt[token as usize];
         own.uses -= taken;
         let share = merged as f64 / (own.uses + merged) as f64;
-        if own.parents.is_none() || share <= self.threshold {
+        if own.parents.is_none() || share <= threshold {
             return;
         }
         own.is_present = false;
@@ -340,42 +372,6 @@ impl Trainer {
             uses,
             exhausted: false,
         }
-    }
-}
-
-/// A pair as the heap knows it: `count` may be out of date, but is never too low.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Candidate {
-    count: u64,
-    ids: u64,
-    pair: u32,
-}
-
-/// The most frequent pair is first, of several the one with the lowest (left id, right id).
-struct ByCount<'a> {
-    pairs: &'a Pairs,
-    minimum: u64,
-}
-
-impl ByCount<'_> {
-    /// A pair with its present count, if it is frequent enough.
-    fn candidate(&self, number: u32) -> Option<Candidate> {
-        let pair = &self.pairs.all[number as usize];
-        (pair.count >= self.minimum).then_some(Candidate {
-            count: pair.count,
-            ids: pack(pair.left, pair.right),
-            pair: number,
-        })
-    }
-}
-
-impl Order<Candidate> for ByCount<'_> {
-    fn is_before(&self, a: &Candidate, b: &Candidate) -> bool {
-        (b.count, a.ids) < (a.count, b.ids)
-    }
-
-    fn update(&mut self, known: &Candidate) -> Option<Candidate> {
-        self.candidate(known.pair)
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::random::Draw;
 use crate::random::tests::{begin, below};
 
 fn options(symbols: &str, vocab_size: usize, threshold: f64) -> Options {
@@ -16,7 +17,7 @@ fn options(symbols: &str, vocab_size: usize, threshold: f64) -> Options {
         initial: [vec![Vec::new()], symbols].concat(),
         vocab_size,
         min_frequency: 1,
-        threshold,
+        rule: Rule::Share(threshold),
         reserved: HashSet::new(),
     }
 }
@@ -86,7 +87,7 @@ impl Plain {
         self.words.iter().map(of_word).sum()
     }
 
-    fn best(&self) -> Option<[String; 2]> {
+    fn best(&self) -> Option<([String; 2], u64)> {
         let mut counts = BTreeMap::new();
         for (word, count) in &self.words {
             for pair in word.windows(2) {
@@ -105,7 +106,7 @@ impl Plain {
         let best = counts
             .iter()
             .min_by_key(|&(ids, count)| (Reverse(*count), *ids));
-        best.map(|(ids, _)| pair(ids))
+        best.map(|(ids, &count)| (pair(ids), count))
     }
 
     fn rewrite(&mut self, pattern: &[String], parts: &[String]) -> u64 {
@@ -133,22 +134,64 @@ impl Plain {
         parts.flat_map(|part| self.parts(part)).collect()
     }
 
+    fn merge(&mut self, pair: &[String; 2]) -> u64 {
+        let product = pair.concat();
+        self.events.push(pair.join("+"));
+        if !self.ids.contains(&product) {
+            self.ids.push(product.clone());
+            self.first.insert(product.clone(), pair.clone());
+        }
+        if !self.present.contains(&product) {
+            self.present.push(product.clone());
+        }
+        self.rewrite(pair, &[product])
+    }
+
+    /// The scaffold that stands most often, and how often.
+    fn most_used(&self) -> (u64, String) {
+        let scaffolds = self.ids.iter().filter(|id| !self.present.contains(id));
+        let used = scaffolds.map(|token| (self.uses(token), token.clone()));
+        used.rev().max_by_key(|&(uses, _)| uses).unwrap_or_default()
+    }
+
+    fn build(&mut self, vocab_size: usize) {
+        while self.present.len() < vocab_size {
+            let next = self.best();
+            let (uses, scaffold) = self.most_used();
+            if uses > 0 && uses >= next.as_ref().map_or(0, |&(_, count)| count) {
+                self.present.push(scaffold);
+                continue;
+            }
+            let Some((pair, _)) = next else {
+                break;
+            };
+            self.merge(&pair);
+            let next = self.best().map_or(0, |(_, count)| count);
+            let next = next.max(self.most_used().0);
+            for part in &pair {
+                if part.len() > 1 && self.uses(part) < next && self.present.contains(part) {
+                    self.present.retain(|each| each != part);
+                    self.splits += 1;
+                }
+            }
+        }
+        let scaffolds = self.ids.iter().filter(|id| !self.present.contains(id));
+        let mut scaffolds: Vec<String> = scaffolds.cloned().collect();
+        scaffolds.sort_by_key(|token| Reverse(token.len()));
+        for token in scaffolds {
+            self.events.push(format!("-{token}"));
+            let parts = self.parts(&token);
+            self.rewrite(&[token], &parts);
+        }
+    }
+
     fn run(&mut self, vocab_size: usize, threshold: f64) {
         while self.present.len() < vocab_size {
-            let Some(pair) = self.best() else {
+            let Some((pair, _)) = self.best() else {
                 return;
             };
             let before = pair.clone().map(|part| self.uses(&part));
-            let product = pair.concat();
-            self.events.push(pair.join("+"));
-            if !self.ids.contains(&product) {
-                self.ids.push(product.clone());
-                self.first.insert(product.clone(), pair.clone());
-            }
-            if !self.present.contains(&product) {
-                self.present.push(product.clone());
-            }
-            let times = self.rewrite(&pair, &[product]);
+            let times = self.merge(&pair);
             let mut freed = 0;
             for (side, part) in pair
                 .iter()
@@ -171,21 +214,54 @@ impl Plain {
     }
 }
 
+fn drawn(draw: &mut Draw, letters: usize) -> Vec<(String, u64)> {
+    let word = |draw: &mut Draw| {
+        let length = 1 + below(draw, 9);
+        let letters = letters + usize::from(length == 5); // one that is no symbol
+        let letter = |_| (b'a' + below(draw, letters) as u8) as char;
+        (0..length).map(letter).collect::<String>()
+    };
+    let count = 1 + below(draw, 20);
+    (0..count)
+        .map(|_| (word(draw), 1 + below(draw, 4) as u64))
+        .collect()
+}
+
+fn check_uses(training: &Training, plain: &Plain) {
+    assert_eq!(training.present, 1 + plain.present.len());
+    for (token, &uses) in training.tokens.iter().zip(&training.uses).skip(1) {
+        assert_eq!(uses, plain.uses(std::str::from_utf8(token).unwrap()));
+    }
+}
+
+#[test]
+fn scaffolds_are_those_of_counting_anew() {
+    let mut draw = begin(21);
+    let (mut splits, mut left) = (0, 0);
+    for _ in 0..400 {
+        let letters = &"abcd"[..2 + below(&mut draw, 3)];
+        let words = drawn(&mut draw, letters.len());
+        let vocab_size = 5 + below(&mut draw, 30);
+        let mut plain = Plain::new(&words, letters);
+        plain.build(vocab_size);
+        let mut settings = options(letters, vocab_size + 1, 1.0);
+        settings.rule = Rule::Scaffold;
+        let training = train(&words, &settings).unwrap();
+        assert_eq!(shown(&training), plain.events, "{words:?} {vocab_size}");
+        check_uses(&training, &plain);
+        splits += plain.splits;
+        left += training.tokens.len() - training.present;
+    }
+    assert!(left > 100 && splits as usize > left, "{splits} {left}");
+}
+
 #[test]
 fn events_are_those_of_counting_anew() {
     let mut draw = begin(20);
     let (mut splits, mut again, mut other_ways) = (0, 0, 0);
     for _ in 0..400 {
         let letters = &"abcd"[..2 + below(&mut draw, 3)];
-        let word = |draw: &mut _| {
-            let length = 1 + below(draw, 9);
-            let letter =
-                |_| (b'a' + below(draw, letters.len() + usize::from(length == 5)) as u8) as char;
-            (0..length).map(letter).collect::<String>()
-        };
-        let words: Vec<(String, u64)> = (0..1 + below(&mut draw, 20))
-            .map(|_| (word(&mut draw), 1 + below(&mut draw, 4) as u64))
-            .collect();
+        let words = drawn(&mut draw, letters.len());
         let threshold = [0.3, 0.5, 0.7, 0.9, 1.0][below(&mut draw, 5)];
         let vocab_size = 5 + below(&mut draw, 30);
         let mut plain = Plain::new(&words, letters);
@@ -201,13 +277,7 @@ fn events_are_those_of_counting_anew() {
             plain.events,
             "{words:?} {vocab_size} {threshold}"
         );
-        let uses = training.tokens[1..training.present]
-            .iter()
-            .zip(&training.uses[1..]);
-        for (token, &uses) in uses {
-            assert_eq!(uses, plain.uses(std::str::from_utf8(token).unwrap()));
-        }
-        assert_eq!(training.present, 1 + plain.present.len());
+        check_uses(&training, &plain);
         splits += plain.splits;
         let (mut merged, mut made) = (HashSet::new(), HashSet::new());
         for merge in plain.events.iter().filter(|event| !event.starts_with('-')) {
