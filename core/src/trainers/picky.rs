@@ -140,7 +140,8 @@ impl Trainer {
         options: &Options,
     ) -> Result<Self> {
         if let Rule::Share(threshold) = options.rule {
-            ensure!(threshold > 0.0, "the threshold is not a number above 0");
+            let is_share = threshold.is_finite() && threshold > 0.0;
+            ensure!(is_share, "the threshold is not a number above 0");
         }
         let vetoes = Vetoes {
             reserved: options.reserved.clone(),
