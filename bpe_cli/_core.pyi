@@ -147,7 +147,8 @@ class Encoder:
 
         Args:
             model: JSON of ``stages.core_model``.
-            merges: u32 triples (left, right, product) in order of priority.
+            merges: u32 triples (left, right, product) in order of priority; for ``Events`` its events, as
+                ``replay_events`` takes them.
             scores: f64, one per id.
             kinds: u8, one per id: SentencePiece's types, 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused,
                 6 byte; all normal if left out.
@@ -923,6 +924,11 @@ def embedded_among(sha256: str, token_ids: list[int]) -> list[int]:
 
 def embedded_tables() -> list[str]:
     """Return the sha256 of each rank table that is laid into this module."""
+
+def replay_events(tokens: _Tokens, events: Buffer, *, byte_level: bool) -> tuple[U32Array, U32Array, U32Array]:
+    """Replay events: u32 triples (left, right, product) for a merge, or (token, 2^32 - 1, 2^32 - 1) for a split. Symbols
+    are characters, or bytes. Gives the parts of all splits (ids), where each split's end, and the ids of tokens that are
+    not there in the end. Raises ValueError at the first event that cannot be, counted from 1."""
 
 def recover_merges(blob: Buffer, ends: Buffer) -> tuple[U32Array, U32Array]:
     """Turn ranks into merges: for each token in order of id, the two parts that merging with lower ids leaves. Gives

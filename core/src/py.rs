@@ -9,6 +9,7 @@ mod counts;
 mod decoder;
 mod embedded;
 mod encoder;
+mod events;
 mod ids;
 mod json_lines;
 mod measure;
@@ -59,6 +60,8 @@ mod _core {
     use super::embedded::{embedded_among, embedded_tables, embedded_tokens, recover_merges};
     #[pymodule_export]
     use super::encoder::Encoder;
+    #[pymodule_export]
+    use super::events::replay_events;
     #[pymodule_export]
     use super::json_lines::JsonTexts;
     #[pymodule_export]
