@@ -236,7 +236,8 @@ class RecordedStep:
     """One step.
 
     Attributes:
-        kind: A ``merge`` or a ``split``; a ``round`` of joining; the ``seeds``, an ``expectation`` or a ``pruning``; a ``threshold``.
+        kind: A ``merge`` or a ``split``; a ``round`` of joining; the ``seeds``, an ``expectation`` or a ``pruning``; a
+            ``threshold``.
         number: From 1; an expectation has that of the pruning that follows. The seeds have 0.
         taken: The pair that is merged, the token that is split, the pairs that are joined, or the tokens that go.
         candidates: The best of those that could be taken, in order.

@@ -2,8 +2,8 @@
 
 PickyBPE (Chizhov et al. 2024, arXiv:2409.04599) takes a token back when a merge takes most of it, Scaffold-BPE (Lian et
 al. 2024, arXiv:2404.17808) in the end, if it stands more rarely than what would be merged next. Words are cut at
-whitespace and begin with ``▁``; symbols are characters. What is learnt is a list of events, which encoding lets happen in
-order. The textbooks are ``picky`` and ``scaffold`` in ``bpe_cli/teaching/frontier``.
+whitespace and begin with ``▁``; symbols are characters. What is learnt is a list of events, which encoding lets happen
+in order. The textbooks are ``picky`` and ``scaffold`` in ``bpe_cli/teaching/frontier``.
 
 Ids: ``unk_token`` and special tokens, characters by code point, products in the order in which they were learnt, and
 behind them the tokens that were taken back: events name these, and no text becomes them.

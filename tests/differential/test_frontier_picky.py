@@ -57,7 +57,7 @@ def test_recorded_events(shared, name):
     ("name", "further"), [("botchan-600-t0.9-ids", 0), ("shakespeare-1500-t0.6-ids", 3), ("udhr-1500-t0.7-c1-ids", 0)]
 )
 def test_the_core_learns_the_recorded_events(shared, name, further):
-    """All of them; where the code has counted a token twice, it ends with one less, for which there are further events."""
+    """All of them; where the code has counted a token twice, there are further events for the one that it lacks."""
     recorded = case(shared, "pickybpe", name)
     text = "".join(used(shared, source) for source in recorded["inputs"])
     words = words_of(text)

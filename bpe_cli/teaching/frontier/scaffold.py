@@ -2,8 +2,8 @@
 
 Source: Lian et al., "Scaffold-BPE: Enhancing Byte Pair Encoding for Large Language Models with Simple and Effective
 Scaffold Token Removal", arXiv:2404.17808. After a merge, a part of it that stands more rarely than what comes next is a
-*scaffold*: merges go on with it, and it is not in the vocabulary. What comes next is the most frequent pair, or a scaffold
-that stands more often, which is put back into the vocabulary. In the end scaffolds are split.
+*scaffold*: merges go on with it, and it is not in the vocabulary. What comes next is the most frequent pair, or a
+scaffold that stands more often, which is put back into the vocabulary. In the end scaffolds are split.
 
 Ours, where the paper says nothing: characters are never scaffolds; of equals, a scaffold is put back before a pair is
 merged; a scaffold that a merge makes in a second way is put back; a token is split as it was first made.
@@ -29,7 +29,7 @@ class Training(picky.Training):
     Merge(pair=('▁', 'p'), count=3, merged=3)
     Split(token='▁h', parts=('▁', 'h'))
 
-    ``▁h`` is left nowhere, so it is a scaffold; ``ug`` is not, as nothing else is more frequent than what is left of it.
+    ``▁h`` is left nowhere, so it is a scaffold; ``ug`` was one until nothing was more frequent than what is left of it.
     """
 
     def __init__(
