@@ -10,7 +10,6 @@ from bpe_cli import _core
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, field
 
-
 SPLIT = (1 << 32) - 1
 """What stands for the right part and for the product of an event that takes a token apart."""
 

@@ -95,7 +95,8 @@ def test_the_base_is_fine(tmp_path):
         (
             changed("model.type", "Magic"),
             't.json: model.type is "Magic", a model that is not known',
-            "known are BPE, SuffixBpe, Unigram, ScoredBpe, WordPiece, WordLevel, LongestMatch, MaxMatch, NGram",
+            "known are BPE, SuffixBpe, EventBpe, Unigram, ScoredBpe, WordPiece, WordLevel, LongestMatch, MaxMatch, "
+            "NGram",
         ),
         (
             split_by("(a"),
