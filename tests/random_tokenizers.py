@@ -79,18 +79,6 @@ KINDS = (
     "ranks", "merges", "characters", "events", "scores",
     "wordpiece", "words", "unigram", "longest", "maxmatch", "ngram",
 )  # fmt: skip
-    "ranks",
-    "merges",
-    "characters",
-    "events",
-    "scores",
-    "wordpiece",
-    "words",
-    "unigram",
-    "longest",
-    "maxmatch",
-    "ngram",
-)
 
 
 def chance(random: Random, probability: float) -> bool:
