@@ -42,7 +42,7 @@ RULES = {
     "bpe-ranks": "a piece that is a token is taken; else the neighbours that make the token of lowest rank merge",
     "bpe-merges": "the neighbours that stand first in the list of merges (rank 0) merge, again and again",
     "bpe-characters": "the neighbours that stand first in the list of merges (rank 0) merge, again and again",
-    "bpe-events": "a piece that is a token is taken; else each event of the list in turn merges a pair, or splits a token",
+    "bpe-events": "a piece that is a token may be taken; else each event of the list merges a pair or splits a token",
     "bpe-scores": "the neighbours that make the token of highest score merge, again and again",
     "wordpiece": "the longest token that begins what is left is taken; where none does, the whole piece is unknown",
     "word-level": "each piece is looked up whole",
@@ -169,8 +169,13 @@ def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[Block]:
             yield _line("", after)
         yield from _rivals(walk.steps[number - 1])
     if walk.more:
-        yield _more(walk.more, "step" if any(isinstance(step, SplitStep) for step in walk.steps) else "merge")
+        yield _more(walk.more, noun_of(walk))
     yield from _spellings(walk.ends, most)
+
+
+def noun_of(walk: MergeWalk) -> str:
+    """Return what the steps of a walk are called."""
+    return "step" if any(isinstance(step, SplitStep) for step in walk.steps) else "merge"
 
 
 def done_in(step: MergeStep | SplitStep) -> str:

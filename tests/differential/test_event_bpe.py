@@ -1,4 +1,4 @@
-"""BPE by merges and splits: the core makes what the textbook of PickyBPE makes, of recorded lists and of random ones."""
+"""BPE by merges and splits: the core does what the textbook of PickyBPE does, by recorded lists and by random ones."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_whole_piece_is_its_token_if_that_is_there():
 
 def test_merges_are_not_dropped():
     core = CoreModel(model_of({"a": 0, UNKNOWN: 1}, []))
-    with pytest.raises(ValueError, match="^no merge can be dropped here, as later events count on it$"):
+    with pytest.raises(ValueError, match="no merge can be dropped here, as later events count on it"):
         core.sample(b"a", "dropout", 0.5, 1)
-    with pytest.raises(ValueError, match="^this model gives no probabilities to draw by$"):
+    with pytest.raises(ValueError, match="this model gives no probabilities to draw by"):
         core.sample(b"a", "segmentation", 0.5, 1)

@@ -73,5 +73,5 @@ def test_splits_have_so_many_parts_together():
     rounds = array("I", (each for event in made + split for each in event)) * 17
     replay = replayed(EventBpe(vocabulary, rounds[: 16 * 42 * 3]))
     assert len(replay.parts) == 16 * ((1 << 22) - 2)
-    with pytest.raises(FormatError, match="^events 1 to 698 take tokens apart into more than 67108864 parts$"):
+    with pytest.raises(FormatError, match="events 1 to 698 take tokens apart into more than 67108864 parts"):
         replayed(EventBpe(vocabulary, rounds))
