@@ -125,9 +125,9 @@ def test_encoding_is_the_textbooks(corpora: Path) -> None:
 def test_the_order_of_words_changes_nothing() -> None:
     chance = random.Random(4)
     words = {"▁" + "".join(chance.choices("abcdé", k=chance.randint(1, 9))): chance.randint(1, 50) for _ in range(9000)}
-    one = learnt(words, vocab_size=900)
-    assert any(event.startswith("-") for event in events_of(one))
-    assert learnt(dict(reversed(words.items())), vocab_size=900) == one
+    one = learnt(words, vocab_size=900, threshold=0.3)
+    assert sum(event.startswith("-") for event in events_of(one)) > 10
+    assert learnt(dict(reversed(words.items())), vocab_size=900, threshold=0.3) == one
 
 
 def test_with_the_highest_threshold_it_is_byte_pair_encoding(corpora: Path) -> None:
@@ -135,9 +135,9 @@ def test_with_the_highest_threshold_it_is_byte_pair_encoding(corpora: Path) -> N
     tokenizer = train([text], "picky", vocab_size=600, threshold=1.0)
     plain = bpe.Options(vocab_size=600, end_of_word_suffix="", min_frequency=1, character_coverage=0.9999)
     marked = counts_of((word.encode(), count) for word, count in words_of(text).items())
-    merges = bpe.TRAINER.train(marked, plain).tokenizer.model
-    found = [(left, right) for left, right, _ in triples(model_of(tokenizer).events)]
-    assert found == list(merges.merges.pairs())
+    merges = bpe.TRAINER.train(marked, plain).tokenizer.model.merges
+    assert merges is not None
+    assert model_of(tokenizer).events == merges.triples
 
 
 # -- files and options -----------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_with_the_highest_threshold_it_is_byte_pair_encoding(corpora: Path) -> N
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tiktoken", "sentencepiece", "gguf", "subword-nmt", "vocab-merges"])
 def test_other_files_are_refused(name: str) -> None:
-    with pytest.raises(FormatError, match="cannot hold"):
+    with pytest.raises(FormatError, match=r"cannot hold|has no BPE by merges and splits"):
         formats.dump(learnt(WORDS, vocab_size=10), name)
 
 
