@@ -149,7 +149,7 @@ def describe(
     unused_count, unused_ranges = _unused({*ordinary, *special_ids, *only_decoded})
     slow = set(tokenizer.slow_patterns)
     bytes_present = {token[0] for token in ordinary.values() if len(token) == 1}
-    on_bytes = tokenizer.has_bytes
+    on_bytes = model.byte_level
     if on_bytes:  # a byte is what text is spelt with even if it is a special token besides
         bytes_present |= {tokenizer.token_bytes(token_id)[0] for token_id in tokenizer.withheld.spelling}
     listed = model.kind in ("bpe-merges", "bpe-characters", "bpe-events")
