@@ -14,6 +14,7 @@ mod ids;
 mod json_lines;
 mod measure;
 mod numbers;
+mod picky;
 mod progress;
 mod split;
 mod stages;
@@ -74,14 +75,16 @@ mod _core {
         write_rows,
     };
     #[pymodule_export]
+    use super::picky::{PickyTraining, train_picky};
+    #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
     #[pymodule_export]
     use super::stages::Stages;
     #[pymodule_export]
     use super::train::{
-        BpeTraining, MaxMatchTraining, MinGramTraining, PickyTraining, UnigramTraining, resume_bpe,
-        train_bpe, train_by_likelihood, train_max_match, train_mingram, train_parity, train_picky,
-        train_scored_pairs, train_superwords, train_top_down, train_unigram,
+        BpeTraining, MaxMatchTraining, MinGramTraining, UnigramTraining, resume_bpe, train_bpe,
+        train_by_likelihood, train_max_match, train_mingram, train_parity, train_scored_pairs,
+        train_superwords, train_top_down, train_unigram,
     };
     #[pymodule_export]
     use super::written::{WrittenMerges, WrittenTables, is_plain_json};

@@ -72,7 +72,8 @@ class Training(picky.Training):
             for part in pair:
                 self.tokens[part].frequency -= merge.merged
             yield merge
-            limit = max([*self.allowed().values(), *map(self.frequency, self.scaffolds())], default=0)
+            pairs = (count for count in self.allowed().values() if count >= least)
+            limit = max([*pairs, *map(self.frequency, self.scaffolds())], default=0)
             for part in dict.fromkeys(pair):
                 if len(part) > 1 and self.tokens[part].present and self.frequency(part) < limit:
                     self.tokens[part].present = False
