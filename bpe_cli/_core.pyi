@@ -934,7 +934,7 @@ def embedded_tables() -> list[str]:
 def replay_events(tokens: _Tokens, events: Buffer, *, byte_level: bool) -> tuple[U32Array, U32Array, U32Array]:
     """Replay events: u32 triples (left, right, product) for a merge, or (token, 2^32 - 1, 2^32 - 1) for a split.
     Symbols are characters, or bytes. Gives the parts of all splits (ids), where each split's end, and the ids of
-    tokens that are not there in the end. Raises ValueError at the first event that cannot be, counted from 1."""
+    tokens that are split at last. Raises ValueError at the first event that cannot be, counted from 1."""
 
 def recover_merges(blob: Buffer, ends: Buffer) -> tuple[U32Array, U32Array]:
     """Turn ranks into merges: for each token in order of id, the two parts that merging with lower ids leaves. Gives

@@ -1,4 +1,4 @@
-"""What a list of merges and splits says of the tokens: the parts of each split, and what is not there in the end."""
+"""What a list of merges and splits says of the tokens: the parts of each split, and what is split for good."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Replay(NamedTuple):
     Attributes:
         parts: What tokens become by splits, one after the other (u32).
         ends: Where the parts of each split end.
-        removed: The tokens that no text becomes: what no event makes, or what is split and not made again.
+        removed: The tokens that no text becomes: what is split and not made again.
     """
 
     parts: memoryview

@@ -147,7 +147,7 @@ class EventBpe(AnyModel):
         unk_id: The token for a symbol that has none; None leaves out a character, and makes a byte an error.
         fuse_unk: Whether neighbouring unknown symbols become one token.
         byte_level: Whether symbols are bytes, instead of characters.
-        ignore_merges: Whether a piece that is a token, and there in the end, becomes that token without any event.
+        ignore_merges: Whether a piece that is a token, and not split for good, becomes that token without any event.
     """
 
     vocabulary: Vocabulary

@@ -11,7 +11,7 @@ import pytest
 from bpe_cli.stages import EventBpe
 from bpe_cli.stages.events import SPLIT, replayed
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching.frontier.picky import SPECIAL, UNKNOWN, WORD_START, Encoder, Event, Merge, Split
+from bpe_cli.teaching.frontier.picky import UNKNOWN, WORD_START, Encoder, Event, Merge, Split
 from tests.core_model import CoreModel
 from tests.differential.frontier import case, texts
 from tests.differential.test_frontier_picky import CASES
@@ -46,7 +46,7 @@ def test_recorded_encodings(shared, name):
     found = [tuple(names[each] for each in replay.parts_of(number)) for number in range(len(replay.ends))]
     assert found == [event.parts for event in splits]
     absent = {token_id for token_id, _, _, present, *_ in recorded["tokens"] if not present}
-    assert replay.removed == absent | {ids[each] for each in SPECIAL}
+    assert replay.removed == absent
     core = CoreModel(model)
     given = texts(shared)
     for text_name, expected in recorded["encodings"].items():

@@ -32,7 +32,7 @@ pub struct Settings {
     pub fuse_unk: bool,
     /// Whether symbols are bytes, instead of characters.
     pub byte_level: bool,
-    /// Whether a piece that is a token is taken as it is.
+    /// Whether a piece that is a token is taken as it is, unless the events take that apart at last.
     pub ignore_merges: bool,
 }
 
@@ -93,15 +93,15 @@ impl Events {
         (self.history.parts.items(), self.history.parts.ends())
     }
 
-    /// The ids of tokens that no text becomes: what was never made, or taken apart at last.
+    /// The ids of tokens that no text becomes, as they are taken apart at last.
     #[cfg(feature = "python")]
     #[must_use]
     pub fn removed(&self) -> Vec<u32> {
-        let absent = |id: &u32| self.history.absent[*id as usize];
+        let removed = |id: &u32| self.history.removed[*id as usize];
         self.tokens
             .iter()
             .map(|(id, _)| id)
-            .filter(absent)
+            .filter(removed)
             .collect()
     }
 
@@ -241,7 +241,7 @@ impl Events {
         );
         if self.settings.ignore_merges
             && let Some(id) = self.pieces.get(piece, &self.tokens)
-            && !self.history.absent[id as usize]
+            && !self.history.removed[id as usize]
         {
             out.reserve(1)?;
             let end = piece.len() as u32;

@@ -77,8 +77,8 @@ pub struct History {
     pub parts: Lists,
     /// By id, how many symbols a token is made of.
     pub widths: Vec<u32>,
-    /// By id, whether there is no such token in the end.
-    pub absent: Vec<bool>,
+    /// By id, whether a token is taken apart, and not made again.
+    pub removed: Vec<bool>,
 }
 
 impl History {
@@ -99,7 +99,6 @@ impl History {
             false => characters(tokens.get(id)).count() as u32,
         };
         let widths: Vec<u32> = (0..tokens.len() as u32).map(width).collect();
-        let mut absent: Vec<bool> = widths.iter().map(|&width| width != 1).collect();
         check(tokens, &widths, events)?;
         let merges = || numbered(events).filter(|(_, event)| event[1] != SPLIT);
         let mut pairs: Vec<[u32; 2]> = merges()
@@ -124,14 +123,14 @@ impl History {
         }
         let splits = numbered(events).filter(|(_, event)| event[1] == SPLIT);
         let splitting = Lists::group(tokens.len(), splits.map(|(at, event)| (event[0], at)));
-        let parts = presence(events, &widths, &mut absent)?;
+        let (parts, removed) = presence(events, &widths)?;
         Ok(Self {
             pairs: table,
             merging,
             splitting,
             parts,
             widths,
-            absent,
+            removed,
         })
     }
 
@@ -195,8 +194,11 @@ fn check(tokens: &TokenTable<'_>, widths: &[u32], events: &[[u32; 3]]) -> Result
     Ok(())
 }
 
-/// Goes through the events, with the tokens that are absent at each, and gives the parts of each split.
-fn presence(events: &mut [[u32; 3]], widths: &[u32], absent: &mut [bool]) -> Result<Lists> {
+/// Goes through the events, with the tokens that are absent at each, and gives the parts of each split, and what is
+/// taken apart in the end.
+fn presence(events: &mut [[u32; 3]], widths: &[u32]) -> Result<(Lists, Vec<bool>)> {
+    let mut absent: Vec<bool> = widths.iter().map(|&width| width != 1).collect();
+    let mut removed = vec![false; widths.len()];
     let mut first = vec![[NONE; 2]; widths.len()];
     let mut parts = Lists::default();
     let mut waiting = Vec::new();
@@ -211,6 +213,7 @@ fn presence(events: &mut [[u32; 3]], widths: &[u32], absent: &mut [bool]) -> Res
                 ));
             }
             absent[product as usize] = false;
+            removed[product as usize] = false;
             let first = &mut first[product as usize];
             if first[0] == NONE {
                 *first = [left, right];
@@ -226,6 +229,7 @@ fn presence(events: &mut [[u32; 3]], widths: &[u32], absent: &mut [bool]) -> Res
             "event {number} takes id {left} apart, which no event has made"
         );
         absent[left as usize] = true;
+        removed[left as usize] = true;
         event[2] = parts.ends.len() as u32;
         waiting.push(left);
         while let Some(id) = waiting.pop() {
@@ -242,5 +246,5 @@ fn presence(events: &mut [[u32; 3]], widths: &[u32], absent: &mut [bool]) -> Res
         );
         parts.close();
     }
-    Ok(parts)
+    Ok((parts, removed))
 }
