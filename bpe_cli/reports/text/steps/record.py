@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpe_cli.errors import InputError
 from bpe_cli.reports.text.steps import Row, Steps, StepToken, TagWalk, TooMuch, Walk
+from bpe_cli.reports.text.steps.events import ByEvents
 from bpe_cli.reports.text.steps.lattice import OverLattice
 from bpe_cli.reports.text.steps.matching import FromLeft, NGrams, WholePieces, WordPieces, from_left_or_anywhere
 from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCharacters
@@ -27,6 +28,7 @@ WALKERS = {
     "bpe-ranks": ByRanks,
     "bpe-merges": ByList,
     "bpe-characters": OverCharacters,
+    "bpe-events": ByEvents,
     "bpe-scores": ByScores,
     "wordpiece": WordPieces,
     "word-level": WholePieces,
