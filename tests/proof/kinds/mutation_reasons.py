@@ -2,5 +2,21 @@
 
 from __future__ import annotations
 
-REASONS: dict[tuple[str, str], str] = {}
+ASKED_SOONER = "only how soon a cut is sought again: that costs time, and changes no cut"
+SIZE = "how many go into the core at once"
+
+REASONS: dict[tuple[str, str], str] = {
+    (
+        "bpe_cli/sinks/sidecar.py", "if len(inputs) <= _FEW:: len(inputs) <= _FEW -> len(inputs) < _FEW",
+    ): "both libraries write the same bytes: one is there already, the other is faster for many",
+    (
+        "bpe_cli/support/blocks.py", "most = last + longest + _LONGEST_MARK: last + longest -> last - longest",
+    ): ASKED_SOONER,
+    (
+        "bpe_cli/support/json_files.py", "_LARGEST = 1 << 30: 1 -> 2",
+    ): "a file of a gigabyte would be needed",
+    (
+        "bpe_cli/trainers/counts.py", "for batch in _batched(items, 1 << 16):: 16 -> 17",
+    ): SIZE,
+}  # fmt: skip
 """(Module, change) -> why nothing is another then."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 
@@ -64,7 +65,7 @@ class Mutant:
     Attributes:
         path: The module's, from the checkout.
         line: Where the change is.
-        change: What stood there and what stands there now.
+        change: The line, what of it stood there and what stands there now.
         source: The whole module.
     """
 
@@ -100,9 +101,9 @@ def changes_of(node: ast.AST) -> Iterator[str]:
 
 
 def parts_of(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what runs in a module: without annotations, and without texts with values in them, which are for people."""
+    """Yield what runs: no annotations, decorators (of data classes) and texts with values in them (for people)."""
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns"):
+        if name in ("annotation", "returns", "decorator_list"):
             continue
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, ast.AST) and not isinstance(part, ast.JoinedStr) and not for_types(part):
@@ -119,18 +120,17 @@ def for_types(node: ast.AST) -> bool:
 def mutants_of(path: str) -> list[Mutant]:
     """Return all mutants of a module."""
     source = (ROOT / path).read_bytes()
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    lines = source.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, lines))]
     found = []
     for node in parts_of(ast.parse(source)):
         for other in changes_of(node):
             begin = starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
             end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
-            shown = " ".join(source[begin:end].decode().split())
+            line, shown = (" ".join(text.decode().split()) for text in (lines[node.lineno - 1], source[begin:end]))  # type: ignore[attr-defined]
             put = other if isinstance(node, ast.stmt) else f"({other})"
             changed = source[:begin] + put.encode() + source[end:]
-            found.append(Mutant(path, node.lineno, f"{shown} -> {other}", changed))  # type: ignore[attr-defined]
+            found.append(Mutant(path, node.lineno, f"{line}: {shown} -> {other}", changed))  # type: ignore[attr-defined]
     return found
 
 

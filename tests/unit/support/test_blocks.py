@@ -139,3 +139,21 @@ def test_a_text_is_refused_as_soon_as_a_stretch_of_it_is_too_long(text, cuts):
 def test_what_is_held_is_counted_from_the_last_safe_place():
     blocks = (Block(b"a bcd", array("Q", [5]), continued=n > 0, unfinished=n < 9) for n in range(10))
     assert sum(len(block.data) for block in settle(blocks, after_blank, 5)) == 50
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_document_that_is_held_ends_where_it_ends(at):
+    """The next begins in the block in which it ends, and goes on in another."""
+    blocks = [
+        Block(b"aaaa", array("Q", [4]), unfinished=True),
+        Block(b"bcc", array("Q", [1, 3]), continued=True, unfinished=True),
+        Block(b"cd", array("Q", [1, 2]), continued=True),
+    ]
+    documents: list[bytes] = []
+    for block in settle(blocks, lambda text: min(at, len(text))):
+        for number, part in enumerate(block.documents()):
+            if number == 0 and block.continued:
+                documents[-1] += bytes(part)
+            else:
+                documents.append(bytes(part))
+    assert documents == [b"aaaab", b"ccc", b"d"]
