@@ -22,6 +22,7 @@ SHARED = "needs ../shared (real tokenizers and reference results), which is not 
 NO_TERMINAL = "needs a pseudo-terminal, which Windows has not"
 NO_SITE = "needs zensical, which make site installs"
 NO_TRAP = "needs a processor that traps CPUID, and a C compiler"
+NO_SEAL = "needs unshare, and the right to mount: nothing but a folder may be written to"
 NO_LIMITS = "needs limits on a process (resource), which Windows has not"
 NO_FAILING_CALLS = "needs Linux and a C compiler, to let calls to the system fail"
 
@@ -44,6 +45,7 @@ ALLOWED = {
     NO_SITE: "a generator of pages that nothing else needs; the workflow `site` runs make site",
     NO_TRAP: "the benchmark's rows of lesser machines; the core's own tests try every kind of instructions",
     NO_TERMINAL: "one of the system's other programs would be tested",
+    NO_SEAL: "mutants of the program are tried by make proof, where they can do no harm",
     NO_LIMITS: "how little memory is enough, and what happens without, is the same everywhere",
     NO_FAILING_CALLS: "other tests let the same steps fail within Python",
     **dict.fromkeys(
