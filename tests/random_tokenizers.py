@@ -21,6 +21,7 @@ from bpe_cli.stages import (
     CharacterBpe,
     Digits,
     Fuse,
+    GreedyCover,
     LongestMatch,
     Lowercase,
     MaxMatch,
@@ -73,7 +74,19 @@ SCORES = (
     -1234567.0,
 )
 SPECIALS = ("<s>", "</s>", "<unk>", "<pad>", "[UNK]", "[CLS]", "<|x|>", "a b", "ab", "é", "<0x41>", "▁<x>", "#")
-KINDS = ("ranks", "merges", "characters", "scores", "wordpiece", "words", "unigram", "longest", "maxmatch", "ngram")
+KINDS = (
+    "ranks",
+    "merges",
+    "characters",
+    "scores",
+    "wordpiece",
+    "words",
+    "unigram",
+    "longest",
+    "maxmatch",
+    "cover",
+    "ngram",
+)
 
 
 def chance(random: Random, probability: float) -> bool:
@@ -269,6 +282,7 @@ def of_words(random: Random, kind: str) -> Tokenizer:
         "words": lambda: WordLevel(vocabulary, maybe, fuse_unk=chance(random, 0.2)),
         "longest": lambda: LongestMatch(vocabulary, chance(random, 0.5), maybe, random.choice(("", "</w>"))),
         "maxmatch": lambda: MaxMatch(vocabulary, maybe),
+        "cover": lambda: GreedyCover(vocabulary, maybe),
         "ngram": lambda: NGram(vocabulary, random.randint(1, 3), maybe),
     }
     return staged(random, make[kind](), ids)

@@ -56,6 +56,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "input_sentence_size": (1,),
     "max_input_chars_per_word": (4,),
     "rounds": (1, 2),
+    "min_word_count": (2, 3),
     "overshoot": (1.0, 3.0),
     "delta": (0.0, 0.1),
     "lines_per_word": (0.5, 1),

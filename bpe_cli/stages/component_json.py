@@ -83,6 +83,7 @@ _CORE_MODELS = {
     "unigram": "Unigram",
     "longest-match": "LongestMatch",
     "max-match": "MaxMatch",
+    "greedy-cover": "GreedyCover",
     "n-gram": "NGram",
 }
 _TABLES = {"vocabulary", "merges", "scores", "frequencies", "kinds", "kind"}

@@ -250,6 +250,22 @@ class MaxMatch(AnyModel):
 
 
 @dataclass(frozen=True, slots=True)
+class GreedyCover(AnyModel):
+    """Lay tokens over a piece in the order of their ids, each where it cuts none that lies there; else characters.
+
+    The encoder of GreedTok (Lim, Choo and Lauw, arXiv:2501.06246). A token may be laid over others.
+
+    Attributes:
+        vocabulary: Characters and tokens by id.
+        unk_id: The token for a character that has none; None makes such a one an error.
+    """
+
+    vocabulary: Vocabulary
+    unk_id: int | None = None
+    kind: Literal["greedy-cover"] = "greedy-cover"
+
+
+@dataclass(frozen=True, slots=True)
 class NGram(AnyModel):
     """Take every ``n`` neighbouring characters, each n-gram beginning one character after the last.
 
@@ -268,7 +284,17 @@ class NGram(AnyModel):
 
 
 Model = (
-    RankBpe | MergeBpe | CharacterBpe | ScoredBpe | WordPiece | WordLevel | Unigram | LongestMatch | MaxMatch | NGram
+    RankBpe
+    | MergeBpe
+    | CharacterBpe
+    | ScoredBpe
+    | WordPiece
+    | WordLevel
+    | Unigram
+    | LongestMatch
+    | MaxMatch
+    | GreedyCover
+    | NGram
 )
 
 ALGORITHMS = {
@@ -281,6 +307,7 @@ ALGORITHMS = {
     "unigram": "unigram language model",
     "longest-match": "longest match",
     "max-match": "forward maximum matching",
+    "greedy-cover": "greedy cover",
     "n-gram": "overlapping n-grams",
 }
 """What a model's kind is called."""

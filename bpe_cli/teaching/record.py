@@ -12,12 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 from bpe_cli.teaching import bpe, unigram, wordpiece
+from bpe_cli.teaching.frontier.greedy_cover import Cover
 from bpe_cli.teaching.maxmatch import Round, learn
 from bpe_cli.teaching.steps import (
     ByteIds,
     Candidate,
     Change,
     Counted,
+    Covering,
     Entry,
     Estimation,
     Joining,
@@ -72,6 +74,9 @@ def record(steps: Steps, most: int | None = 10) -> Record:
         case UseCounts():
             numbered = _numbered(NumberedPieces(steps.tokens, list(steps.tokens), steps.reserved))
             return Record("estimation", _sorted(steps.words), _used(steps, most), vocabulary=numbered)
+        case Covering():
+            words_at_first = _pieces(steps.cover)
+            return Record("cover", _counted(words_at_first), _placed(steps, most), _in_use(words_at_first))
     return Record("merges", _counted(steps.words), _merges(steps, most), _in_use(steps.words), tie=steps.tie)
 
 
@@ -129,6 +134,52 @@ def _merges(training: bpe.Training[Any], most: int | None) -> Iterator[RecordedS
         )  # fmt: skip
         ids.setdefault(step.product, step.token_id)
         words = step.words
+
+
+def _placed(covering: Covering, most: int | None) -> Iterator[RecordedStep]:
+    """Yield the tokens that are placed."""
+    cover = covering.cover
+    before = _pieces(cover)
+    for number in range(1, covering.tokens + 1):
+        best = cover.best()
+        if best is None:
+            return
+        first, *others = (
+            Candidate((token,), token, score, taken=token == best.token)
+            for token, score in (cover.ranked() if most != 0 else [(best.token, best.score)])
+        )
+        tied = sum(1 for score in cover.scores.values() if score == best.score) - 1
+        count = sum(1 for score in cover.scores.values() if score)
+        cover.place(best.token)
+        after = _pieces(cover)
+        changes = (
+            Change(_parts_of(new, old), new, times)
+            for (old, times), new in zip(before.items(), after, strict=True)
+            if old != new
+        )
+        in_use, earlier = _in_use(after), _in_use(before)
+        yield RecordedStep(
+            "placement", number, (first,), _best(first, others, tied, most), count, tied, tuple(changes), in_use,
+            len(in_use), len(in_use) - len(earlier), covering.first_id + number - 1,
+        )  # fmt: skip
+        before = after
+
+
+def _pieces(cover: Cover) -> dict[tuple[bytes, ...], int]:
+    """Return the words as the pieces that they are, with their counts."""
+    return {cover.pieces(number): count for number, count in enumerate(cover.counts)}
+
+
+def _parts_of(pieces: Sequence[bytes], smaller: Sequence[bytes]) -> tuple[tuple[bytes, ...], ...]:
+    """Return which of the smaller pieces each piece was made of."""
+    waiting = iter(smaller)
+    found = []
+    for piece in pieces:
+        parts = [next(waiting)]
+        while sum(map(len, parts)) < len(piece):
+            parts.append(next(waiting))
+        found.append(tuple(parts))
+    return tuple(found)
 
 
 def _by_score(training: wordpiece.Training, most: int | None) -> Iterator[RecordedStep]:

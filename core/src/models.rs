@@ -5,6 +5,7 @@ pub mod bpe;
 pub mod build;
 pub mod character_pairs;
 pub mod found;
+pub mod greedy_cover;
 pub mod longest_match;
 pub mod max_match;
 pub mod merging;

@@ -76,9 +76,9 @@ mod _core {
     use super::stages::Stages;
     #[pymodule_export]
     use super::train::{
-        BpeTraining, MaxMatchTraining, MinGramTraining, UnigramTraining, resume_bpe, train_bpe,
-        train_by_likelihood, train_max_match, train_mingram, train_parity, train_scored_pairs,
-        train_superwords, train_top_down, train_unigram,
+        BpeTraining, GreedTokTraining, MaxMatchTraining, MinGramTraining, UnigramTraining,
+        resume_bpe, train_bpe, train_by_likelihood, train_greedtok, train_max_match, train_mingram,
+        train_parity, train_scored_pairs, train_superwords, train_top_down, train_unigram,
     };
     #[pymodule_export]
     use super::written::{WrittenMerges, WrittenTables, is_plain_json};

@@ -19,6 +19,9 @@ BASE = {
 IDS = "ids are integers from 0 to 4,294,967,295"
 STAGES = ("pre_tokenizer", "post_processor", "decoder", "model")
 SPLIT = "t.json: pre_tokenizer.pretokenizers[0].pattern"
+KNOWN_MODELS = (
+    "known are BPE, SuffixBpe, Unigram, ScoredBpe, WordPiece, WordLevel, LongestMatch, MaxMatch, GreedyCover, NGram"
+)
 SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: `bpe train --help --all`"
 FORMATS = f"formats are {', '.join(formats.FORMATS)}"
 
@@ -95,7 +98,7 @@ def test_the_base_is_fine(tmp_path):
         (
             changed("model.type", "Magic"),
             't.json: model.type is "Magic", a model that is not known',
-            "known are BPE, SuffixBpe, Unigram, ScoredBpe, WordPiece, WordLevel, LongestMatch, MaxMatch, NGram",
+            KNOWN_MODELS,
         ),
         (
             split_by("(a"),

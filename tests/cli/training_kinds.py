@@ -23,6 +23,7 @@ KINDS = {
     "unigram textbook": ("-a", "unigram", "--set", "rule=textbook", "-s", "56"),
     "unigram sentencepiece": ("-a", "unigram", "--compat", "sentencepiece", "-s", "40"),
     "mingram": ("-a", "mingram", "-s", "290"),
+    "greedtok": ("-a", "greedtok", "-s", "290"),
     "char": ("-a", "char"),
     "char sentencepiece": ("-a", "char", *SENTENCEPIECE),
     "word": ("-a", "word"),

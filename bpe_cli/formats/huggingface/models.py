@@ -1,7 +1,8 @@
 """Read and write the models of a ``tokenizer.json`` whose tokens are text: all but byte-level BPE.
 
 Models that Hugging Face's library does not have are written in the same layout, with a ``type`` of
-their own, which that library refuses: ``SuffixBpe``, ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``, ``NGram``.
+their own, which that library refuses: ``SuffixBpe``, ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``, ``GreedyCover``,
+``NGram``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
+    GreedyCover,
     LongestMatch,
     MaxMatch,
     Model,
@@ -169,6 +171,7 @@ OF_TEXTS = {
         "left_to_right", "end_of_word_suffix", "separate_suffix", "continuing_subword_prefix", "frequencies",
     ),
     "MaxMatch": (),
+    "GreedyCover": (),
     "NGram": ("n",),
 }  # fmt: skip
 """Models whose vocabulary is an object of text -> id, with the fields that each has of its own."""
@@ -201,6 +204,8 @@ def _read_of_texts(name: str, node: Node, ids: Mapping[str, int], vocabulary: Vo
         )
     if name == "MaxMatch":
         return MaxMatch(vocabulary, _unk_id(node, ids))
+    if name == "GreedyCover":
+        return GreedyCover(vocabulary, _unk_id(node, ids))
     n = node.get("n").integer(below=LONGEST_NGRAM + 1)
     if n < 1:
         raise node.get("n").error("must be 1 or more")
@@ -317,7 +322,7 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
             content["frequencies"] = [int(count) for count in model.frequencies]
     elif isinstance(model, NGram):
         content["n"] = model.n
-    elif not isinstance(model, MaxMatch):
+    elif not isinstance(model, (MaxMatch, GreedyCover)):
         raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
     return content | {"vocab": vocab}
 

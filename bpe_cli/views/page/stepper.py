@@ -138,6 +138,10 @@ class _Writer:
             pair = " + ".join(symbol(part, "pair") for part in taken.parts)
             value = worth(taken) if taken.score is not None else count(taken.count or 0, "time")
             return f"Step {step.number}: {pair} → {symbol(taken.product, 'made')} <small>{escape(value)}</small>"
+        if step.kind == "placement":
+            (taken,) = step.taken
+            fewer = f"{count(taken.count or 0, 'piece')} fewer"
+            return f"Step {step.number}: {symbol(taken.product, 'made')} <small>{fewer}</small>"
         if step.kind == "round":
             return f"Round {step.number} <small>joined where the count is above {step.threshold:g}</small>"
         if step.kind == "threshold":
@@ -159,7 +163,8 @@ class _Writer:
         yield "</div></div>\n"
         size = count(step.size, "token")
         change = "" if step.size_change is None or step.kind == "seeds" else f" ({step.size_change:+d})"
-        yield from self._left(f"{size} in use{change}" if step.kind == "merge" else f"{size}{change}", step.tokens)
+        in_use = " in use" if step.kind in ("merge", "placement") else ""
+        yield from self._left(f"{size}{in_use}{change}", step.tokens)
 
     def _changes(self, step: RecordedStep) -> Iterator[str]:
         if not step.changes:

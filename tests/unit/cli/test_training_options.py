@@ -152,6 +152,7 @@ def test_compat_is_read_from_the_options():
         "wordpiece": ("hf", "tensorflow", "course"),
         "unigram": ("sentencepiece", "course"),
         "mingram": (),
+        "greedtok": (),
         "char": ("sentencepiece",),
         "word": ("sentencepiece",),
         "ngram": (),

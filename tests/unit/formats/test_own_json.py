@@ -13,6 +13,7 @@ from bpe_cli.formats.huggingface import own_json
 from bpe_cli.stages import (
     CharacterBpe,
     Charsmap,
+    GreedyCover,
     LongestMatch,
     MaxMatch,
     NGram,
@@ -41,6 +42,7 @@ OWN = {
         frequencies=array("d", range(WORDS.size)),
     ),
     "max match": MaxMatch(WORDS, unk_id=0),
+    "greedy cover": GreedyCover(WORDS, unk_id=0),
     "n-gram": NGram(WORDS, 2, unk_id=0),
     "form 0.1": CharacterBpe(
         WORDS, Merges.from_pairs([(1, 2, 3)]), unk_id=0, end_of_word_suffix="</w>", separate_suffix=True
