@@ -153,7 +153,7 @@ def _placed(covering: Covering, most: int | None) -> Iterator[RecordedStep]:
         cover.place(best.token)
         after = _pieces(cover)
         changes = (
-            Change(_parts_of(new, old), new, times)
+            Change(_parts_of(old, new), new, times)
             for (old, times), new in zip(before.items(), after, strict=True)
             if old != new
         )
@@ -168,18 +168,6 @@ def _placed(covering: Covering, most: int | None) -> Iterator[RecordedStep]:
 def _pieces(cover: Cover) -> dict[tuple[bytes, ...], int]:
     """Return the words as the pieces that they are, with their counts."""
     return {cover.pieces(number): count for number, count in enumerate(cover.counts)}
-
-
-def _parts_of(pieces: Sequence[bytes], smaller: Sequence[bytes]) -> tuple[tuple[bytes, ...], ...]:
-    """Return which of the smaller pieces each piece was made of."""
-    waiting = iter(smaller)
-    found = []
-    for piece in pieces:
-        parts = [next(waiting)]
-        while sum(map(len, parts)) < len(piece):
-            parts.append(next(waiting))
-        found.append(tuple(parts))
-    return tuple(found)
 
 
 def _by_score(training: wordpiece.Training, most: int | None) -> Iterator[RecordedStep]:
@@ -228,8 +216,8 @@ def _of_round(each: Round, joined: set[Symbol]) -> tuple[Candidate, ...]:
     return tuple(Candidate((word,), word, count, taken=word in joined) for word, count in each.words)
 
 
-def _parts_of(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the words that each word of a line was joined from."""
+def _parts_of(before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[tuple[Symbol, ...], ...]:
+    """Return the words that each word of a line was joined from, or the pieces that each piece covers."""
     left = iter(before)
     found = []
     for word in after:

@@ -326,7 +326,7 @@ mod tests {
     fn characters_are_not_cut() {
         // The first bytes of a character are no beginning of it; of the two tokens, one ends inside a character.
         let model = GreedyCover::new(
-            TokenTable::of(&["a".as_bytes(), "aé".as_bytes(), b"a\xc3"]).unwrap(),
+            TokenTable::of(["a".as_bytes(), "aé".as_bytes(), b"a\xc3"]).unwrap(),
             Some(9),
         )
         .unwrap();

@@ -22,6 +22,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::heap::{Heap, Order};
+use super::json;
 use crate::error::{Error, Result, ensure};
 use substrings::{SHORTEST, Substrings};
 
@@ -36,6 +37,7 @@ pub struct Options {
     /// Words that are rarer are left out.
     pub min_word_count: u64,
     /// What is not chosen.
+    #[serde(deserialize_with = "json::all_bytes")]
     pub reserved: Vec<Vec<u8>>,
     /// Bytes of memory that may be used.
     pub max_memory: u64,
@@ -168,8 +170,18 @@ impl Order<Candidate> for Scores {
     }
 }
 
-/// A candidate that overlaps itself, at one of its places, with what it saves in a word.
-struct Overlapping {
+/// Whether two places of a candidate in some word overlap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Overlap {
+    Never,
+    Somewhere,
+    /// It does, and it is noted that it has to be counted anew.
+    Noted,
+}
+
+/// A candidate at a place, and what it saves: there, or in the whole word.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
     number: u32,
     place: usize,
     length: usize,
@@ -183,8 +195,8 @@ struct Cover {
     /// By place in the words, and one for their end: whether it lies inside a token.
     closed: Vec<bool>,
     scores: Scores,
-    /// By candidate: whether two of its places in some word overlap.
-    overlaps: Vec<bool>,
+    /// By candidate.
+    overlaps: Vec<Overlap>,
     queue: Heap<Candidate>,
 }
 
@@ -196,7 +208,7 @@ impl Cover {
         report: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<Self> {
         let mut scores = vec![0; words.count];
-        let mut overlaps = vec![false; words.count];
+        let mut overlaps = vec![Overlap::Never; words.count];
         let mut ends = vec![0_u32; words.count];
         for (number, count) in counts.iter().enumerate() {
             for start in words.word(number) {
@@ -207,7 +219,7 @@ impl Cover {
                 for length in (SHORTEST..=words.reach(start)).rev() {
                     let candidate = beginnings.of_length(length) as usize;
                     if ends[candidate] as usize > start {
-                        overlaps[candidate] = true;
+                        overlaps[candidate] = Overlap::Somewhere;
                     } else {
                         scores[candidate] += count * (length as u64 - 1);
                         ends[candidate] = (start + length) as u32;
@@ -262,73 +274,59 @@ impl Cover {
             words,
             counts,
             closed,
-            scores: Scores(scores),
+            scores,
             overlaps,
-            ..
+            queue,
         } = self;
         let count = counts[number];
-        let mut overlapping: Vec<Overlapping> = Vec::new();
-        around(
-            words,
-            closed,
-            word,
-            places,
-            length,
-            |candidate, saved, place, length| match overlaps[candidate as usize] {
-                false => scores[candidate as usize] -= count * saved,
-                true => overlapping.push(Overlapping {
-                    number: candidate,
-                    place,
-                    length,
-                    saved: 0,
-                }),
-            },
-        );
-        overlapping.sort_unstable_by_key(|candidate| candidate.number);
-        overlapping.dedup_by_key(|candidate| candidate.number);
-        for candidate in &mut overlapping {
-            candidate.saved = saved_in(words, closed, word, candidate);
+        let mut anew: Vec<Spot> = Vec::new();
+        around(words, closed, word, places, length, |spot| {
+            let overlap = &mut overlaps[spot.number as usize];
+            match overlap {
+                Overlap::Never => scores.0[spot.number as usize] -= count * spot.saved,
+                Overlap::Somewhere => {
+                    *overlap = Overlap::Noted;
+                    anew.push(spot);
+                }
+                Overlap::Noted => {}
+            }
+        });
+        for spot in &mut anew {
+            spot.saved = saved_in(words, closed, word, *spot);
         }
         for &place in places {
             closed[place + 1..place + length].fill(true);
         }
-        around(
-            words,
-            closed,
-            word,
-            places,
-            length,
-            |candidate, saved, _, _| {
-                if !overlaps[candidate as usize] {
-                    scores[candidate as usize] += count * saved;
-                }
-            },
-        );
-        for candidate in &overlapping {
-            let saved = saved_in(words, closed, word, candidate);
-            let score = &mut self.scores.0[candidate.number as usize];
-            *score = *score - count * candidate.saved + count * saved;
-            if saved > candidate.saved {
+        around(words, closed, word, places, length, |spot| {
+            if overlaps[spot.number as usize] == Overlap::Never {
+                scores.0[spot.number as usize] += count * spot.saved;
+            }
+        });
+        for spot in anew {
+            overlaps[spot.number as usize] = Overlap::Somewhere;
+            let saved = saved_in(words, closed, word, spot);
+            let score = &mut scores.0[spot.number as usize];
+            *score = *score - count * spot.saved + count * saved;
+            if saved > spot.saved {
                 let grown = Candidate {
                     score: *score,
-                    length: candidate.length as u32,
-                    number: candidate.number,
+                    length: spot.length as u32,
+                    number: spot.number,
                 };
-                self.queue.push(grown, &self.scores);
+                queue.push(grown, scores);
             }
         }
     }
 }
 
-/// Calls `found` for each candidate with open ends that has a byte in common with a token at one of these places, and
-/// with what it saves, where it stands, and its length.
+/// Calls `found` for each candidate with open ends that has a byte in common with a token at one of these places.
 fn around(
     words: &Substrings,
     closed: &[bool],
     word: &Range<usize>,
     places: &[usize],
     length: usize,
-    mut found: impl FnMut(u32, u64, usize, usize),
+    mut found: impl FnMut(Spot),
 ) {
     let mut next = word.start;
     for &place in places {
@@ -347,7 +345,12 @@ fn around(
             for length in (shortest..=reach).rev() {
                 let end = start + length;
                 if !closed[end] {
-                    found(beginnings.of_length(length), pieces - 1, start, length);
+                    found(Spot {
+                        number: beginnings.of_length(length),
+                        place: start,
+                        length,
+                        saved: pieces - 1,
+                    });
                 }
                 pieces -= u64::from(!closed[end - 1]);
             }
@@ -356,18 +359,12 @@ fn around(
     }
 }
 
-/// What a candidate saves in a word, for one occurrence of it.
-fn saved_in(
-    words: &Substrings,
-    closed: &[bool],
-    word: &Range<usize>,
-    candidate: &Overlapping,
-) -> u64 {
-    let length = candidate.length;
-    let text = &words.text[candidate.place..candidate.place + length];
+/// What a candidate saves in a word, at all its places that do not overlap.
+fn saved_in(words: &Substrings, closed: &[bool], word: &Range<usize>, spot: Spot) -> u64 {
+    let text = &words.text[spot.place..spot.place + spot.length];
     let (mut saved, mut free) = (0, word.start);
-    for start in word.start..=word.end - length {
-        let end = start + length;
+    for start in word.start..=word.end - spot.length {
+        let end = start + spot.length;
         if start >= free && !closed[start] && !closed[end] && words.text[start..end] == *text {
             let open = closed[start..end].iter().filter(|&&closed| !closed);
             saved += open.count() as u64 - 1;
