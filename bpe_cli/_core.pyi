@@ -635,9 +635,15 @@ class BpeTraining:
 def train_bpe(counts: Counts, options: bytes, progress: _Progress | None = None) -> BpeTraining:
     """Learn merges from counts; progress in tokens. Options: ``trainers::bpe::Options``."""
 
-def train_superwords(counts: Counts, options: bytes, threads: int, progress: _Progress | None = None) -> BpeTraining:
+def train_superwords(
+    counts: Counts, options: bytes, threads: int, progress: _Progress | None = None
+) -> tuple[BpeTraining, int]:
     """Learn merges inside words, and then across the spaces between them, from counts of both, which marks tell apart.
-    Progress in tokens. Options: ``trainers::bpe::superwords::SuperwordOptions``."""
+    Progress in tokens. Options: ``trainers::bpe::superwords::SuperwordOptions``.
+
+    Returns the merges of both stages, and how many the first one made; the second takes over those that it has a place
+    for. Without ``max_merges`` this number is found.
+    """
 
 def train_parity(
     counts: Counts, options: bytes, threads: int, progress: _Progress | None = None

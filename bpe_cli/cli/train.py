@@ -126,10 +126,11 @@ class Model:
         ),
     ] = False  # fmt: skip
     switch: Annotated[
-        int | None,
+        str | None,
         _model_option(
-            "--switch", metavar="N", min=0, show_default="9/10 of all tokens",
-            help="With --superwords: the number of merges inside words, which the second stage takes over.",
+            "--switch", metavar="N|auto", show_default="9/10 of all tokens",
+            help="With --superwords: the number of merges inside words, which the second stage takes over; auto: find "
+            "one.",
         ),
     ] = None  # fmt: skip
     compat: Annotated[
@@ -166,7 +167,7 @@ class Model:
         if self.vocab_size is None:
             return ()
         words = self.vocab_size.split(",")
-        if not all(word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS and int(word) for word in words):
+        if not all(_is_number(word) and int(word) for word in words):
             raise UsageError(
                 f"--vocab-size {self.vocab_size} is not a whole number from 1, or several separated by commas",
                 hint="for example: -s 32000, or -s 8000,16000,32000",
@@ -175,6 +176,22 @@ class Model:
         if len(set(sizes)) < len(sizes):
             raise UsageError(f"--vocab-size {self.vocab_size} names a size twice", hint="leave one of them out")
         return tuple(sizes)
+
+    @property
+    def merges_inside_words(self) -> int | str | None:
+        """The number of merges inside words, or ``auto``; None if it is not given.
+
+        Raises:
+            UsageError: if it is neither.
+        """
+        given = self.switch
+        if given is None or given == "auto":
+            return given
+        if not _is_number(given):
+            raise UsageError(
+                f"--switch {given} is not a whole number, and not auto", hint="for example: --switch 20000"
+            )
+        return int(given)
 
     @property
     def kind(self) -> str:
@@ -387,6 +404,10 @@ _MOST_DIGITS = 18
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
 
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS
+
+
 def run(
     model: Model,
     written: Written,
@@ -522,7 +543,7 @@ def _given(model: Model, stages: Stages, parity: Parity, *, any_size: bool) -> d
         "initial_alphabet": model.initial_alphabet,
         "max_token_length": model.max_token_length,
         "superwords": model.superwords or None,
-        "switch": model.switch,
+        "switch": model.merges_inside_words,
         "parity": parity.parity or None,
         "window": parity.window,
         "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, head_of, is_url, read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_path
+from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_path, without_secrets
 
 if TYPE_CHECKING:
     from bpe_cli.corpus.kinds import Kind
@@ -51,7 +51,12 @@ class Input:
 
     @property
     def plain_name(self) -> str:
-        """Its path as it is, for what writes it harmlessly itself or keeps its bytes."""
+        """Its path as it is, for what writes it harmlessly itself or keeps its bytes; of a URL not what signs it.
+
+        A file is known by this name when a job is resumed: it may be read by a URL that was signed anew.
+        """
+        if self.path.startswith(("http://", "https://")):
+            return without_secrets(self.path)
         return self.name if self.path == "-" else self.path
 
 

@@ -58,12 +58,16 @@ def show_path(path: str | os.PathLike[str]) -> str:
     if text == "-":
         return "stdin"
     if text.startswith(("http://", "https://")):
-        text = _without_secrets(text)
+        text = without_secrets(text)
     return text if text.isprintable() and text else ascii(text)
 
 
-def _without_secrets(url: str) -> str:
-    """Leave out the values of a URL's query that S3, Google's and Azure's stores, or keys and tokens, sign it with."""
+def without_secrets(url: str) -> str:
+    """Leave out the values of a URL's query that S3, Google's and Azure's stores, or keys and tokens, sign it with.
+
+    >>> without_secrets("https://host/a.txt?sig=0123abcd&part=2")
+    'https://host/a.txt?sig=...&part=2'
+    """
     import re  # few messages have a URL
 
     stores = "(?:X-(?:Amz|Goog)-)?(?:Signature|Credential)|AWSAccessKeyId|GoogleAccessId|sig"

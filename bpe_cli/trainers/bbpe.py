@@ -230,8 +230,10 @@ class Bbpe(Trainer[BbpeOptions]):
             },
         }
         chosen_by: array[int] | None = None
+        inside: tuple[str, ...] = ()
         if options.superwords:
-            trained = superwords.train(marked, options, common, progress, threads)
+            trained, switch = superwords.train(marked, options, common, progress, threads)
+            inside = (f"switch at {switch:,}",)
         elif options.parity:
             trained, chosen_by = parity.train(marked, options, common, progress, threads)
         else:
@@ -259,7 +261,12 @@ class Bbpe(Trainer[BbpeOptions]):
                 )
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
-                (plural(len(symbols), "byte"), plural(number, "merge"), f"{len(options.special_tokens)} special"),
+                (
+                    plural(len(symbols), "byte"),
+                    plural(number, "merge"),
+                    *inside,
+                    f"{len(options.special_tokens)} special",
+                ),
                 shortfall if exhausted else None,
                 merge_counts=memoryview(trained.counts)[:number],
                 exhausted=exhausted,

@@ -40,7 +40,8 @@ class BbpeOptions(SplittingOptions):
         superwords: Whether a second stage learns tokens of several words (SuperBPE, arXiv:2503.13423). Text is then
             learnt from line by line.
         switch: How many merges stay inside words, as ``pattern`` cuts them; the second stage takes them over. None:
-            nine tenths of the vocabulary are there when it begins.
+            nine tenths of the vocabulary are there when it begins. ``auto``: as many as leave the last merges of both
+            stages equally frequent.
         run_pattern: The split pattern of the second stage, with which the tokenizer encodes; None for the paper's.
         max_words: Most words in a token of the second stage, or None.
         never_within: Texts that no token of the second stage contains.
@@ -73,7 +74,7 @@ class BbpeOptions(SplittingOptions):
     boundary_mark: str = ""
     boundaries: tuple[str, ...] = ()
     superwords: bool = False
-    switch: int | None = None
+    switch: int | Literal["auto"] | None = None
     run_pattern: str | None = None
     max_words: int | None = 4
     never_within: tuple[str, ...] = (": ",)

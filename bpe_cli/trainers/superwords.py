@@ -96,14 +96,19 @@ def check(options: Any) -> None:
         raise UsageError("never_within has an empty text, which every token contains")
 
 
-def switch_of(options: Any, initial: int, size: int) -> int:
-    """Return how many merges stay inside words, given how many tokens there are before the first and at the end."""
-    return max(0, size * 9 // 10 - initial) if options.switch is None else options.switch
+def switch_of(options: Any, initial: int, size: int) -> int | None:
+    """Return how many merges stay inside words, given how many tokens there are before the first and at the end.
+
+    None: the core finds it.
+    """
+    if options.switch == "auto":
+        return None
+    return max(0, size * 9 // 10 - initial) if options.switch is None else int(options.switch)
 
 
 def train(
     counts: _core.Counts, options: Any, words: dict[str, Any], progress: Progress | None, threads: int
-) -> _core.BpeTraining:
+) -> tuple[_core.BpeTraining, int]:
     """Learn merges in two stages.
 
     Args:
@@ -112,6 +117,9 @@ def train(
         words: What both stages have in common, as ``_core.train_bpe`` takes it.
         progress: Called now and then.
         threads: Number of threads. Never changes the result.
+
+    Returns:
+        The merges, and how many the first stage made.
     """
     never_within = [text.encode("utf-8", "surrogateescape") for text in options.never_within]
     switch = switch_of(options, len(words["initial"]), words["vocab_size"])

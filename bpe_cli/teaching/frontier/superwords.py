@@ -165,3 +165,43 @@ def train(
         allow=allow,
     )
     return Training(first, bpe.byte_words(runs), max_words, tuple(never_within))
+
+
+def balanced_switch(at: Callable[[int], Training], most: int, *, parts: int = 128) -> int:
+    """Find how many merges stay inside words if both stages are to go equally deep. The rule is ours.
+
+    A merge saves as many tokens as its pair is frequent. The later the switch, the rarer is the last pair of the first
+    stage, and the more frequent the last one of the second. Bisection finds the latest switch whose last superword is
+    no more frequent than its last word. Of a second stage that has run out of pairs, that is so; of one without room
+    for a merge, it is not.
+
+    Args:
+        at: Describes the training with a switch.
+        most: How many merges the first stage can make.
+        parts: The switch is found to this share of ``most``.
+
+    >>> words = {b"abab": 9, b" abab": 5, b"cd": 3}
+    >>> def at(switch):
+    ...     return train(words, {b"abab abab": 5}, initial=[b" ", b"a", b"b", b"c", b"d"], vocab_size=9, switch=switch)
+    >>> balanced_switch(at, 4)
+    3
+    """
+    early, late = 0, most + 1
+    step = max(1, -(-most // parts))
+    while late - early > step:
+        switch = (early + late) // 2
+        if goes_deep_enough(at(switch)):
+            early = switch
+        else:
+            late = switch
+    return early
+
+
+def goes_deep_enough(training: Training) -> bool:
+    """Return whether the last superword is no more frequent than the last word, or there is none left to learn."""
+    *_, last_word = training.words
+    superwords = training.second(training.words.merges())[1]
+    counts = [step.count for step in superwords]
+    if len(superwords.tokens()) < (superwords.vocab_size or 0):
+        return True
+    return bool(counts) and counts[-1] <= last_word.count

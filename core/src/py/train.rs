@@ -9,6 +9,7 @@ use super::arguments::Options;
 use super::arrays::{BufferArg, U32Array, U64Array, joined};
 use super::counts::{Counted, Counts, counted};
 use super::progress;
+use crate::trainers::bpe::balance::{Balanced, balance};
 use crate::trainers::bpe::{parity, superwords};
 use crate::trainers::{
     bpe, greedtok, joining, likelihood, mingram, scored_pairs, top_down, unigram,
@@ -58,7 +59,7 @@ pub fn train_bpe(
     .map(BpeTraining)
 }
 
-/// Learns merges inside words, and then across the spaces between them.
+/// Learns merges inside words, and then across the spaces between them; gives the number of the first, too.
 #[pyfunction]
 #[pyo3(signature = (counts, options, threads, progress=None))]
 pub fn train_superwords(
@@ -67,25 +68,31 @@ pub fn train_superwords(
     options: Options<superwords::SuperwordOptions>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<BpeTraining> {
+) -> PyResult<(BpeTraining, usize)> {
     let options = options.0;
-    progress::run(py, progress.as_ref(), |report| {
-        let vocab_size = options.words.vocab_size;
-        let mut report = |tokens| report(tokens, vocab_size);
-        let words = bpe::Trainer::new(
+    let balanced = progress::run(py, progress.as_ref(), |report| {
+        let words = &options.words;
+        let mut report = |tokens| report(tokens, words.vocab_size);
+        let trainer = bpe::Trainer::new(
             superwords::marked(counts.lock().iter(), &options.word_mark),
-            &options.words,
+            words,
         )?;
-        let first = words.run(&mut report)?;
-        let runs = superwords::Superwords::new(
-            superwords::marked(counts.lock().iter(), &options.run_mark),
-            &first,
-            &options,
-            threads,
-        )?;
-        runs.run(&mut report)
-    })
-    .map(BpeTraining)
+        let is_given = words.max_merges.is_some();
+        let first = trainer.run(&mut |tokens| report(if is_given { tokens } else { 0 }))?;
+        let mut lay_out = |first: &bpe::Training| {
+            let held = counts.lock();
+            let runs = superwords::marked(held.iter(), &options.run_mark);
+            superwords::Superwords::new(runs, first, &options, threads)
+        };
+        if !is_given {
+            return balance(&first, words.initial.len(), &mut lay_out, &mut report);
+        }
+        Ok(Balanced {
+            switch: first.merges.len(),
+            training: lay_out(&first)?.run(&mut report)?,
+        })
+    })?;
+    Ok((BpeTraining(balanced.training), balanced.switch))
 }
 
 /// Learns merges from the counts of several languages; gives who chose each merge, too.

@@ -15,6 +15,7 @@
 //! corpus is read once for each factor of [`SPREAD`] between the first merge's count and the last one's.
 
 mod alphabet;
+pub mod balance;
 mod candidates;
 pub(super) mod cells;
 mod layout;

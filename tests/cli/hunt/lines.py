@@ -71,6 +71,7 @@ POOLS: dict[str, tuple[str, ...]] = {
     "FILE|LANG=FILE": ("en=plain.txt", "xx=tricky.txt", "plain.txt", "de=missing.txt", "="),
     "LANG": ("en", "xx", "nosuch"),
     "FOLDER": ("pairs", "folder", "missing"),
+    "N|auto": ("0", "40", "auto", "-1", "x"),
     "N|all": ("1", "3", "all", "0", "x"),
     "local|ray|ray://HOST:PORT": ("local", "ray", "nosuch"),
     "EXT": ("txt", "json", "", "."),

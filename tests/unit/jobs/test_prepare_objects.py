@@ -159,3 +159,18 @@ def test_a_data_set_lies_on_a_disk(shelf: Shelf) -> None:
         prepare(source(), "gpt2", OPTIONS, folder="s3://b/out/", processes=1)
     assert "mounted" in str(caught.value.hint)
     assert not shelf.seen
+
+
+def test_records_keep_no_signature_and_know_a_file_that_was_signed_anew(shelf: Shelf, tmp_path: Path) -> None:
+    def signed(by: str) -> Source:
+        return source(f"{shelf.url}/b/in/a.jsonl?part=2&X-Amz-Signature={by}&x=3")
+
+    prepare(signed("SECRET"), "gpt2", OPTIONS, folder=tmp_path / "set", processes=1)
+    made = everything(tmp_path / "set")
+    assert not [name for name, content in made.items() if b"SECRET" in content]
+    assert b"a.jsonl?part=2&X-Amz-Signature=...&x=3" in made["plan.json"]
+    shelf.seen.clear()
+    again = prepare(signed("ANOTHER"), "gpt2", OPTIONS, folder=tmp_path / "set", processes=1)
+    assert again.parts > 1
+    assert everything(tmp_path / "set") == made
+    assert {wanted.partition("-")[0] for method, _, wanted in shelf.seen if method == "GET"} == {"bytes=0"}, "the head"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,53 @@ def test_lines_are_found_in_the_core() -> None:
         block = Block.of(["".join(chance.choices("ab\r\n", k=chance.randint(0, 9))).encode() for _ in range(4)])
         lines = [line for document in block.documents() for line in textbook.lines_of(bytes(document))]
         assert list(memoryview(_core.line_ends(block))) == list(Block.of(lines).ends)
+
+
+# -- the switch ------------------------------------------------------------------------------------
+
+
+@at_least(80)
+def test_the_switch_is_found_where_the_textbook_finds_it() -> None:
+    chance = random.Random(7)
+    inside = set()
+    for _ in range(80):
+        texts = drawn(chance)
+        common: dict[str, Any] = {
+            "max_words": chance.choice([1, 4, None]), "min_frequency": chance.choice([1, 1, 2]),
+            "vocab_size": 256 + chance.choice([1, 5, 30, 60]),
+        }  # fmt: skip
+        options = BbpeOptions(
+            pattern=WORDS, run_pattern=RUNS, superwords=True, switch="auto", never_within=(), **common
+        )
+        counts = new_counts()
+        bbpe.TRAINER.count([Block.of(texts)], options, counts)
+        trained = bbpe.TRAINER.train(counts, options)
+
+        def at(switch: int, texts: list[bytes] = texts, common: dict[str, Any] = common) -> textbook.Training:
+            return textbook.train(
+                counted_lines(texts, WORDS), counted_lines(texts, RUNS), switch=switch, never_within=(), **common,
+                initial=[bytes([byte]) for byte in ALPHABET_ORDER],
+            )  # fmt: skip
+
+        found = textbook.balanced_switch(at, len(at(common["vocab_size"]).words.merges()))
+        assert f"switch at {found}" in trained.summary
+        assert merges(trained.tokenizer) == at(found).merges()
+        inside.add(found)
+        compared()
+    assert len(inside) > 10
+
+
+def test_the_switch_that_is_found_can_be_given() -> None:
+    options = BbpeOptions(600, superwords=True, switch="auto")
+    counts = new_counts()
+    bbpe.TRAINER.count([Block.of([TEXT.encode()])], options, counts)
+    seen: list[int] = []
+    found = bbpe.TRAINER.train(counts, options, lambda tokens, _: seen.append(tokens))
+    (number,) = (int(part.removeprefix("switch at ")) for part in found.summary if part.startswith("switch"))
+    assert 0 < number < 600 - 256
+    given = bbpe.TRAINER.train(counts, replace(options, switch=number), threads=3)
+    assert (given.tokenizer, given.summary) == (found.tokenizer, found.summary)
+    assert seen == sorted(seen), "all rounds together are one way from 0 to the end"
 
 
 # -- defaults, refusals ----------------------------------------------------------------------------

@@ -130,3 +130,20 @@ pub struct Training {
     /// Whether no pair was left that is frequent enough.
     pub exhausted: bool,
 }
+
+impl Training {
+    /// What was learnt by the first merges, where `initial` tokens stood before them.
+    pub(super) fn beginning(&self, merges: usize, initial: usize) -> Self {
+        let known = self.merges[..merges]
+            .iter()
+            .map(|merge| merge[2] as usize + 1)
+            .fold(initial, usize::max);
+        Self {
+            merges: self.merges[..merges].to_vec(),
+            counts: self.counts[..merges].to_vec(),
+            merged: self.merged[..merges].to_vec(),
+            tokens: self.tokens[..known].to_vec(),
+            exhausted: false,
+        }
+    }
+}

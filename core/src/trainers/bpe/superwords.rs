@@ -19,7 +19,8 @@ use crate::trainers::json;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuperwordOptions {
-    /// What the first stage learns; its number of merges is where the second one begins.
+    /// What the first stage learns; its number of merges is where the second one begins, and that is found
+    /// ([`balance`](super::balance::balance)) if there is none.
     pub words: Options,
     /// What no product of the second stage may be.
     pub runs: Vetoes,
@@ -76,6 +77,11 @@ impl Superwords {
             trainer,
             taken_over,
         })
+    }
+
+    /// How many merges it has of the first stage.
+    pub fn taken_over(&self) -> usize {
+        self.taken_over.merges.len()
     }
 
     /// Merges until the vocabulary is full; gives the merges of both stages.
