@@ -209,8 +209,8 @@ class Covered:
         unknown = []
         for start, end, is_token in stretches(len(word), ends):
             for text in [word[start:end]] if is_token else word[start:end]:
-                token_id = self._ids.get(text, self._unk_id)
-                stands = () if token_id is None else (self._names.token(token_id),)
+                known_id = self._ids.get(text, self._unk_id)
+                stands = () if known_id is None else (self._names.token(known_id),)
                 tokens += stands
                 if text not in self._ids:
                     unknown.append(Spelling(bytes_of(text), "unknown", stands))
