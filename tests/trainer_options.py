@@ -65,6 +65,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "dictionary_size": (3,),
     "n": (1, 3),
     "max_memory": (1 << 20,),
+    "candidate_memory": (1 << 20,),
     "unk_id": (2,), "bos_id": (-1,), "eos_id": (-1,), "pad_id": (3,),
 }  # fmt: skip
 

@@ -43,7 +43,7 @@ class GreedTokOptions(ByteWordOptions):
         max_token_length: Most bytes in a token.
         min_word_count: Words that occur less often are left out. They are most of all words: so this saves memory and
             time.
-        max_memory: Bytes of memory that the substrings of words may take, each of which could be a token.
+        candidate_memory: Bytes of memory that the substrings of words may take, each of which could be a token.
     """
 
     vocab_size: int
@@ -52,14 +52,14 @@ class GreedTokOptions(ByteWordOptions):
     split_special: bool = False
     max_token_length: int = LONGEST
     min_word_count: int = 1
-    max_memory: int = DEFAULT_MAX_MEMORY
+    candidate_memory: int = DEFAULT_MAX_MEMORY
 
     def __post_init__(self) -> None:
         self.check_special_tokens()
         if self.max_token_length < 2:
             raise UsageError(f"tokens that are learnt have 2 bytes or more, not at most {self.max_token_length}")
-        if self.max_memory < 1:
-            raise UsageError(f"substrings do not fit into {self.max_memory} bytes")
+        if self.candidate_memory < 1:
+            raise UsageError(f"substrings do not fit into {self.candidate_memory} bytes")
 
 
 def _assemble(options: GreedTokOptions, tokens: Sequence[bytes]) -> Tokenizer:
@@ -90,7 +90,7 @@ class GreedTokTrainer(ByteWords[GreedTokOptions]):
                     max_token_length=options.max_token_length,
                     min_word_count=options.min_word_count,
                     reserved=options.reserved,
-                    max_memory=options.max_memory,
+                    max_memory=options.candidate_memory,
                     threads=threads,
                 ),
                 progress,
@@ -99,7 +99,7 @@ class GreedTokTrainer(ByteWords[GreedTokOptions]):
             raise TrainingError(
                 f"the words have too many different substrings: {error}",
                 hint="leave rare words out (`min_word_count=2`), lower `max_token_length`, split the text more finely, "
-                "or raise `max_memory`",
+                "or raise `candidate_memory`",
             ) from error
         tokens = cut_tokens(*trained.tokens())
         tokenizer = _assemble(options, tokens)

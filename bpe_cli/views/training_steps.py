@@ -1,6 +1,8 @@
 """Write trainings as lines of text, the way textbooks do: what ``bpe train --steps`` prints.
 
 The best candidates of a step follow below it if they are asked for (``most``, None for all).
+
+Length: a function for each family of trainings, with an example of what it prints.
 """
 
 from __future__ import annotations

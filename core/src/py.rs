@@ -6,6 +6,7 @@
 mod arguments;
 mod arrays;
 mod counts;
+mod cover;
 mod decoder;
 mod embedded;
 mod encoder;
@@ -54,6 +55,8 @@ mod _core {
         most_frequent_words,
     };
     #[pymodule_export]
+    use super::cover::{GreedTokTraining, train_greedtok};
+    #[pymodule_export]
     use super::decoder::Decoder;
     #[pymodule_export]
     use super::embedded::{embedded_among, embedded_tables, embedded_tokens, recover_merges};
@@ -76,9 +79,9 @@ mod _core {
     use super::stages::Stages;
     #[pymodule_export]
     use super::train::{
-        BpeTraining, GreedTokTraining, MaxMatchTraining, MinGramTraining, UnigramTraining,
-        resume_bpe, train_bpe, train_by_likelihood, train_greedtok, train_max_match, train_mingram,
-        train_parity, train_scored_pairs, train_superwords, train_top_down, train_unigram,
+        BpeTraining, MaxMatchTraining, MinGramTraining, UnigramTraining, resume_bpe, train_bpe,
+        train_by_likelihood, train_max_match, train_mingram, train_parity, train_scored_pairs,
+        train_superwords, train_top_down, train_unigram,
     };
     #[pymodule_export]
     use super::written::{WrittenMerges, WrittenTables, is_plain_json};

@@ -11,9 +11,7 @@ use super::counts::{Counted, Counts, counted};
 use super::progress;
 use crate::trainers::bpe::balance::{Balanced, balance};
 use crate::trainers::bpe::{parity, superwords};
-use crate::trainers::{
-    bpe, greedtok, joining, likelihood, mingram, scored_pairs, top_down, unigram,
-};
+use crate::trainers::{bpe, joining, likelihood, mingram, scored_pairs, top_down, unigram};
 
 /// Merges that were learnt.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -329,45 +327,6 @@ pub fn train_mingram(
         mingram::train(pieces, &options.0, report)
     })
     .map(MinGramTraining)
-}
-
-/// Tokens that cover words.
-#[pyclass(frozen, module = "bpe_cli._core")]
-pub struct GreedTokTraining(greedtok::Training);
-
-#[pymethods]
-impl GreedTokTraining {
-    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
-        joined(py, &self.0.tokens)
-    }
-
-    #[getter]
-    fn scores(&self) -> U64Array {
-        self.0.scores.clone().into()
-    }
-
-    #[getter]
-    fn candidates(&self) -> usize {
-        self.0.candidates
-    }
-}
-
-/// Chooses the tokens that cover most of the words.
-#[pyfunction]
-#[pyo3(signature = (counts, options, progress=None))]
-pub fn train_greedtok(
-    py: Python<'_>,
-    counts: &Counts,
-    options: Options<greedtok::Options>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<GreedTokTraining> {
-    progress::run(py, progress.as_ref(), |report| {
-        // A copy, so that nobody waits for the counts while training goes on.
-        let words = counts.copy();
-        let words = words.iter().map(|(word, count)| (&word[..], *count));
-        greedtok::train(words, &options.0, report)
-    })
-    .map(GreedTokTraining)
 }
 
 /// Dictionaries that were learnt.

@@ -176,16 +176,16 @@ def test_fewer_tokens_than_asked_for() -> None:
 def test_too_much_memory_is_refused() -> None:
     words = {bytes(range(256)): 1}
     with pytest.raises(TrainingError, match="too many different substrings: the candidates take") as caught:
-        learnt(words, max_memory=100_000)
+        learnt(words, candidate_memory=100_000)
     assert "min_word_count=2" in (caught.value.hint or "")
-    assert len(learnt(words, max_memory=1_000_000)) == 8
+    assert len(learnt(words, candidate_memory=1_000_000)) == 8
 
 
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
         ({"max_token_length": 1}, "have 2 bytes or more, not at most 1"),
-        ({"max_memory": 0}, "do not fit into 0 bytes"),
+        ({"candidate_memory": 0}, "do not fit into 0 bytes"),
         *(({"special_tokens": (token,)}, "is also how tokenizer.json writes") for token in ("a", "Ġ", "Ġx")),
     ],
 )
