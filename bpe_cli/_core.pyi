@@ -147,7 +147,8 @@ class Encoder:
 
         Args:
             model: JSON of ``stages.core_model``.
-            merges: u32 triples (left, right, product) in order of priority.
+            merges: u32 triples (left, right, product) in order of priority; for ``Events`` its events, as
+                ``replay_events`` takes them.
             scores: f64, one per id.
             kinds: u8, one per id: SentencePiece's types, 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused,
                 6 byte; all normal if left out.
@@ -764,6 +765,35 @@ def train_greedtok(counts: Counts, options: bytes, progress: _Progress | None = 
     Raises ValueError if the corpus is too large, and MemoryError if the candidates take more memory than they may."""
 
 @final
+class PickyTraining:
+    """Merges that were learnt, with tokens that were taken back."""
+
+    @property
+    def events(self) -> U32Array:
+        """In order: (left, right, product) of each merge, or (token, 2^32 - 1, 2^32 - 1) of one that is taken back."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return all tokens, initial ones, products and then those that were taken back: their bytes, and where each
+        ends."""
+
+    @property
+    def present(self) -> int:
+        """How many of them were not taken back."""
+
+    @property
+    def uses(self) -> U64Array:
+        """How often each of these stands in the corpus in the end."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no pair was left that is frequent enough."""
+
+def train_picky(counts: Counts, options: bytes, progress: _Progress | None = None) -> PickyTraining:
+    """Learn merges of characters from counts of words, and take a token back once most of its occurrences have become
+    parts of another; progress in tokens. Options: ``trainers::picky::Options``. Raises ValueError if the options
+    contradict each other, or the corpus is too large."""
+
+@final
 class MaxMatchTraining:
     """Dictionaries that were learnt."""
 
@@ -919,6 +949,11 @@ def embedded_among(sha256: str, token_ids: list[int]) -> list[int]:
 
 def embedded_tables() -> list[str]:
     """Return the sha256 of each rank table that is laid into this module."""
+
+def replay_events(tokens: _Tokens, events: Buffer, *, byte_level: bool) -> tuple[U32Array, U32Array, U32Array]:
+    """Replay events: u32 triples (left, right, product) for a merge, or (token, 2^32 - 1, 2^32 - 1) for a split.
+    Symbols are characters, or bytes. Gives the parts of all splits (ids), where each split's end, and the ids of
+    tokens that are split at last. Raises ValueError at the first event that cannot be, counted from 1."""
 
 def recover_merges(blob: Buffer, ends: Buffer) -> tuple[U32Array, U32Array]:
     """Turn ranks into merges: for each token in order of id, the two parts that merging with lower ids leaves. Gives

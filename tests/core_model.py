@@ -23,7 +23,7 @@ class CoreModel:
             _core.Stages(core_spec((), ())),
             core_model(model),
             (model.vocabulary.blob, model.vocabulary.ends),
-            merges=None if merges is None else merges.triples,
+            merges=model.events if merges is None else merges.triples,
             scores=model.frequencies if model.scores is None else model.scores,
             kinds=model.kinds or None,
         )

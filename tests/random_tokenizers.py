@@ -20,6 +20,7 @@ from bpe_cli.stages import (
     ByteLevelNormalizer,
     CharacterBpe,
     Digits,
+    EventBpe,
     Fuse,
     GreedyCover,
     LongestMatch,
@@ -49,6 +50,7 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
+from bpe_cli.stages.models import SPLIT
 from bpe_cli.stages.spelling import BYTE_TEXTS, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
@@ -75,18 +77,9 @@ SCORES = (
 )
 SPECIALS = ("<s>", "</s>", "<unk>", "<pad>", "[UNK]", "[CLS]", "<|x|>", "a b", "ab", "é", "<0x41>", "▁<x>", "#")
 KINDS = (
-    "ranks",
-    "merges",
-    "characters",
-    "scores",
-    "wordpiece",
-    "words",
-    "unigram",
-    "longest",
-    "maxmatch",
-    "cover",
-    "ngram",
-)
+    "ranks", "merges", "characters", "events", "scores",
+    "wordpiece", "words", "unigram", "longest", "maxmatch", "cover", "ngram",
+)  # fmt: skip
 
 
 def chance(random: Random, probability: float) -> bool:
@@ -210,6 +203,43 @@ def on_characters(random: Random) -> Tokenizer:
     return staged(random, model, ids)
 
 
+def by_events(random: Random) -> Tokenizer:
+    """Merges of what is there, and splits of what merges have made; over characters or over bytes."""
+    in_bytes = chance(random, 0.4)
+    symbols = [bytes([byte]) for byte in range(256)] if in_bytes else [letter.encode() for letter in letters(random)]
+    there = random.sample(symbols, 5) if in_bytes else list(symbols)
+    symbols += [] if in_bytes else [b"<unk>"]
+    tokens, events = list(symbols), []
+    for _ in range(random.randint(0, 14)):
+        left, right = random.choice(there), random.choice(there)
+        if left not in symbols and chance(random, 0.3):
+            there.remove(left)
+            events.append((left,))
+        elif len(left + right) <= 12:
+            there += [] if left + right in there else [left + right]
+            tokens += [] if left + right in tokens else [left + right]
+            events.append((left, right, left + right))
+    ids = numbered(random, [to_visible(token) for token in tokens])
+    number_of = {token: ids[to_visible(token)] for token in tokens}
+    numbers = array("I")
+    for event in events:
+        numbers.extend(number_of[each] for each in event)
+        numbers.extend([SPLIT] * (3 - len(event)))
+    model = EventBpe(
+        Vocabulary.from_ids(number_of),
+        numbers,
+        None if in_bytes or chance(random, 0.3) else number_of[b"<unk>"],
+        fuse_unk=chance(random, 0.5),
+        byte_level=in_bytes,
+        ignore_merges=chance(random, 0.8),
+    )
+    if in_bytes:
+        pre = (random.choice((WhitespaceSplit(), ByteLevel(), Split("a+|[^a]+"))),) if chance(random, 0.7) else ()
+        specials = special_tokens(random, ids, model.vocabulary.size, on_text=False)
+        return Tokenizer(model, pre, tuple(specials))
+    return staged(random, model, {token.decode(): number for token, number in number_of.items()})
+
+
 def scored(random: Random, kind: str) -> Tokenizer:
     parts = letters(random)
     pieces = list(dict.fromkeys(parts + [product for _, _, product in joined(random, parts, random.randint(0, 10))]))
@@ -325,7 +355,7 @@ def staged(random: Random, model: Any, ids: dict[str, int], specials: list[Speci
 
 def without(model: Any, hidden: set[int]) -> Any:
     """Leave tokens out of a vocabulary that no merge uses."""
-    used = set(() if model.merges is None else model.merges.triples)
+    used = set(model.events or () if model.merges is None else model.merges.triples)
     ids = {token: token_id for token_id, token in model.vocabulary.items() if token_id not in hidden - used}
     texts = [b""] * model.vocabulary.size if model.scores is not None else [b""] * (max(ids.values(), default=-1) + 1)
     for token, token_id in ids.items():
@@ -340,6 +370,8 @@ def make(random: Random) -> Tokenizer:
         return on_bytes(random, kind)
     if kind == "characters":
         return on_characters(random)
+    if kind == "events":
+        return by_events(random)
     if kind in ("scores", "unigram"):
         return scored(random, kind)
     return of_words(random, kind)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from bpe_cli import stages
 from bpe_cli.errors import InputError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.models import SPLIT
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 
@@ -103,6 +104,37 @@ def character_bpe(random):
     )
 
 
+def event_bpe(random):
+    tokens, merges = _joined(random, LETTERS, "", 12)
+    there, events = set(LETTERS), []
+    for merge in merges:
+        if there.issuperset(merge[:2]):
+            events.append(merge)
+            there.add(merge[2])
+        able = sorted(there.difference(LETTERS))
+        if able and random.random() < 0.3:
+            events.append((random.choice(able),))
+            there.discard(events[-1][0])
+    tokens += ["<unk>"]
+    unknown = random.choice([None, len(tokens) - 1])
+    settings = {"fuse_unk": random.random() < 0.5, "ignore_merges": random.random() < 0.7}
+    return tokens, lambda gone: stages.EventBpe(
+        _vocabulary(tokens, gone), _events(tokens, events, gone), unknown, **settings
+    )
+
+
+def _events(tokens, events, gone):
+    """Those of the events that can still be: what they name is there."""
+    there = set(LETTERS) - gone
+    numbers = array("I")
+    for event in events:
+        if gone.intersection(event) or not there.issuperset(event[:2]):
+            continue
+        numbers.extend([*map(tokens.index, event), *[SPLIT] * (3 - len(event))])
+        (there.add if len(event) == 3 else there.discard)(event[-1])
+    return numbers
+
+
 def _scored(random):
     tokens = ["<unk>", *_words(random), "▁"]
     scores = array("d", [-float(random.randint(1, 9)) for _ in tokens])
@@ -161,7 +193,7 @@ def n_gram(random):
 MODELS = {
     make.__name__: make
     for make in (
-        rank_bpe, merge_bpe, character_bpe, scored_bpe, unigram,
+        rank_bpe, merge_bpe, character_bpe, event_bpe, scored_bpe, unigram,
         word_piece, word_level, longest_match, max_match, greedy_cover, n_gram,
     )
 }  # fmt: skip

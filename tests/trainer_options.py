@@ -59,6 +59,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "min_word_count": (2, 3),
     "overshoot": (1.0, 3.0),
     "delta": (0.0, 0.1),
+    "threshold": (0.3, 1.0),
     "lines_per_word": (0.5, 1),
     "lines_per_count": (1,),
     "ratio": (0.5, 3),

@@ -92,8 +92,9 @@ class Changes:
         float | None,
         _change_option(
             "--split-residues", metavar="SHARE",
-            help="Take apart the tokens of SentencePiece's BPE that stay in at most this share of the times that the "
-            "texts of --counts-from make them: 0.05. They become unused pieces, which serve merging only; ids stay.",
+            help="Take apart the tokens of SentencePiece's BPE, or of byte-level BPE for bpe.json, that stay in at "
+            "most this share of the times that the texts of --counts-from make them: 0.05. They serve merging only "
+            "then; ids stay.",
         ),
     ] = None  # fmt: skip
     counts_from: Annotated[

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.read_file import Node
-from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, SpecialToken, Unigram
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, ScoredBpe, SpecialToken, Unigram
 from bpe_cli.stages.spelling import BYTE_TEXT, from_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -351,7 +351,7 @@ def _without(model: Model, tokens: Iterable[SpecialToken]) -> Model:
 
     What merges make or use stays, as it does when a ``tokenizer.json`` lists such a token itself.
     """
-    on_bytes = isinstance(model, (RankBpe, MergeBpe))
+    on_bytes = model.byte_level
     fall_back = model.byte_fallback
     hidden = {
         token.token_id
@@ -360,6 +360,8 @@ def _without(model: Model, tokens: Iterable[SpecialToken]) -> Model:
     }
     if isinstance(model, (MergeBpe, CharacterBpe)):
         hidden -= set(model.merges.triples)
+    elif model.events is not None:
+        hidden -= set(model.events)
     if on_bytes:
         hidden -= {token.token_id for token in tokens if len(token.content) == 1}
     if isinstance(model, MergeBpe) and model.texts:

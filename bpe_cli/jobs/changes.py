@@ -31,8 +31,8 @@ class Change:
         extend_to: How many ids to end with, after BPE training has gone on on ``learn_from``.
         extend_by: In place of that, how many ids to add.
         replace: How many tokens, those that ``counts_from`` uses least, give their ids to what ``learn_from`` teaches.
-        split_residues: The largest share of the times it is made that a token of SentencePiece's BPE stays, by
-            ``counts_from``, if it is to be made unused.
+        split_residues: The largest share of the times it is made that a token stays, by ``counts_from``, if it is to
+            serve merging only.
         counts_from: The texts that say which tokens are used.
         learn_from: The texts to learn from.
         merge: Another tokenizer, whose tokens are added.

@@ -196,6 +196,8 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
                 f"`sample` draws by the probabilities of a unigram model, and this is {kind}",
                 hint="`dropout` varies what BPE makes of a text",
             )
+    elif model.model.events is not None:
+        raise UsageError(f"`dropout` leaves out merges, and this is {kind}: later events count on each of them")
     elif not isinstance(model.model, (CharacterBpe, MergeBpe, RankBpe, ScoredBpe)):
         raise UsageError(
             f"`dropout` leaves out merges, and this is {kind}, which has none",

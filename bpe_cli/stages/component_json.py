@@ -77,6 +77,7 @@ def _core_pre_tokenizer(stage: PreTokenizer) -> dict[str, Any]:
 
 _CORE_MODELS = {
     "bpe-characters": "CharacterPairs",
+    "bpe-events": "Events",
     "bpe-scores": "ScoredPairs",
     "wordpiece": "WordPiece",
     "word-level": "WordLevel",
@@ -86,7 +87,7 @@ _CORE_MODELS = {
     "greedy-cover": "GreedyCover",
     "n-gram": "NGram",
 }
-_TABLES = {"vocabulary", "merges", "scores", "frequencies", "kinds", "kind"}
+_TABLES = {"vocabulary", "merges", "events", "scores", "frequencies", "kinds", "kind"}
 
 
 def core_model(model: Model) -> str:

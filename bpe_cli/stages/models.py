@@ -10,6 +10,9 @@ from bpe_cli import _core
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, field
 
+SPLIT = (1 << 32) - 1
+"""What stands for the right part and for the product of an event that takes a token apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
@@ -40,19 +43,22 @@ class Codebook:
 class AnyModel:
     """The attributes that every model has, with defaults for models without such a setting.
 
-    A model that has it declares a field of this name; the docstring there says what it means. ``merges``, ``scores``
-    and ``frequencies`` are None and ``unk_id`` too where a model has none; no ``kinds`` means that all are normal.
+    A model that has it declares a field of this name; the docstring there says what it means. ``merges``, ``events``,
+    ``scores`` and ``frequencies`` are None and ``unk_id`` too where a model has none; no ``kinds`` means that all are
+    normal. ``byte_level``: the tokens of the vocabulary are bytes.
     """
 
     __slots__ = ()
 
     unk_id: int | None = None
     merges: Merges | None = None
+    events: array[int] | None = None
     scores: array[float] | None = None
     frequencies: array[float] | None = None
     kinds: bytes = b""
     texts: tuple[tuple[int, bytes], ...] = ()
     codebook: Codebook | None = None
+    byte_level: bool = False
     byte_fallback: bool = False
     fuse_unk: bool = False
     ignore_merges: bool = False
@@ -67,6 +73,8 @@ class RankBpe(AnyModel):
 
     A piece that is itself a token becomes that token before any merging.
     """
+
+    byte_level = True
 
     vocabulary: Vocabulary
     kind: Literal["bpe-ranks"] = "bpe-ranks"
@@ -84,6 +92,8 @@ class MergeBpe(AnyModel):
             becomes such an id, and it is decoded to its text.
         codebook: What finds some of these in text all the same, between tags; None for nothing.
     """
+
+    byte_level = True
 
     vocabulary: Vocabulary
     merges: Merges
@@ -122,6 +132,31 @@ class CharacterBpe(AnyModel):
     separate_suffix: bool = False
     whole_runs_of: str = ""
     kind: Literal["bpe-characters"] = "bpe-characters"
+
+
+@dataclass(frozen=True, slots=True)
+class EventBpe(AnyModel):
+    """Apply a list of events to each piece, in order: a merge everywhere, or a split (PickyBPE, arXiv:2409.04599).
+
+    A split takes a token apart: into the pair that first made it, and what of that is not there at that time into
+    its own. A symbol is there from the beginning, any other token from a merge that makes it to its next split.
+
+    Attributes:
+        vocabulary: Token texts by id, or bytes; those that are split and not made again are in it too.
+        events: Three numbers (u32) for each: left id, right id and product, or what is split and twice ``SPLIT``.
+        unk_id: The token for a symbol that has none; None leaves out a character, and makes a byte an error.
+        fuse_unk: Whether neighbouring unknown symbols become one token.
+        byte_level: Whether symbols are bytes, instead of characters.
+        ignore_merges: Whether a piece that is a token, and not split for good, becomes that token without any event.
+    """
+
+    vocabulary: Vocabulary
+    events: array[int] = field(hash=False)
+    unk_id: int | None = None
+    fuse_unk: bool = False
+    byte_level: bool = False
+    ignore_merges: bool = True
+    kind: Literal["bpe-events"] = "bpe-events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +322,7 @@ Model = (
     RankBpe
     | MergeBpe
     | CharacterBpe
+    | EventBpe
     | ScoredBpe
     | WordPiece
     | WordLevel
@@ -301,6 +337,7 @@ ALGORITHMS = {
     "bpe-ranks": "byte-level BPE by ranks",
     "bpe-merges": "byte-level BPE by merges",
     "bpe-characters": "BPE over characters by merges",
+    "bpe-events": "BPE by merges and splits",
     "bpe-scores": "BPE over characters by scores",
     "wordpiece": "WordPiece",
     "word-level": "whole pieces",

@@ -16,7 +16,6 @@ from bpe_cli.stages import (
     MergeBpe,
     Model,
     NGram,
-    RankBpe,
     ScoredBpe,
     Unigram,
     WordLevel,
@@ -201,7 +200,7 @@ def composite(model: Model) -> set[int]:
     Words and n-grams are no symbols of each other: there every token is one.
     """
     tokens = model.vocabulary.items()
-    if isinstance(model, (RankBpe, MergeBpe)):
+    if model.byte_level:
         return {token_id for token_id, content in tokens if len(content) > 1}
     if isinstance(model, (WordLevel, NGram)):
         return {token_id for token_id, _ in tokens}

@@ -11,8 +11,9 @@ from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
+from bpe_cli.stages import CharacterBpe, EventBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
 from bpe_cli.stages.counting import count_blocks
+from bpe_cli.stages.events import SPLIT, without
 from bpe_cli.stages.models import codebook_ids
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
@@ -152,6 +153,10 @@ def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
         changed["merges"] = Merges.from_pairs(
             [moved[part] for part in merge] for merge in model.merges if all(part in moved for part in merge)
         )
+    elif isinstance(model, EventBpe):
+        gone = {token_id for token_id, _ in vocabulary.items() if new_ids.get(token_id) is None}
+        left = without(model.events, gone)
+        changed["events"] = array("I", (number if number == SPLIT else new_ids[number] for number in left))
     return replace(model, **changed)
 
 

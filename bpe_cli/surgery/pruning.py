@@ -17,7 +17,7 @@ from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
-from bpe_cli.stages import CharacterBpe, MergeBpe, Model, NGram, RankBpe, ScoredBpe, WordLevel
+from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe, Model, NGram, RankBpe, ScoredBpe, WordLevel
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.surgery.merge_rules import MergeRules, composite, own_merges, without_products
 from bpe_cli.surgery.operation import (
@@ -65,6 +65,11 @@ def prune(
         FormatError: if the model cannot be pruned so that every token stays reachable.
         InputError: if the model has no token for a byte of the corpus.
     """
+    if isinstance(tokenizer.model, EventBpe):
+        raise FormatError(
+            f"{tokenizer.model.kind} cannot be pruned: what an event does hangs on all events before it",
+            hint="train it anew with fewer tokens",
+        )
     tokenizer = tokenizer.without_dead_merges()
     present = used_ids(tokenizer)
     excess = len(present) - size

@@ -2,6 +2,8 @@
 
 Every step counts everything anew, so all candidates are known; ``most`` limits how many are kept. Of equals, the one
 that the rule for ties selects comes first, so the first candidate of a merge is the one that was taken.
+
+Length: a function for each family of trainings.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from bpe_cli.teaching import bpe, unigram, wordpiece
+from bpe_cli.teaching.frontier import picky
 from bpe_cli.teaching.frontier.greedy_cover import Cover
 from bpe_cli.teaching.maxmatch import Round, learn
 from bpe_cli.teaching.steps import (
@@ -50,27 +54,28 @@ def record(steps: Steps, most: int | None = 10) -> Record:
     match steps:
         case wordpiece.Training():
             return Record("scores", _counted(steps.words), _by_score(steps, most), _in_use(steps.words), tie=steps.tie)
+        case picky.Training():
+            words = steps.counted()
+            return Record("events", _counted(words), _events(steps, most), _in_use(words), tie="lowest-ids")
         case NumberedPieces():
             return Record("pieces", _sorted(steps.counts), iter(()), vocabulary=_numbered(steps))
         case ByteIds():
             return Record("bytes", (), iter(()), vocabulary=_byte_entries(steps))
         case ScoredPieces():
-            entries = (Entry(at, piece, score=score) for at, (piece, score) in enumerate(steps.pieces))
-            return Record("scored-pieces", (), iter(()), vocabulary=tuple(entries))
+            entries = tuple(Entry(at, piece, score=score) for at, (piece, score) in enumerate(steps.pieces))
+            return Record("scored-pieces", (), iter(()), vocabulary=entries)
         case ThresholdSearch():
             return Record("thresholds", (), _thresholds(steps))
         case Joining():
             lines = tuple(Counted(tuple(line), 1) for line in steps.lines)
-            entries = (Entry(at, token) for at, token in enumerate(steps.tokens))
-            return Record("rounds", lines, _rounds(steps, most), vocabulary=tuple(entries))
+            entries = tuple(Entry(at, token) for at, token in enumerate(steps.tokens))
+            return Record("rounds", lines, _rounds(steps, most), vocabulary=entries)
         case Pruning():
-            words = _sorted(steps.words)
-            return Record("losses", words, _losses(steps, most), vocabulary=_scored(steps.reserved, steps.tokens))
+            entries = _scored(steps.reserved, steps.tokens)
+            return Record("losses", _sorted(steps.words), _losses(steps, most), vocabulary=entries)
         case Estimation():
-            words = _sorted(steps.words)
-            return Record(
-                "estimation", words, _estimated(steps, most), vocabulary=_scored(steps.reserved, steps.tokens)
-            )
+            entries = _scored(steps.reserved, steps.tokens)
+            return Record("estimation", _sorted(steps.words), _estimated(steps, most), vocabulary=entries)
         case UseCounts():
             numbered = _numbered(NumberedPieces(steps.tokens, list(steps.tokens), steps.reserved))
             return Record("estimation", _sorted(steps.words), _used(steps, most), vocabulary=numbered)
@@ -168,6 +173,45 @@ def _placed(covering: Covering, most: int | None) -> Iterator[RecordedStep]:
 def _pieces(cover: Cover) -> dict[tuple[bytes, ...], int]:
     """Return the words as the pieces that they are, with their counts."""
     return {cover.pieces(number): count for number, count in enumerate(cover.counts)}
+
+
+def _events(training: picky.Training, most: int | None) -> Iterator[RecordedStep]:
+    """Yield merges, and splits of tokens that are taken back."""
+    events = training.events()
+    size = len(_in_use(training.counted()))
+    number = 0
+    while True:
+        words, counts = training.counted(), dict(training.allowed())
+        ids = {token: each.token_id for token, each in training.tokens.items()}
+        event = next(events, None)
+        if event is None:
+            return
+        number += 1
+        in_use = _in_use(training.counted())
+        change, size = len(in_use) - size, len(in_use)
+        if isinstance(event, picky.Split):
+            left = bpe.count_symbols(words).get(event.token, 0)
+            split = Candidate(event.parts, event.token, left, taken=True)
+            changes = tuple(_split(word, event, count) for word, count in words.items() if event.token in word)
+            yield RecordedStep("split", number, (split,), changes=changes, tokens=in_use, size=size, size_change=change)
+            continue
+        first, *others = (
+            Candidate(pair, "".join(pair), count, taken=pair == event.pair)
+            for pair, count in (ranked(counts, "lowest-ids", ids) if most != 0 else [(event.pair, event.count)])
+        )
+        tied = sum(1 for count in counts.values() if count == event.count) - 1
+        yield RecordedStep(
+            "merge", number, (first,), _best(first, others, tied, most), len(counts), tied,
+            _changes(words, event.pair, "".join(event.pair)), in_use, size, change,
+        )  # fmt: skip
+
+
+def _split(word: tuple[str, ...], split: picky.Split, count: int) -> Change:
+    """Return how a word changes when one of its tokens is split."""
+    nothing: tuple[str, ...] = ()
+    rest = [nothing] * (len(split.parts) - 1)
+    parts = (((each,), *rest) if each == split.token else ((each,),) for each in word)
+    return Change(tuple(chain.from_iterable(parts)), picky.split_word(word, split.token, split.parts), count)
 
 
 def _by_score(training: wordpiece.Training, most: int | None) -> Iterator[RecordedStep]:

@@ -1,6 +1,7 @@
 """The steps of a training as values: what a trainer returns, and what ``record`` makes of it for ``views``.
 
-``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train as their steps are consumed.
+``bpe.Training``, ``wordpiece.Training`` and ``picky.Training`` are such values, too: they train as their steps are
+consumed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import chain
 from typing import Literal, TypeAlias
 
 from bpe_cli.teaching import bpe, wordpiece
+from bpe_cli.teaching.frontier import picky
 from bpe_cli.teaching.frontier.greedy_cover import Cover
 from bpe_cli.teaching.maxmatch import Rules
 
@@ -157,9 +159,8 @@ class Covering:
 
 
 Steps: TypeAlias = (
-    bpe.Training[str] | bpe.Training[bytes] | wordpiece.Training | NumberedPieces | ByteIds | ScoredPieces
-    | ThresholdSearch | Joining | Pruning | Estimation | UseCounts
-    | Covering
+    bpe.Training[str] | bpe.Training[bytes] | wordpiece.Training | picky.Training | NumberedPieces | ByteIds
+    | ScoredPieces | ThresholdSearch | Joining | Pruning | Estimation | UseCounts | Covering
 )  # fmt: skip
 """What any trainer can show."""
 
@@ -172,18 +173,20 @@ Uncontested: TypeAlias = NumberedPieces | ByteIds | ScoredPieces | ThresholdSear
 Symbol = str | bytes
 
 Family = Literal[
-    "merges", "scores", "rounds", "losses", "estimation", "cover", "thresholds", "pieces", "bytes", "scored-pieces",
+    "merges", "events", "scores", "rounds", "losses", "estimation", "cover", "thresholds",
+    "pieces", "bytes", "scored-pieces",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a step could take: a pair to merge, or a token to drop.
+    """What a step could take: a pair to merge, a token to split, or one to drop.
 
     Attributes:
-        parts: The two symbols of a pair, or the token.
+        parts: The two symbols of a pair, what a token is split into, or the token.
         product: What the pair becomes; the token.
-        count: How often the pair occurs; how many pieces fewer there are by a token that is chosen; None for others.
+        count: How often the pair occurs, or the token that is split; how many pieces fewer there are by a token that
+            is placed; None for one that is dropped.
         left_count: How often the left symbol occurs, where pairs have scores.
         right_count: How often the right one does.
         score: The pair's score.
@@ -216,7 +219,8 @@ class Change:
     """A word that a step changes.
 
     Attributes:
-        merged_from: For each symbol afterwards, the symbols that it was made of, in order; itself if it was there.
+        merged_from: For each symbol afterwards, the symbols that it was made of, in order; itself if it was there. The
+            first part of what is split has that, the others have nothing.
         after: The symbols afterwards.
         count: How often the word occurs.
     """
@@ -250,10 +254,11 @@ class RecordedStep:
     """One step.
 
     Attributes:
-        kind: A ``merge``; a ``placement`` of a token; a ``round`` of joining; the ``seeds``, an ``expectation`` or a
-            ``pruning``; a ``threshold``.
+        kind: A ``merge`` or a ``split``; a ``placement`` of a token; a ``round`` of joining; the ``seeds``, an
+            ``expectation`` or a ``pruning``; a ``threshold``.
         number: From 1; an expectation has that of the pruning that follows. The seeds have 0.
-        taken: The pair that is merged, the token that is placed, the pairs that are joined, or the tokens that go.
+        taken: The pair that is merged, the token that is split or placed, the pairs that are joined, or the tokens that
+            go.
         candidates: The best of those that could be taken, in order.
         candidate_count: How many could be taken.
         tied_count: How many of those that are not taken are worth as much as the last that is.
@@ -266,7 +271,7 @@ class RecordedStep:
         cost: What the corpus costs: the sum of the negative logarithms of its tokens' probabilities.
     """
 
-    kind: Literal["merge", "placement", "round", "seeds", "expectation", "pruning", "threshold"]
+    kind: Literal["merge", "split", "placement", "round", "seeds", "expectation", "pruning", "threshold"]
     number: int
     taken: tuple[Candidate, ...] = ()
     candidates: tuple[Candidate, ...] = ()

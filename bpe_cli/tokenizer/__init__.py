@@ -18,7 +18,6 @@ from bpe_cli.stages import (
     Normalizer,
     PrefixSpace,
     PreTokenizer,
-    RankBpe,
     SpecialToken,
     Split,
 )
@@ -133,7 +132,7 @@ class Tokenizer(TextMethods):
     @property
     def has_bytes(self) -> bool:
         """Whether tokens are bytes (byte-level BPE) and not text."""
-        return isinstance(self.model, (RankBpe, MergeBpe))
+        return self.model.byte_level
 
     @property
     def has_spans(self) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
-from bpe_cli.stages.models import CharacterBpe, MergeBpe, RankBpe, Unigram
+from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -80,7 +80,7 @@ def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Itera
 
 def _is_spelt_with(model: Model, token_id: int, spelt_in_bytes: bool) -> bool:
     content = model.vocabulary.token(token_id)
-    if isinstance(model, (RankBpe, MergeBpe)):
+    if model.byte_level:
         return len(content) == 1
     from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CHAR_TO_BYTE
 
@@ -122,6 +122,10 @@ def live(model: Model, tokens: Withheld) -> Model:
             kept += model.merges.triples[after : 3 * number]
             after = 3 * number + 3
         model = replace(model, merges=Merges(kept + model.merges.triples[after:]))
+    elif isinstance(model, EventBpe):
+        from bpe_cli.stages.events import without
+
+        model = replace(model, events=without(model.events, tokens.ids))
     elif isinstance(model, Unigram) and tokens.spelling and not model.kinds:
         from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, NORMAL
 
@@ -132,7 +136,7 @@ def live(model: Model, tokens: Withheld) -> Model:
 
 def unspelt(model: Model, tokens: Withheld) -> list[int]:
     """Return the withheld tokens that are the only spelling of characters, which are unknown without them."""
-    if not isinstance(model, CharacterBpe) or model.byte_fallback:
+    if not isinstance(model, (CharacterBpe, EventBpe)) or model.byte_fallback or model.byte_level:
         return []
     prefix, suffix = model.continuing_subword_prefix, model.end_of_word_suffix
     texts = ((token_id, model.vocabulary.token(token_id).decode("utf-8", "replace")) for token_id in sorted(tokens.ids))

@@ -35,6 +35,8 @@ _ENTRIES = {
     "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow", "course")),
     "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece", "course")),
     "mingram": _Entry("mingram", "as few tokens as possible"),
+    "picky": _Entry("picky", "BPE that takes tokens back"),
+    "scaffold": _Entry("picky:SCAFFOLD", "BPE without its scaffolds"),
     "greedtok": _Entry("greedtok", "tokens that cover most of the words"),
     "char": _Entry("unmerged:CHAR", "characters", ("sentencepiece",)),
     "word": _Entry("unmerged:WORD", "words", ("sentencepiece",)),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from bpe_cli.reports.text.steps import SplitStep
 from bpe_cli.reports.text.steps.record import readable
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.views.blocks import Gap, Hanging, Line
@@ -41,6 +42,7 @@ RULES = {
     "bpe-ranks": "a piece that is a token is taken; else the neighbours that make the token of lowest rank merge",
     "bpe-merges": "the neighbours that stand first in the list of merges (rank 0) merge, again and again",
     "bpe-characters": "the neighbours that stand first in the list of merges (rank 0) merge, again and again",
+    "bpe-events": "a piece that is a token may be taken; else each event of the list merges a pair or splits a token",
     "bpe-scores": "the neighbours that make the token of highest score merge, again and again",
     "wordpiece": "the longest token that begins what is left is taken; where none does, the whole piece is unknown",
     "word-level": "each piece is looked up whole",
@@ -155,7 +157,7 @@ def _walk(walk: Walk, width: int, most: int | None) -> Iterator[Block]:
 
 def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[Block]:
     yield from _spellings(walk.spelt, most)
-    merges = [_merge(step) for step in walk.steps]
+    merges = [done_in(step) for step in walk.steps]
     pair_width = max(map(cell_len, merges), default=0)
     symbols = [_symbols(walk.start), *(_symbols(step.symbols) for step in walk.steps)]
     beside = bool(merges) and _LABEL + pair_width + 3 + max(cell_len(str(each)) for each in symbols) <= width
@@ -168,18 +170,26 @@ def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[Block]:
             yield _line("", after)
         yield from _rivals(walk.steps[number - 1])
     if walk.more:
-        yield _more(walk.more, "merge")
+        yield _more(walk.more, noun_of(walk))
     yield from _spellings(walk.ends, most)
 
 
-def _merge(step: MergeStep) -> str:
+def noun_of(walk: MergeWalk) -> str:
+    """Return what the steps of a walk are called."""
+    return "step" if any(isinstance(step, SplitStep) for step in walk.steps) else "merge"
+
+
+def done_in(step: MergeStep | SplitStep) -> str:
+    """Write what merges, or what is taken apart."""
+    if isinstance(step, SplitStep):
+        return f"{visible(step.token)} -> {' + '.join(map(visible, step.parts))}, rank {whole(step.rank)}"
     chosen = f"rank {chosen_by(step)}" if step.score is None else f"score {chosen_by(step)}"
     return f"{visible(step.left)} + {visible(step.right)} -> {visible(step.product)}, {chosen}"
 
 
-def chosen_by(step: MergeStep | Rival) -> str:
+def chosen_by(step: MergeStep | SplitStep | Rival) -> str:
     """Write the rank or the score that a pair is chosen by."""
-    return whole(step.rank) if step.score is None else _score(step.score, 0)
+    return whole(step.rank) if isinstance(step, SplitStep) or step.score is None else _score(step.score, 0)
 
 
 def said_of(rival: Rival) -> str:
@@ -188,8 +198,10 @@ def said_of(rival: Rival) -> str:
     return ", ".join(filter(None, ("taken" if rival.taken else "tied" if rival.tied else "", places)))
 
 
-def _rivals(step: MergeStep) -> Iterator[Block]:
+def _rivals(step: MergeStep | SplitStep) -> Iterator[Block]:
     """List the pairs that could merge."""
+    if isinstance(step, SplitStep):
+        return
     pairs = [f"{visible(each.left)} + {visible(each.right)}" for each in step.candidates]
     numbers = list(map(chosen_by, step.candidates))
     wide, right = max(map(cell_len, pairs), default=0), max(map(len, numbers), default=0)

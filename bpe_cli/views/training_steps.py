@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.teaching import bpe, wordpiece
 from bpe_cli.teaching.bpe import Symbol
+from bpe_cli.teaching.frontier import picky
 from bpe_cli.teaching.record import record
 from bpe_cli.teaching.steps import (
     ByteIds,
@@ -105,10 +106,10 @@ def _display_bytes(symbol: bytes) -> str:
     return shown if shown.isprintable() else f"⟨{symbol.hex()}⟩"
 
 
-def merge_lines(training: bpe.Training[Symbol], most: int | None = 0) -> Iterator[str]:
-    r"""Yield lines, without line ends: the corpus at the start, then what each merge did.
+def merge_lines(training: bpe.Training[Symbol] | picky.Training, most: int | None = 0) -> Iterator[str]:
+    r"""Yield lines, without line ends: the corpus at the start, then what each merge or split did.
 
-    A step shows the pair and its count, the words that changed, the tokens in use with their counts,
+    A step shows the pair (or token) and its count, the words that changed, the tokens in use with their counts,
     and the number of these, with its change: +1, +0 or -1. It trains as the lines are consumed.
 
     >>> from bpe_cli.teaching.bpe import train
@@ -129,12 +130,14 @@ def merge_lines(training: bpe.Training[Symbol], most: int | None = 0) -> Iterato
     for step in recorded.steps:
         pair, product = step.taken[0].parts, step.taken[0].product
         times = plural(step.taken[0].count or 0, "time")
+        sides = [" + ".join(map(display, pair)), display(product)]
+        old = {product} if step.kind == "split" else dict.fromkeys(pair)
         yield ""
-        yield f"step {step.number}: {' + '.join(map(display, pair))} -> {display(product)}, {times}"
+        yield f"step {step.number}: {' -> '.join(reversed(sides) if step.kind == 'split' else sides)}, {times}"
         yield from _candidates(step, "pairs", "pair")
         yield from _effect(step)
         in_use = {symbol for each in step.tokens if isinstance(each, Counted) for symbol in each.symbols}
-        gone = [display(symbol) for symbol in dict.fromkeys(pair) if symbol not in in_use]
+        gone = [display(symbol) for symbol in old if symbol not in in_use]
         said = f": {', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
         yield f"  in use  {step.size} ({step.size_change:+d}){said}"
 

@@ -4,6 +4,7 @@ pub mod automaton;
 pub mod bpe;
 pub mod build;
 pub mod character_pairs;
+pub mod events;
 pub mod found;
 pub mod greedy_cover;
 pub mod longest_match;

@@ -10,10 +10,12 @@ mod cover;
 mod decoder;
 mod embedded;
 mod encoder;
+mod events;
 mod ids;
 mod json_lines;
 mod measure;
 mod numbers;
+mod picky;
 mod progress;
 mod split;
 mod stages;
@@ -63,6 +65,8 @@ mod _core {
     #[pymodule_export]
     use super::encoder::Encoder;
     #[pymodule_export]
+    use super::events::replay_events;
+    #[pymodule_export]
     use super::json_lines::JsonTexts;
     #[pymodule_export]
     use super::measure::{
@@ -73,6 +77,8 @@ mod _core {
         line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts,
         write_rows,
     };
+    #[pymodule_export]
+    use super::picky::{PickyTraining, train_picky};
     #[pymodule_export]
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
     #[pymodule_export]

@@ -10,6 +10,7 @@ pub mod letters;
 pub mod likelihood;
 pub mod mingram;
 pub mod ngrams;
+pub mod picky;
 mod score;
 pub mod scored_pairs;
 pub mod top_down;

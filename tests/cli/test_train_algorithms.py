@@ -38,6 +38,8 @@ DECODED = {
     "unigram": NEW.replace("q🙂", "<unk>"),
     "unigram textbook": NEW.replace("q🙂", "<unk>"),
     "unigram sentencepiece": MARKED,
+    "picky": "lower été \\ and \\x41 a_b two three widest <unk><unk> 12",
+    "scaffold": "lower été \\ and \\x41 a_b two three widest <unk><unk> 12",
     "char": NEW.replace("q🙂", "<unk><unk>"),
     "char sentencepiece": MARKED,
     "word": "lower été \\ and \\ x41 a_b two three widest <unk> <unk> 12",

@@ -23,6 +23,8 @@ KINDS = {
     "unigram textbook": ("-a", "unigram", "--set", "rule=textbook", "-s", "56"),
     "unigram sentencepiece": ("-a", "unigram", "--compat", "sentencepiece", "-s", "40"),
     "mingram": ("-a", "mingram", "-s", "290"),
+    "picky": ("-a", "picky", "-s", "60", "--set", "threshold=0.5"),
+    "scaffold": ("-a", "scaffold", "-s", "60"),
     "greedtok": ("-a", "greedtok", "-s", "290"),
     "char": ("-a", "char"),
     "char sentencepiece": ("-a", "char", *SENTENCEPIECE),

@@ -1,4 +1,4 @@
-"""The textbook of PickyBPE makes the events that the paper's code made, and encodes as it does."""
+"""The textbook of PickyBPE, and the core, make the events that the paper's code made; it encodes as that does."""
 
 from __future__ import annotations
 
@@ -6,11 +6,25 @@ from functools import cache
 
 import pytest
 
-from bpe_cli.teaching.frontier.picky import WORD_START, Encoder, Merge, Split, Training, words_of
+from bpe_cli import _core
+from bpe_cli.support.core_arguments import options_json
+from bpe_cli.teaching.frontier.picky import (
+    SPECIAL,
+    WORD_START,
+    Encoder,
+    Merge,
+    Split,
+    Training,
+    covered_characters,
+    words_of,
+)
+from bpe_cli.trainers.counts import counts_of, cut_tokens
 from tests.differential.frontier import case, texts, used
 
 CASES = ("botchan-600-t0.9-birth", "botchan-600-t0.9-ids", "botchan-4000-t0.9-birth", "ru-1500-t0.9999-c0.995-birth",
          "shakespeare-1500-t0.6-birth", "shakespeare-1500-t0.6-ids", "udhr-1500-t0.7-c1-ids")  # fmt: skip
+
+SPLIT = 0xFFFF_FFFF
 
 
 def trained(shared, name: str):
@@ -37,6 +51,36 @@ def test_recorded_events(shared, name):
     ]
     assert [token + [None] * (6 - len(token)) for token in tokens] == recorded["tokens"]
     assert training.size == recorded["summary"]["actual_vocab_size"]
+
+
+@pytest.mark.parametrize(
+    ("name", "further"), [("botchan-600-t0.9-ids", 0), ("shakespeare-1500-t0.6-ids", 3), ("udhr-1500-t0.7-c1-ids", 0)]
+)
+def test_the_core_learns_the_recorded_events(shared, name, further):
+    """All of them; where the code has counted a token twice, there are further events for the one that it lacks."""
+    recorded = case(shared, "pickybpe", name)
+    text = "".join(used(shared, source) for source in recorded["inputs"])
+    words = words_of(text)
+    alphabet = covered_characters(words, recorded["params"]["coverage"])
+    trained = _core.train_picky(
+        counts_of((word.encode(), count) for word, count in words.items()),
+        options_json(
+            initial=[b""] * len(SPECIAL) + [character.encode() for character in alphabet],
+            symbols=list(range(len(SPECIAL), len(SPECIAL) + len(alphabet))),
+            vocab_size=recorded["params"]["vocab_size"],
+            min_frequency=1,
+            rule={"share": recorded["params"]["threshold"]},
+            reserved=[],
+        ),
+    )
+    tokens = [token.decode() for token in cut_tokens(*trained.tokens())]
+    numbers = iter(memoryview(trained.events))
+    found = [["split", tokens[left]] if right == SPLIT else ["merge", tokens[left], tokens[right]]
+             for left, right, _ in zip(numbers, numbers, numbers, strict=True)]  # fmt: skip
+    expected = [event[:2] if event[0] == "split" else event for event in recorded["events"]]
+    assert found[: len(expected)] == expected
+    assert len(found) == len(expected) + further
+    assert trained.present == recorded["params"]["vocab_size"]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import struct
 from array import array
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,54 @@ def test_t5(shared: Path) -> None:
         pieces = theirs.pre_tokenizer.pre_tokenize_str(theirs.normalizer.normalize_str(line))
         for piece, _ in pieces:
             assert encode(compiled, piece.encode()) == [token.id for token in theirs.model.tokenize(piece)], piece
+
+
+@pytest.mark.parametrize("length", [2, 3, 7, 10, 31, 99])
+def test_what_a_users_own_symbol_scores(length: int) -> None:
+    """It stands beside two pieces up to a score, which changed with SentencePiece 0.2.2."""
+    letters = "abcdefghijklmnopqrstuvwxyzé日" * 4
+    for symbol in (letters[:length], letters[-length:]):
+        for score in (0.1 * (length - 1), 0.1 * (len(symbol.encode()) - 1), -0.1):
+            for pieces in nearby(score):
+                theirs = processor_of([(symbol, 0.0, 4), (symbol[:1], pieces, 1), (symbol[1:], 0.0, 1)])
+                ours = pipeline(of_processor(theirs))
+                assert encode(ours, symbol.encode()) == theirs.encode(symbol), (symbol, pieces)
+                best = theirs.nbest_encode(symbol, nbest_size=2)
+                assert [list(memoryview(ids)) for ids, _ in ours.nbest(symbol.encode(), 2)] == best, (symbol, pieces)
+
+
+@at_least(200)
+def test_users_own_symbols_among_random_pieces() -> None:
+    chance = random.Random(5)
+    for _ in range(40):
+        drawn = {"".join(chance.choices("abé日", k=chance.randint(1, 4))) for _ in range(14)}
+        pieces = [
+            (text, 0.0, 4) if chance.random() < 0.2 and len(text) > 1 else (text, -chance.randint(0, 40) / 10, 1)
+            for text in sorted(drawn)
+        ]
+        theirs = processor_of([*pieces, ("z", -3.0, 1)])
+        ours = pipeline(of_processor(theirs))
+        for _ in range(20):
+            text = "".join(chance.choices("abé日z", k=chance.randint(1, 30)))
+            assert encode(ours, text.encode()) == theirs.encode(text), (pieces, text)
+            compared()
+
+
+def nearby(score: float) -> list[float]:
+    """Return a number of single precision, and its neighbours."""
+    (bits,) = struct.unpack("<i", struct.pack("<f", score))
+    return [struct.unpack("<f", struct.pack("<i", bits + step))[0] for step in (-1, 0, 1)]
+
+
+def processor_of(pieces: list[tuple[str, float, int]]) -> Any:
+    """Make a processor of pieces: their texts, scores and types."""
+    from sentencepiece import sentencepiece_model_pb2
+
+    model = sentencepiece_model_pb2.ModelProto()
+    model.trainer_spec.model_type = 1
+    model.normalizer_spec.name = "identity"
+    model.normalizer_spec.add_dummy_prefix = False
+    for text, score, kind in [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3), *pieces]:
+        piece = model.pieces.add()
+        piece.piece, piece.score, piece.type = text, score, kind
+    return sentencepiece.SentencePieceProcessor(model_proto=model.SerializeToString())

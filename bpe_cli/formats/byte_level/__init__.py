@@ -7,7 +7,7 @@ merge comes first is its priority. Special tokens may stand among the ordinary o
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
@@ -35,6 +35,22 @@ def read_ids(node: Node) -> dict[str, int]:
         owner[token_id] = token
         ids[token] = token_id
     return ids
+
+
+def vocabulary_of(node: Node, ids: Mapping[str, int], spelt: Callable[[str], bytes] = str.encode) -> Vocabulary:
+    """Return tokens of an object of text -> id as a vocabulary; the empty one leaves its id unused.
+
+    Args:
+        node: The model that has the object.
+        ids: The tokens.
+        spelt: What the bytes of a token are, by its text.
+    """
+    for token, token_id in ids.items():
+        if token_id >= _core.MAX_TOKENS:
+            raise node.get("vocab").error(
+                f"gives {quote(token)} the id {token_id:,}; ids run to {_core.MAX_TOKENS - 1:,}"
+            )
+    return Vocabulary.from_ids({spelt(token): token_id for token, token_id in ids.items() if token})
 
 
 def read_model(

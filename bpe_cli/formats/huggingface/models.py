@@ -1,7 +1,7 @@
 """Read and write the models of a ``tokenizer.json`` whose tokens are text: all but byte-level BPE.
 
 Models that Hugging Face's library does not have are written in the same layout, with a ``type`` of
-their own, which that library refuses: ``SuffixBpe``, ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``, ``GreedyCover``,
+their own, which that library refuses: ``SuffixBpe``, ``EventBpe``, ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``,
 ``NGram``.
 """
 
@@ -17,10 +17,12 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.added_tokens import special_text
 from bpe_cli.formats.features import check_scores
+from bpe_cli.formats.huggingface import events
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
+    EventBpe,
     GreedyCover,
     LongestMatch,
     MaxMatch,
@@ -55,7 +57,7 @@ def kind_of(node: Node) -> str:
         name = "WordPiece"
     else:
         name = "WordLevel"
-    known = (*MERGED, *SCORED, *OF_TEXTS)
+    known = (*MERGED, EVENTS, *SCORED, *OF_TEXTS)
     if name not in known:
         raise kind.error(f"is {quote(name)}, a model that is not known", hint=f"known are {', '.join(known)}")
     return name
@@ -71,7 +73,9 @@ def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model
     if name in SCORED:
         return _read_scored(name, node, hidden)
     ids = byte_level.read_ids(node.get("vocab"))
-    vocabulary = _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden})
+    if name == EVENTS:
+        return events.read(node, ids, hidden, _unk_id(node, ids)), ids
+    vocabulary = byte_level.vocabulary_of(node, {t: i for t, i in ids.items() if t not in hidden})
     return _read_of_texts(name, node, ids, vocabulary), ids
 
 
@@ -87,15 +91,6 @@ def hidden_of(node: Node, specials: Iterable[SpecialToken]) -> set[str]:
         for token in specials
         if token.special and not (fall_back and BYTE_TEXT.fullmatch(token.content))
     }
-
-
-def _vocabulary(node: Node, ids: Mapping[str, int]) -> Vocabulary:
-    for token, token_id in ids.items():
-        if token_id >= _core.MAX_TOKENS:
-            raise node.get("vocab").error(
-                f"gives {quote(token)} the id {token_id:,}; ids run to {_core.MAX_TOKENS - 1:,}"
-            )
-    return Vocabulary.from_ids({token.encode(): token_id for token, token_id in ids.items() if token})
 
 
 def check_unknown(node: Node) -> None:
@@ -137,7 +132,7 @@ def read_character_bpe(
         merges[key] = product
     used = {token_id for (left_id, right_id), product in merges.items() for token_id in (left_id, right_id, product)}
     hidden = hidden_of(node, specials)
-    vocabulary = _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden or i in used})
+    vocabulary = byte_level.vocabulary_of(node, {t: i for t, i in ids.items() if t not in hidden or i in used})
     triples = Merges.from_pairs((left, right, product) for (left, right), product in merges.items())
     return character_bpe(node, ids, vocabulary, triples)
 
@@ -178,6 +173,9 @@ OF_TEXTS = {
 
 MERGED = ("BPE", "SuffixBpe")
 """Models with merges; in the second the end of a word is a symbol of its own."""
+
+EVENTS = "EventBpe"
+"""The model that has merges and splits in one list."""
 
 SCORED = ("Unigram", "ScoredBpe")
 """Models whose vocabulary is a list of [text, score]."""
@@ -283,7 +281,7 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
     model = tokenizer.model
     if isinstance(model, (Unigram, ScoredBpe)):
         return _write_scored(tokenizer, model)
-    tokens = _texts(model.vocabulary)
+    tokens = byte_level.visible_tokens(model.vocabulary) if model.byte_level else _texts(model.vocabulary)
     vocab = byte_level.write_vocabulary(tokenizer, tokens)
     names = {token_id: text for text, token_id in vocab.items()}
     names |= {token.token_id: special_text(token) for token in tokenizer.special_tokens}
@@ -302,6 +300,14 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         }
         content |= {"whole_runs_of": model.whole_runs_of} if model.whole_runs_of else {}
         return content | {"vocab": vocab, "merges": [(tokens[left], tokens[right]) for left, right, _ in model.merges]}
+    if isinstance(model, EventBpe):
+        return content | {
+            "fuse_unk": model.fuse_unk,
+            "byte_level": model.byte_level,
+            "ignore_merges": model.ignore_merges,
+            "vocab": vocab,
+            "events": events.write(model, tokens),
+        }
     if isinstance(model, WordLevel):
         # Hugging Face's library needs a name here, also of a token that is not there.
         missing = next(name for number in count() if (name := "<unk>" * (number + 1)) not in vocab)

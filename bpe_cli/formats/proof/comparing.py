@@ -10,7 +10,6 @@ from functools import cache
 from itertools import chain
 
 from bpe_cli.errors import InputError
-from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
@@ -268,7 +267,7 @@ def own_texts(tokenizer: Tokenizer) -> list[bytes]:
     model = tokenizer.model
     blob, ends = model.vocabulary.blob, model.vocabulary.ends
     tokens = [blob[start:end] for start, end in zip(chain((0,), ends), ends, strict=False) if start < end]
-    if isinstance(model, (RankBpe, MergeBpe)) and not tokenizer.decoder:
+    if tokenizer.has_bytes and not tokenizer.decoder:
         return tokens
     prefix = model.continuing_subword_prefix.encode()
     suffix = model.end_of_word_suffix.encode()

@@ -34,7 +34,7 @@ def reading_of(tokenizer: Tokenizer) -> Callable[[bytes], bytes]:
     >>> reading_of(Tokenizer(model))(b"<0xE8>"), reading_of(Tokenizer(model))(b"ab")
     (b'\\xe8', b'ab')
     """
-    if tokenizer.model.kind in ("bpe-ranks", "bpe-merges"):
+    if tokenizer.model.byte_level:
         return _as_it_is
     if tokenizer.model.byte_fallback:
         return _fallback

@@ -94,7 +94,7 @@ def meaning_of(tokenizer: Tokenizer) -> Step:
     mark of the model's (an end of a word by itself) stands for no text, and is given as it is written.
     """
     model = tokenizer.model
-    if model.kind in ("bpe-ranks", "bpe-merges"):
+    if model.byte_level:
         return lambda token: token
     steps: list[Step] = []
     if prefix := model.continuing_subword_prefix:

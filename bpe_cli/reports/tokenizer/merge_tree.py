@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.errors import FormatError
 from bpe_cli.reports.tokenizer.contents import LengthBin, bins
-from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
+from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe, RankBpe, ScoredBpe
+from bpe_cli.stages.events import first_merges
 from bpe_cli.stages.spelling import NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.tokenizer.merging import of_ranks
 
@@ -217,6 +218,8 @@ def merge_tree(model: Model) -> MergeTree | None:
         return MergeTree(size, _listed(model))
     if isinstance(model, ScoredBpe):
         return MergeTree(size, _scored(model))
+    if isinstance(model, EventBpe):
+        return MergeTree(size, first_merges(model))
     return None
 
 

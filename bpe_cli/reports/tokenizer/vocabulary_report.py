@@ -13,12 +13,13 @@ from bpe_cli.reports.distributions import even_bins
 from bpe_cli.reports.tokenizer.contents import WHITE_SPACE, Contents, LengthBin, bins, character_count, read_contents
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
+from bpe_cli.stages.events import SPLIT, triples
 from bpe_cli.stages.patterns import name_of
 from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.reports.distributions import LengthBins
-    from bpe_cli.stages import SpecialToken
+    from bpe_cli.stages import Model, SpecialToken
     from bpe_cli.tokenizer import Tokenizer
     from bpe_cli.tokenizer.usage import Fact
 
@@ -148,24 +149,24 @@ def describe(
     unused_count, unused_ranges = _unused({*ordinary, *special_ids, *only_decoded})
     slow = set(tokenizer.slow_patterns)
     bytes_present = {token[0] for token in ordinary.values() if len(token) == 1}
-    on_bytes = model.kind in ("bpe-ranks", "bpe-merges")
+    on_bytes = model.byte_level
     if on_bytes:  # a byte is what text is spelt with even if it is a special token besides
         bytes_present |= {tokenizer.token_bytes(token_id)[0] for token_id in tokenizer.withheld.spelling}
-    merges = model if model.kind == "bpe-merges" or model.kind == "bpe-characters" else None
+    listed = model.kind in ("bpe-merges", "bpe-characters", "bpe-events")
     return VocabularyReport(
         name=tokenizer.name,
         kind=model.kind,
         algorithm=ALGORITHMS[model.kind],
         ordinary_count=len(ordinary),
         special_count=len(tokenizer.special_tokens),
-        merge_count=len(merges.merges) if merges else None,
+        merge_count=_merge_count(model),
         dead_merge_count=sum(1 for _ in dead_merges(model, tokenizer.withheld)),
         highest_id=tokenizer.vocab_size - 1 if tokenizer.vocab_size else None,
         unused_count=unused_count,
         unused_ranges=unused_ranges,
         patterns=tuple(PatternUse(name_of(regex), regex, regex not in slow) for regex in tokenizer.patterns),
         prefix_space=tokenizer.prefix_space,
-        ignore_merges=merges.ignore_merges if merges else None,
+        ignore_merges=model.ignore_merges if listed else None,
         unicode_version=tokenizer.unicode_version,
         special_tokens=tuple(sorted(tokenizer.special_tokens, key=lambda token: token.token_id)),
         bytes_without_token=bytes(sorted(set(range(256)) - bytes_present)) if on_bytes else None,
@@ -247,6 +248,13 @@ def _kinds(tokens: Iterable[bytes]) -> TokenKinds:
         else:
             digits += token.isdigit()
     return TokenKinds(single_bytes, not_utf8, leading_space, white_space, digits)
+
+
+def _merge_count(model: Model) -> int | None:
+    """Return how many merges a model lists; None if it lists none."""
+    if model.events is not None:
+        return sum(right != SPLIT for _, right, _ in triples(model.events))
+    return None if model.merges is None else len(model.merges)
 
 
 def _unused(ids: set[int]) -> tuple[int, tuple[tuple[int, int], ...]]:

@@ -8,6 +8,7 @@ tests compare every one with what the code itself gave.
 - ``path_piece``: the fewest tokens that a text can be (PathPiece).
 - ``mingram``: tokens for segmentations into the fewest (MinGram), with two rules of our own, which it names.
 - ``picky``: merges that take back tokens which are hardly used without what was made of them (PickyBPE).
+- ``scaffold``: merges, without the tokens that only help to make others (Scaffold-BPE).
 - ``boundless``: merges of whole pieces too (BoundlessBPE).
 - ``greedy_cover``: tokens by how much of the words they cover, without merges (GreedTok).
 - ``superwords``: merges inside words, and then across the spaces between them (SuperBPE).

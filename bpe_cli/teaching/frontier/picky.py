@@ -9,13 +9,14 @@ After the merge of ``a b``, the share of ``a`` that went into it is the merge's 
 it is more than the threshold, ``a`` is *split* into its parts again, everywhere. A later merge may bring it back.
 
 The counts of pairs are the code's, with its slip: where a token is made in a second way (an *additional* merge), the
-pairs of its earlier occurrences in the same words are counted twice.
+pairs of its earlier occurrences in the same words are counted twice, and the token counts twice in the size. ``exact``
+trains without: that is what ``bpe train -a picky`` does.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -145,6 +146,10 @@ class Training:
         threshold: float,
         coverage: float = 1.0,
         tie: Literal["birth", "ids"] = "birth",
+        exact: bool = False,
+        alphabet: Sequence[str] | None = None,
+        min_frequency: int = 1,
+        reserved: Collection[str] = (),
     ) -> None:
         """Spell the words as characters.
 
@@ -154,9 +159,14 @@ class Training:
             threshold: The share of a token's occurrences that one merge takes at which it is split.
             coverage: The share of the characters that are to have tokens.
             tie: Which of the most frequent pairs is merged: the one whose count was begun first, or lowest ids.
+            exact: Whether pairs and tokens are counted once after an additional merge.
+            alphabet: The characters that become tokens, in order of their ids; None for those that ``coverage`` says.
+            min_frequency: A pair that occurs less often is not merged.
+            reserved: Texts that no token has.
         """
-        self.vocab_size, self.threshold, self.tie = vocab_size, threshold, tie
-        alphabet = covered_characters(words, coverage)
+        self.vocab_size, self.threshold, self.tie, self.exact = vocab_size, threshold, tie, exact
+        self.min_frequency, self.reserved = min_frequency, reserved
+        alphabet = covered_characters(words, coverage) if alphabet is None else alphabet
         self.tokens = {token: Token(token_id) for token_id, token in enumerate([*SPECIAL, *alphabet])}
         known = set(alphabet)
         self.words = [tuple(each if each in known else UNKNOWN for each in word) for word in words]
@@ -175,29 +185,49 @@ class Training:
         """Yield merges and splits in order."""
         while self.size < self.vocab_size and self.counts:
             pair = self.best_pair()
-            if self.counts[pair] <= 0:
+            if pair is None or self.counts[pair] < max(1, self.min_frequency):
                 return
-            count = self.counts.pop(pair)
-            product = "".join(pair)
-            token = self.tokens.setdefault(product, Token(len(self.tokens), parents=pair))
-            token.present = True
-            merged = self.merge(pair, product)
-            self.size += 1
-            token.frequency += merged
-            yield Merge(pair, count, merged)
+            merge = self.take(pair)
+            yield merge
             for part in dict.fromkeys(pair):
-                self.tokens[part].frequency -= merged * pair.count(part)
-                if self.is_hardly_used(part, merged):
+                self.tokens[part].frequency -= merge.merged * pair.count(part)
+                if self.is_hardly_used(part, merge.merged):
                     yield Split(part, self.split(part))
                     self.size -= 1
 
-    def best_pair(self) -> Pair:
+    def take(self, pair: Pair) -> Merge:
+        """Merge a pair, and count what it makes."""
+        count = self.counts.pop(pair)
+        product = "".join(pair)
+        is_additional = product in self.tokens and self.tokens[product].present
+        token = self.tokens.setdefault(product, Token(len(self.tokens), parents=pair))
+        token.present = True
+        merged = self.merge(pair, product)
+        self.size += not (is_additional and self.exact)
+        token.frequency += merged
+        return Merge(pair, count, merged)
+
+    def counted(self) -> dict[tuple[str, ...], int]:
+        """Return the words as they are cut now, with how often each occurs."""
+        found: Counter[tuple[str, ...]] = Counter()
+        for word, frequency in zip(self.words, self.frequencies, strict=True):
+            found[word] += frequency
+        return dict(found)
+
+    def allowed(self) -> Mapping[Pair, int]:
+        """Return the pairs that may be merged, with their counts."""
+        if not self.reserved:
+            return self.counts
+        return {pair: count for pair, count in self.counts.items() if "".join(pair) not in self.reserved}
+
+    def best_pair(self) -> Pair | None:
         """Return the most frequent pair."""
-        most = max(self.counts.values())
-        tied = (pair for pair, count in self.counts.items() if count == most)
+        counts = self.allowed()
+        most = max(counts.values(), default=0)
+        tied = (pair for pair, count in counts.items() if count == most)
         if self.tie == "birth":
-            return next(tied)
-        return min(tied, key=lambda pair: tuple(self.tokens[token].token_id for token in pair))
+            return next(tied, None)
+        return min(tied, key=lambda pair: tuple(self.tokens[token].token_id for token in pair), default=None)
 
     def is_hardly_used(self, token: str, merged: int) -> bool:
         """Return whether a merge took most occurrences of a token, of which ``frequency`` are left."""
@@ -211,11 +241,11 @@ class Training:
             self.words_with.setdefault(token, set()).add(number)
         self.words[number] = word
 
-    def pairs_with(self, token: str, number: int) -> Counter[Pair]:
-        """Count the pairs of a word that contain a token, times the word's frequency."""
+    def pairs_with(self, token: str | None, number: int) -> Counter[Pair]:
+        """Count the pairs of a word that contain a token, or all of them, times the word's frequency."""
         found: Counter[Pair] = Counter()
         for pair in pairs_of(self.words[number]):
-            if token in pair:
+            if token is None or token in pair:
                 found[pair] += self.frequencies[number]
         return found
 
@@ -224,18 +254,23 @@ class Training:
         left, right = pair
         merged = 0
         made: Counter[Pair] = Counter()
+        gone: Counter[Pair] = Counter()
         for number in sorted(self.words_with[left] & self.words_with[right]):
             before = self.words[number]
             after = merge_word(before, pair, product)
             if after == before:
                 continue
+            if self.exact:
+                gone.update(self.pairs_with(None, number))
             self.replace(number, after)
             merged += (len(before) - len(after)) * self.frequencies[number]
-            made.update(self.pairs_with(product, number))
+            made.update(self.pairs_with(None if self.exact else product, number))
         for new, count in made.items():
             self.counts[new] = self.counts.get(new, 0) + count
-        for (first, second), count in made.items():
-            old = (right if first == product else first, left if second == product else second)
+        if not self.exact:
+            for (first, second), count in made.items():
+                gone[right if first == product else first, left if second == product else second] += count
+        for old, count in gone.items():
             if old in self.counts:
                 self.counts[old] -= count
                 if self.counts[old] <= 0:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpaceMarksDecoder, Split
+from bpe_cli.stages import MergeBpe, PrefixSpace, SpaceMarksDecoder, Split
 from bpe_cli.stages.splitters import compile_splitter, segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
@@ -138,7 +138,7 @@ class Engine:
                 self._stages,
                 core_model(model),
                 (model.vocabulary.blob, model.vocabulary.ends),
-                merges=None if model.merges is None else model.merges.triples,
+                merges=model.events if model.merges is None else model.merges.triples,
                 scores=model.frequencies if model.scores is None else model.scores,
                 kinds=model.kinds or None,
             )
@@ -348,8 +348,7 @@ class Engine:
         return None if encoded is None else (memoryview(encoded[0]), memoryview(encoded[1]))
 
     def _failed(self, error: ValueError, data: bytes | memoryview) -> InputError:
-        on_bytes = isinstance(self._parts.model, (RankBpe, MergeBpe))
-        return cannot_encode(error, data) if on_bytes else cannot_spell(error, data)
+        return cannot_encode(error, data) if self._parts.model.byte_level else cannot_spell(error, data)
 
     # -- text to pieces ------------------------------------------------------------------------
 

@@ -138,6 +138,11 @@ class _Writer:
             pair = " + ".join(symbol(part, "pair") for part in taken.parts)
             value = worth(taken) if taken.score is not None else count(taken.count or 0, "time")
             return f"Step {step.number}: {pair} → {symbol(taken.product, 'made')} <small>{escape(value)}</small>"
+        if step.kind == "split":
+            (taken,) = step.taken
+            parts = " + ".join(symbol(part, "made") for part in taken.parts)
+            times = count(taken.count or 0, "time")
+            return f"Step {step.number}: {symbol(taken.product, 'gone')} → {parts} <small>{times}</small>"
         if step.kind == "placement":
             (taken,) = step.taken
             fewer = f"{count(taken.count or 0, 'piece')} fewer"
@@ -163,7 +168,7 @@ class _Writer:
         yield "</div></div>\n"
         size = count(step.size, "token")
         change = "" if step.size_change is None or step.kind == "seeds" else f" ({step.size_change:+d})"
-        in_use = " in use" if step.kind in ("merge", "placement") else ""
+        in_use = " in use" if step.kind in ("merge", "split", "placement") else ""
         yield from self._left(f"{size}{in_use}{change}", step.tokens)
 
     def _changes(self, step: RecordedStep) -> Iterator[str]:

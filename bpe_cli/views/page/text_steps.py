@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.text.steps import SplitStep
 from bpe_cli.reports.text.steps.record import readable
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.page.stepper import BAR, OWN, candidate_row, fate, slide, symbol, table
-from bpe_cli.views.steps import RULES, chosen_by, said_of
+from bpe_cli.views.steps import RULES, chosen_by, noun_of, said_of
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps import (
@@ -113,18 +114,30 @@ def _merges(walk: MergeWalk, where: str) -> Iterator[Slide]:
     yield f"{where} <small>start</small>", start
     before = walk.start
     for number, step in enumerate(walk.steps, 1):
-        pair = f"{symbol(step.left, 'pair')} + {symbol(step.right, 'pair')} → {symbol(step.product, 'made')}"
-        kind = "rank" if step.score is None else "score"
-        parts = [_symbols(before, _pair_in(before, step.symbols)), "<p>→</p>\n", _symbols(step.symbols)]
-        parts += table("Pairs that could merge", "pairs", ("pair", "makes", kind, ""), _rivals(step))
-        if step.candidate_count > len(step.candidates):
-            parts.append(_note(f"and {count(step.candidate_count - len(step.candidates), 'more pair')}"))
+        kind = "rank" if isinstance(step, SplitStep) or step.score is None else "score"
+        done, parts = _split(before, step) if isinstance(step, SplitStep) else _merge(before, step, kind)
         if number == len(walk.steps):
             if walk.more:
-                parts.append(_note(f"and {count(walk.more, 'more merge')}; --full shows all"))
+                parts.append(_note(f"and {count(walk.more, f'more {noun_of(walk)}')}; --full shows all"))
             parts.append(_tokens(walk.tokens))
-        yield f"{where} <small>step {number}, {kind} {escape(chosen_by(step))}</small> {pair}", parts
+        yield f"{where} <small>step {number}, {kind} {escape(chosen_by(step))}</small> {done}", parts
         before = step.symbols
+
+
+def _merge(before: Symbols, step: MergeStep, kind: str) -> Slide:
+    pair = f"{symbol(step.left, 'pair')} + {symbol(step.right, 'pair')} → {symbol(step.product, 'made')}"
+    parts = [_symbols(before, _pair_in(before, step.symbols)), "<p>→</p>\n", _symbols(step.symbols)]
+    parts += table("Pairs that could merge", "pairs", ("pair", "makes", kind, ""), _rivals(step))
+    if step.candidate_count > len(step.candidates):
+        parts.append(_note(f"and {count(step.candidate_count - len(step.candidates), 'more pair')}"))
+    return pair, parts
+
+
+def _split(before: Symbols, step: SplitStep) -> Slide:
+    made = " + ".join(symbol(part, "made") for part in step.parts)
+    places = _pair_in(before, step.symbols)[:1]
+    parts = [_symbols(before, places), "<p>→</p>\n", _symbols(step.symbols)]
+    return f"{symbol(step.token, 'pair')} → {made}", parts
 
 
 def _pair_in(before: Symbols, after: Symbols) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 use super::bpe::Bpe;
 use super::character_pairs::CharacterPairs;
+use super::events::Events;
 use super::greedy_cover::GreedyCover;
 use super::longest_match::LongestMatch;
 use super::max_match::MaxMatch;
@@ -37,6 +38,9 @@ pub fn build(spec: ModelSpec, tables: Tables) -> Result<Box<dyn Model>> {
             &tables.merges,
             settings,
         )?),
+        ModelSpec::Events(settings) => {
+            Box::new(Events::new(tables.tokens, tables.merges, settings)?)
+        }
         ModelSpec::ScoredPairs {
             unk_id,
             byte_fallback,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{character_pairs, longest_match, unigram};
+use super::{character_pairs, events, longest_match, unigram};
 
 /// The specification of a model.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -19,6 +19,8 @@ pub enum ModelSpec {
     },
     /// BPE over characters (Sennrich's, Hugging Face's `BPE`).
     CharacterPairs(character_pairs::Settings),
+    /// BPE by a list of merges and splits (PickyBPE's), which stands in place of merges.
+    Events(events::Settings),
     /// BPE by the score of the concatenation (SentencePiece's).
     ScoredPairs {
         unk_id: u32,

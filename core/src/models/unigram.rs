@@ -138,13 +138,8 @@ impl Unigram {
         };
         let lowest = normal().fold(f64::INFINITY, f64::min);
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
-        // The highest begins at the smallest positive number: where all scores are negative, as
-        // logarithms of probabilities are, it stays there.
-        let highest = normal().fold(f64::from(f32::MIN_POSITIVE), f64::max);
-        let user_defined = |length: usize| match settings.single_precision {
-            true => f64::from(length as f32 * highest as f32) - 0.1,
-            false => length as f64 * highest - 0.1,
-        };
+        // As since SentencePiece 0.2.2; before, all such tokens scored -0.1 where scores are negative.
+        let user_defined = |length: usize| length as f64 * 0.1 - 0.1;
         let score_of = |id: u32| match kind_of(id) {
             kind::USER_DEFINED if !settings.fixed_point => {
                 let token = tokens.get(id);

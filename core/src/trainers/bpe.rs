@@ -18,7 +18,7 @@ mod alphabet;
 pub mod balance;
 mod candidates;
 pub(super) mod cells;
-mod layout;
+pub(super) mod layout;
 mod neighbours;
 mod options;
 pub(super) mod pairs;
@@ -76,13 +76,13 @@ impl Trainer {
             if made && self.corpus.pairs.least > 1 {
                 candidates = self.find_pairs(1, 1);
             }
-            let (grown, merged) = self.corpus.merge([left, right, product]);
-            for pair in grown {
+            let merged = self.corpus.merge([left, right, product]);
+            for pair in merged.grown {
                 candidates.push(self.candidate(pair), &self);
             }
             training.merges.push([left, right, product]);
             training.counts.push(best.count);
-            training.merged.push(merged);
+            training.merged.push(merged.times);
             if training.merges.len().is_multiple_of(256) {
                 progress(self.corpus.tokens.len())?;
             }

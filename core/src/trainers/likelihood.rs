@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 
 use super::bpe::pairs::Pair;
-use super::bpe::segmentation::Segmentation;
+use super::bpe::segmentation::{Change, Segmentation};
 use super::bpe::tokens::Tokens;
 use super::bpe::{Training, Vetoes};
 use super::heap::Ranking;
@@ -115,7 +115,11 @@ impl Trainer {
                 .and_then(|number| number.checked_add(occurrences))
                 .ok_or_else(|| invalid!("the corpus has more than 2^64 symbols"))?;
         }
-        trainer.find_pairs();
+        trainer.corpus.find_pairs();
+        for number in 0..trainer.corpus.pairs.all.len() as u32 {
+            trainer.list(number);
+            trainer.rank(number);
+        }
         Ok(trainer)
     }
 
@@ -148,26 +152,9 @@ impl Trainer {
         Ok(training)
     }
 
-    fn find_pairs(&mut self) {
-        let Segmentation {
-            cells,
-            tokens,
-            pairs,
-            ..
-        } = &mut self.corpus;
-        let mut last = u32::MAX;
-        cells.for_each_pair(|left, right, count, place| {
-            pairs.count(left, right, count, place, &mut last, tokens);
-        });
-        for number in 0..self.corpus.pairs.all.len() as u32 {
-            self.list(number);
-            self.rank(number);
-        }
-    }
-
     /// Merges a pair everywhere and sets the pairs of all three tokens anew; gives how often it stood there.
     fn merge(&mut self, merge: [u32; 3]) -> u64 {
-        let (grown, times) = self.corpus.merge(merge);
+        let Change { grown, times, .. } = self.corpus.merge(merge);
         let tokens = self.corpus.tokens.len();
         self.token_counts.resize(tokens, 0);
         self.pairs_of.resize(tokens, Vec::new());

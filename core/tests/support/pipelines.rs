@@ -19,7 +19,7 @@ const STAGES: [&str; 5] = [
     r#"{"normalizers": [{"type": "NFD"}, {"type": "StripAccents"}], "pre_tokenizers": [{"type": "Whitespace"}]}"#,
 ];
 
-pub const MODELS: [&str; 8] = [
+pub const MODELS: [&str; 9] = [
     r###"{"type": "WordPiece", "unk_id": 0, "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}"###,
     r#"{"type": "ScoredPairs", "unk_id": 0, "byte_fallback": false}"#,
     r#"{"type": "CharacterPairs", "unk_id": 0, "fuse_unk": true, "byte_fallback": false, "ignore_merges": false,
@@ -30,6 +30,7 @@ pub const MODELS: [&str; 8] = [
     r#"{"type": "Unigram", "unk_id": 0, "byte_fallback": false, "fuse_unk": false, "single_precision": false,
         "fixed_point": true}"#,
     r#"{"type": "ScoredPairs", "unk_id": 0, "byte_fallback": true}"#,
+    r#"{"type": "Events", "unk_id": 0, "fuse_unk": true, "byte_level": false, "ignore_merges": true}"#,
 ];
 
 const TOKENS: [&str; 20] = [
@@ -70,9 +71,13 @@ pub fn model(which: usize) -> Box<dyn Model> {
         _ if id < TOKENS.len() => 1,
         _ => 6,
     };
+    let mut merges = merges.map(|merge| merge.map(id)).to_vec();
+    if MODELS[which].contains("Events") {
+        merges.push([id("aa"), u32::MAX, u32::MAX]);
+    }
     let tables = Tables {
         tokens: TokenTable::of(&tokens).expect("tokens"),
-        merges: merges.map(|merge| merge.map(id)).to_vec(),
+        merges,
         scores: (0..tokens.len()).map(|id| -(id as f64)).collect(),
         kinds: (0..tokens.len()).map(kind).collect(),
     };

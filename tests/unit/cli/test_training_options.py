@@ -152,6 +152,8 @@ def test_compat_is_read_from_the_options():
         "wordpiece": ("hf", "tensorflow", "course"),
         "unigram": ("sentencepiece", "course"),
         "mingram": (),
+        "picky": (),
+        "scaffold": (),
         "greedtok": (),
         "char": ("sentencepiece",),
         "word": ("sentencepiece",),

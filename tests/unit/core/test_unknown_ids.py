@@ -14,6 +14,7 @@ MODELS: tuple[dict[str, Any], ...] = (
         "type": "CharacterPairs", "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
         "continuing_subword_prefix": "", "end_of_word_suffix": "", "separate_suffix": False,
     },
+    {"type": "Events", "fuse_unk": False, "byte_level": False, "ignore_merges": True},
     {"type": "ScoredPairs", "byte_fallback": False},
     {"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
     {"type": "WordLevel", "fuse_unk": False},

@@ -13,6 +13,7 @@ from bpe_cli.formats.huggingface import own_json
 from bpe_cli.stages import (
     CharacterBpe,
     Charsmap,
+    EventBpe,
     GreedyCover,
     LongestMatch,
     MaxMatch,
@@ -23,6 +24,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.stages.models import SPLIT
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from tests.needs import needs
@@ -44,6 +46,10 @@ OWN = {
     "max match": MaxMatch(WORDS, unk_id=0),
     "greedy cover": GreedyCover(WORDS, unk_id=0),
     "n-gram": NGram(WORDS, 2, unk_id=0),
+    "events": EventBpe(WORDS, array("I", [1, 2, 3, 3, SPLIT, SPLIT, 1, 2, 3]), 0, fuse_unk=True, ignore_merges=False),
+    "events of bytes": EventBpe(
+        Vocabulary.from_tokens([b"", b"a", b"\xff", b"a\xff"]), array("I", [1, 2, 3, 3, SPLIT, SPLIT]), byte_level=True
+    ),
     "form 0.1": CharacterBpe(
         WORDS, Merges.from_pairs([(1, 2, 3)]), unk_id=0, end_of_word_suffix="</w>", separate_suffix=True
     ),

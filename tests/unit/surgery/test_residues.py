@@ -1,25 +1,30 @@
-"""Residues of SentencePiece's BPE are taken apart, and nothing else changes."""
+"""Residues of SentencePiece's BPE and of byte-level BPE are taken apart, and nothing else changes."""
 
 from __future__ import annotations
 
 from array import array
 from dataclasses import replace
 from itertools import pairwise, product
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli import formats
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump
+from bpe_cli.formats.huggingface import tokenizer_json as own_json
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.stages import ScoredBpe, SpecialToken
-from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.stages import EventBpe, MergeBpe, PrefixSpace, RankBpe, ScoredBpe, SpecialToken, Split
+from bpe_cli.stages.events import SPLIT, first_merges, triples
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import split_residues
 from bpe_cli.surgery.merge_rules import composite
 from bpe_cli.surgery.operation import count_tokens
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import bbpe, sentencepiece, train
+from bpe_cli.tokenizer.named_encodings import named
+from bpe_cli.trainers import bpe, sentencepiece, train
 from bpe_cli.trainers.counts import new_counts
 from tests.counted import at_least, compared
 from tests.needs import needs
@@ -146,6 +151,107 @@ def test_as_the_library_cuts():
     assert sentencepiece_model.loads(sentencepiece_model.dump(done)[""]).model == done.model
 
 
+# -- byte-level BPE ----------------------------------------------------------------------------------
+
+BYTES = Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"", b"ab", b"abc", b"abcd"])
+MERGES = Merges.from_pairs([(ord("a"), ord("b"), 257), (257, ord("c"), 258), (258, ord("d"), 259)])
+
+
+def split_in(tokenizer: Tokenizer) -> list[bytes]:
+    model = tokenizer.model
+    assert isinstance(model, EventBpe)
+    return [model.vocabulary.token(left) for left, right, _ in triples(model.events) if right == SPLIT]
+
+
+def test_merges_by_hand():
+    """As with scores: ``ab`` stays 1 of 21 times; ``abc`` 1 of 20, and leaves one more ``ab``."""
+    whole = Tokenizer(MergeBpe(BYTES, MERGES))
+    counts = counts_of([b"abcd"] * 19 + [b"abc", b"ab"])
+    assert split_in(split_residues(whole, counts, 0.05, 20).tokenizer) == [b"abc"]
+    done = split_residues(whole, counts, 0.1, 20)
+    assert split_in(done.tokenizer) == [b"abc", b"ab"]
+    assert done.summary == ("2 residues split",)
+    assert [done.tokenizer.encode(text) for text in ("abcd", "abc", "ab")] == [[259], [97, 98, 99], [97, 98]]
+    assert done.tokenizer.decode([258]) == "abc"
+    assert done.old_to_new == {token_id: token_id for token_id in range(260) if token_id != 256}
+    kept = replace(whole, special_tokens=(SpecialToken(b"abc", 258, special=False),))
+    assert split_in(split_residues(kept, counts, 0.1, 20).tokenizer) == [b"ab"]
+
+
+def drawn_merges(random: Random, *, ignore_merges: bool) -> MergeBpe:
+    """Merges of two letters in the order in which they build on each other, some products in several ways."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    known, pairs = [b"a", b"b"], {}
+    for _ in range(14):
+        left, right = random.choice(known), random.choice(known)
+        if len(left + right) < 8 and left + right not in tokens:
+            tokens.append(left + right)
+            known.append(left + right)
+            pairs[left, right] = None
+    tokens.append(b"babbab?")  # which no merge makes
+    merges = Merges.from_pairs([tokens.index(each) for each in (*pair, b"".join(pair))] for pair in pairs)
+    return MergeBpe(Vocabulary.from_tokens(tokens), merges, ignore_merges)
+
+
+@pytest.mark.parametrize("kind", ["merges", "whole pieces", "ranks"])
+def test_tokens_are_those_of_before_with_residues_taken_apart(kind):
+    """What the original gives, each residue in it taken apart by its merge as long as there is one."""
+    random = Random(kind)
+    apart = changed = 0
+    for _ in range(200):
+        model = drawn_merges(random, ignore_merges=kind == "whole pieces")
+        words = ["".join(random.choices("ab", weights=(3, 1), k=random.randint(1, 9))) for _ in range(40)]
+        stages = (Split(r"\S+|\s"), *([PrefixSpace()] if random.random() < 0.3 else []))
+        whole = Tokenizer(RankBpe(model.vocabulary) if kind == "ranks" else model, stages)
+        counts = counts_of(word.encode() for word in words)
+        done = split_residues(whole, counts, random.choice((0.1, 0.4, 0.8)), random.choice((1, 4))).tokenizer
+        residues = {model.vocabulary.id_of(token) for token in split_in(done)}
+        parts = {product: (left, right) for left, right, product in model.merges}
+        for text in (" ".join(words), *words, "babbab?", "bab ba\xff"):
+            expected, waiting = [], whole.encode(text)[::-1]
+            while waiting:
+                token_id = waiting.pop()
+                waiting += parts[token_id][::-1] if token_id in residues else []
+                expected += [] if token_id in residues else [token_id]
+            assert done.encode(text) == expected, (text, split_in(done))
+            changed += expected != whole.encode(text)
+        apart += len(residues)
+        assert own_json.loads(dump(done, "bpe.json", frozenset())[""]).encode(" ".join(words)) == done.encode(
+            " ".join(words)
+        )
+    assert apart > 100
+    assert changed > 300
+
+
+def test_gpt2_s_residues(shared):
+    text = (shared / "corpora" / "default" / "en-botchan.txt").read_text()
+    whole = named("gpt2")
+    done = split_residues(whole, counted(whole, text), 0.05, 20).tokenizer
+    residues = {whole.model.vocabulary.id_of(token) for token in split_in(done)}
+    parts = first_merges(done.model)
+    expected, waiting = [], whole.encode(text)[::-1]
+    while waiting:
+        token_id = waiting.pop()
+        waiting += parts[token_id][::-1] if token_id in residues else []
+        expected += [] if token_id in residues else [token_id]
+    assert done.encode(text) == expected
+    assert len(residues) > 50
+    assert expected != whole.encode(text)
+    assert done.decode(expected) == text
+
+
+def test_only_bpe_json_holds_them():
+    done = split_residues(Tokenizer(MergeBpe(BYTES, MERGES)), counts_of([b"abcd"]), 0.5, 1).tokenizer
+    refused = 0
+    for name in formats.FORMATS:
+        if name == "bpe.json":
+            continue
+        with pytest.raises(FormatError, match=r"BPE by merges and splits|cannot be written|holds"):
+            dump(done, name, frozenset())
+        refused += 1
+    assert refused > 10
+
+
 def test_what_cannot_be():
     whole = scored({**LETTERS, "ab": -1})
     counts = counts_of([b"ab"])
@@ -154,10 +260,16 @@ def test_what_cannot_be():
             split_residues(whole, counts, share, 1)
     with pytest.raises(TrainingError, match="the corpus has no text"):
         split_residues(whole, new_counts(), 0.1, 1)
-    merges = train(["low low"], bbpe.Options(vocab_size=258))
-    with pytest.raises(FormatError, match="only SentencePiece's BPE has pieces that serve merging only") as refused:
+    merges = train(["low low"], bpe.Options(vocab_size=10))
+    with pytest.raises(FormatError, match="in SentencePiece's BPE and in byte-level BPE, and this is") as refused:
         split_residues(merges, counts, 0.1, 1)
     assert "out of reach" in str(refused.value.hint)
+    backwards = Tokenizer(MergeBpe(BYTES, Merges.from_pairs([(257, ord("c"), 258), (ord("a"), ord("b"), 257)])))
+    with pytest.raises(FormatError, match="merge 1 stands before one that makes a part of it"):
+        split_residues(backwards, counts, 0.1, 1)
+    unspelt = Tokenizer(MergeBpe(BYTES, Merges.from_pairs([]), texts=((300, b"x"),)))
+    with pytest.raises(FormatError, match="texts that are not spelt in bytes"):
+        split_residues(unspelt, counts, 0.1, 1)
     done = split_residues(train([TEXT], sentencepiece.Options(vocab_size=45, model="bpe")), counts_of([b"low"]), 1, 1)
     with pytest.raises(FormatError, match="unused"):
         dump(done.tokenizer, "tokenizer.json", frozenset())

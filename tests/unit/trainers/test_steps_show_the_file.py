@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import BpeError
-from bpe_cli.stages import CharacterBpe, MergeBpe
+from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe
+from bpe_cli.stages.events import SPLIT, replayed, triples
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
@@ -20,6 +23,7 @@ from tests.trainer_options import KINDS, WORDS, Kind, counted
 
 ROUNDS = 60
 _STEP = re.compile(r"step \d+: (.+) \+ (.+) -> (.+), (?:\d+ times?|score .*)")
+_EVENT = re.compile(r"step \d+: (.+ -> .+), \d+ times?")
 _PLACEMENT = re.compile(r"step \d+: (.+), \d+ pieces? fewer")
 _TOKEN = re.compile(r" *(\d+)  (.*?)(?:  -?\d+\.\d{4}|  \d+ times?)?")
 _PIECE = re.compile(r" *(\d+)  +-?\d+\.\d{4}  (.*)")
@@ -80,6 +84,10 @@ def check(kind: Kind, options: Any, counts: Any, told: list[str], saved: Tokeniz
         initial = wordpiece.initial_tokens(options, wordpiece.alphabet_of(words, options))
         products = [match[3] for match in map(_STEP.fullmatch, told) if match]
         assert unique([*map(display, initial), *products]) == tokens
+    elif kind.name in ("picky", "scaffold"):
+        assert isinstance(saved.model, EventBpe)
+        found = [match[1] for match in map(_EVENT.fullmatch, told) if match]
+        assert found == list(events(saved.model, tokens))
     elif kind.name.startswith("sentencepiece"):
         assert listed(_PIECE, told) == tokens
     elif kind.name == "greedtok":
@@ -98,6 +106,15 @@ def check(kind: Kind, options: Any, counts: Any, told: list[str], saved: Tokeniz
         assert rows[16:] == specials
         first = len(specials) if options.special_first else 0
         assert [to_visible(saved.token_bytes(first + number)) for number in range(256)] == table
+
+
+def events(model: EventBpe, tokens: list[str]) -> Iterator[str]:
+    replay, splits = replayed(model), itertools.count()
+    for left, right, product in triples(model.events):
+        if right == SPLIT:
+            yield f"{tokens[left]} -> {' + '.join(tokens[part] for part in replay.parts_of(next(splits)))}"
+        else:
+            yield f"{tokens[left]} + {tokens[right]} -> {tokens[product]}"
 
 
 def listed(pattern: re.Pattern[str], lines: list[str]) -> list[str]:

@@ -97,6 +97,16 @@ class MergeStep:
 
 
 @dataclass(frozen=True, slots=True)
+class SplitStep:
+    """One token that an event takes apart; ``rank`` is the event's place in the list, from 0."""
+
+    rank: int
+    token: bytes
+    parts: tuple[bytes, ...]
+    symbols: Symbols
+
+
+@dataclass(frozen=True, slots=True)
 class MergeWalk:
     """How merging arrived.
 
@@ -110,7 +120,7 @@ class MergeWalk:
     whole: StepToken | None
     spelt: tuple[Spelling, ...]
     start: Symbols
-    steps: tuple[MergeStep, ...]
+    steps: tuple[MergeStep | SplitStep, ...]
     more: int
     ends: tuple[Spelling, ...]
     merged: tuple[StepToken, ...]

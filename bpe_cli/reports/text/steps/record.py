@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpe_cli.errors import InputError
 from bpe_cli.reports.text.steps import Row, Steps, StepToken, TagWalk, TooMuch, Walk
+from bpe_cli.reports.text.steps.events import ByEvents
 from bpe_cli.reports.text.steps.lattice import OverLattice
 from bpe_cli.reports.text.steps.matching import (
     Covered,
@@ -34,6 +35,7 @@ WALKERS = {
     "bpe-ranks": ByRanks,
     "bpe-merges": ByList,
     "bpe-characters": OverCharacters,
+    "bpe-events": ByEvents,
     "bpe-scores": ByScores,
     "wordpiece": WordPieces,
     "word-level": WholePieces,

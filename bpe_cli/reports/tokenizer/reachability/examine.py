@@ -44,7 +44,7 @@ from bpe_cli.reports.tokenizer.reachability.pieces import (
     completions,
     cuts_between_characters,
 )
-from bpe_cli.stages import CharacterBpe, Prepend
+from bpe_cli.stages import CharacterBpe, EventBpe, Prepend
 from bpe_cli.stages.models import between_tags, codebook_words
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.support.texts import is_utf8
@@ -137,7 +137,8 @@ class _Examination:
         self.alone = Alone(tokenizer)
         self.normal = Normal(tokenizer)
         model = tokenizer.model
-        self.leaves_out = isinstance(model, CharacterBpe) and model.unk_id is None and not spells_all_bytes(tokenizer)
+        over_characters = isinstance(model, (CharacterBpe, EventBpe)) and not model.byte_level
+        self.leaves_out = over_characters and model.unk_id is None and not spells_all_bytes(tokenizer)
         self.unmerged: set[int] = set()
         self.ill_formed: dict[int, bytes] = {}
         self.tried: Counter[int] = Counter()

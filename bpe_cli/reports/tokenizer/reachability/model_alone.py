@@ -9,6 +9,10 @@ nothing is left to merge, inside too. So the stretch alone comes to the token. T
 nothing beside the token that it is merged with: a witness shows it. Whole pieces that are looked up before any
 merging are the exception.
 
+A list of merges and splits. *A token that is split at last, or that nothing makes, stands in no result*; but for the
+second, where whole pieces are looked up. What a token's own symbols come to is no proof here, since a merge across its
+edges may be taken back.
+
 Unigram. *A token stands on the best path only if no other path over its own characters has a higher score*: put in
 its place, that one would make any path with the token better. (Scores are added with rounding; differences that
 are no more than ``MARGIN`` prove nothing.)
@@ -24,7 +28,8 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
 from bpe_cli.reports.tokenizer.reachability import LONGEST, Search, Verdict
-from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
+from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
+from bpe_cli.stages.events import SPLIT, first_merges, replayed, triples
 from bpe_cli.stages.spelling import BYTE_TEXT, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.tokenizer import Tokenizer
@@ -120,6 +125,8 @@ class Alone:
             refute = self._by_merges_of_characters(model, open_ids)
         elif isinstance(model, (RankBpe, MergeBpe, ScoredBpe)):
             refute = self._by_merges(open_ids)
+        elif isinstance(model, EventBpe):
+            refute = self._by_events(model, open_ids)
         elif isinstance(model, WordPiece):
             refute = self._by_length(model, open_ids)
         else:
@@ -179,6 +186,20 @@ class Alone:
             if [token_id] not in ends:
                 shortest = min(ends, key=len, default=[])
                 yield Verdict(token_id, False, "merges", None, self._merging_reason(token, shortest))
+
+    def _by_events(self, model: EventBpe, token_ids: Sequence[int]) -> Iterator[Verdict]:
+        """Refute tokens that are not there when all events have happened."""
+        replay = replayed(model)
+        splits = (left for left, right, _ in triples(model.events) if right == SPLIT)
+        last = {token_id: number for number, token_id in enumerate(splits)}
+        made = first_merges(model)
+        for token_id in token_ids:
+            if token_id in replay.removed:
+                parts = self._shown(replay.parts_of(last[token_id]))
+                yield Verdict(token_id, False, "absent", None, f"it is split into {parts}, and not made again")
+            elif not self.looks_up and token_id not in made and len(model.vocabulary.token(token_id)) > 1:
+                if model.byte_level or len(model.vocabulary.token(token_id).decode()) > 1:
+                    yield Verdict(token_id, False, "absent", None, "no event makes it")
 
     def holds_name(self, token: bytes) -> bool:
         """Return whether a token may be merged of what stands for other text: the unknown token, a byte's name."""

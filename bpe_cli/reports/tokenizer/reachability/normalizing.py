@@ -29,6 +29,7 @@ from bpe_cli.stages import (
     ByteLevelNormalizer,
     CharacterBpe,
     Charsmap,
+    EventBpe,
     Lowercase,
     Metaspace,
     Precompiled,
@@ -247,7 +248,8 @@ def _is_matched(kinds: bytes, token_id: int) -> bool:
 def spells_all_bytes(tokenizer: Tokenizer) -> bool:
     """Return whether a model over characters sees bytes as they are spelt, and has a token for each."""
     model = tokenizer.live_model
-    if not isinstance(model, CharacterBpe) or not any(isinstance(each, ByteLevel) for each in tokenizer.pre_tokenizer):
+    over_characters = isinstance(model, (CharacterBpe, EventBpe)) and not model.byte_level
+    if not over_characters or not any(isinstance(each, ByteLevel) for each in tokenizer.pre_tokenizer):
         return False
     ways = {
         (before, after) for before in ("", model.continuing_subword_prefix) for after in ("", model.end_of_word_suffix)

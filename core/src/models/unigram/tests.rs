@@ -132,7 +132,7 @@ fn knows_types() {
         (b"abb", -0.05, 1),
     ];
     let model = model(SETTINGS, &tokens);
-    // A user-defined token scores -0.1 among negative ones: a token that goes on past it can win.
+    // A user-defined token scores 0.1 for each byte but the first: a token that goes on past it can win.
     assert_eq!(encode(&model, b"ab"), [3]);
     assert_eq!(encode(&model, b"abb"), [6]);
     assert_eq!(

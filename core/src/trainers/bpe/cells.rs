@@ -188,6 +188,46 @@ impl Cells {
         }
     }
 
+    /// Puts parts (token, length in cells) in the place of a token, at ascending places, where it still stands; `each` is
+    /// told what is around, the place, and how often its piece occurs.
+    pub fn split_all(
+        &mut self,
+        token: u32,
+        parts: &[(u32, u32)],
+        places: &[u32],
+        mut each: impl FnMut(Around, u32, u64),
+    ) {
+        let mut run = 0;
+        for &place in places {
+            if self.holds(token, place) {
+                let around = self.split(place as usize, parts);
+                run = self.run_at(place, run);
+                each(around, place, self.runs[run].count);
+            }
+        }
+    }
+
+    /// Whether a token begins at a place.
+    pub fn holds(&self, token: u32, place: u32) -> bool {
+        self.cells[place as usize] == token
+    }
+
+    /// Puts parts in the place of the token that begins at a cell.
+    fn split(&mut self, begin: usize, parts: &[(u32, u32)]) -> Around {
+        let mut at = begin;
+        for &(part, length) in parts {
+            let end = at + length as usize;
+            self.cells[at] = part;
+            if length > 1 {
+                // Those between them are marked already.
+                self.cells[at + 1] = SPAN | length;
+                self.cells[end - 1] = SPAN | length;
+            }
+            at = end;
+        }
+        self.around_span(begin, at)
+    }
+
     /// The run that a place is in, which is not before the one given. Complexity: the logarithm of how
     /// many begin in a stretch.
     #[inline]

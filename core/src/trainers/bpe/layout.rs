@@ -99,7 +99,7 @@ impl Trainer {
 
 /// Gives pieces by falling count, so that the cells of equally frequent ones lie together; or as they
 /// came, where the first place of a pair decides.
-pub(super) fn in_order<'a, T>(
+pub(in crate::trainers) fn in_order<'a, T>(
     pieces: impl Iterator<Item = (&'a [T], u64)>,
     tie: Tie,
 ) -> Vec<(&'a [T], u64)> {

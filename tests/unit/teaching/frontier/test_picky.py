@@ -49,6 +49,21 @@ def test_encoding_gives_the_words_back(words, vocab_size, threshold):
         assert all(present[token] for token in tokens)
 
 
+@given(WORDS, st.integers(8, 25), st.floats(0.1, 1), st.integers(1, 3))
+def test_exact_counts_are_those_of_counting_anew(words, vocab_size, threshold, min_frequency):
+    training = Training(
+        words, vocab_size=vocab_size, threshold=threshold, tie="ids", exact=True, min_frequency=min_frequency,
+        reserved=["ab"],
+    )  # fmt: skip
+    for event in training.events():
+        counted = sum((training.pairs_with(None, number) for number in range(len(training.words))), Counter())
+        if isinstance(event, Merge):  # what its parts are split into is not counted yet
+            assert +Counter(training.counts) == counted
+            assert event.count >= min_frequency
+            assert "".join(event.pair) != "ab"
+    assert training.size == sum(each.present for each in training.tokens.values()) <= max(vocab_size, 8)
+
+
 def test_a_token_comes_back_with_its_id():
     words = {"▁abx": 6, "▁aby": 1, "▁ab": 1}
     training = Training(words, vocab_size=14, threshold=0.6)

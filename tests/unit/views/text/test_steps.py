@@ -19,6 +19,7 @@ from bpe_cli.stages import (
     BertPreTokenizer,
     ByteLevelNormalizer,
     CharacterBpe,
+    EventBpe,
     GreedyCover,
     MaxMatch,
     NGram,
@@ -29,6 +30,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
+from bpe_cli.stages.models import SPLIT as APART
 from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
@@ -58,6 +60,12 @@ def tokenizers():
         kinds=bytes([2, 1, 1, 1, 1, 1, 1, 5, *[6] * 256]),
         byte_fallback=True,
     )
+    events = EventBpe(
+        vocabulary("<unk>", "a", "b", "c", "ab", "abb", "bc"),
+        array("I", [1, 2, 4, 4, 2, 5, 4, APART, APART, 2, 3, 6, 5, APART, APART, 1, 2, 4]),
+        0,
+        ignore_merges=False,
+    )
     longest = Tokenizer(
         CharacterBpe(
             vocabulary("<unk>", "est</w>", "ne", "we", "n", "w"), Merges.from_pairs([]), 0, end_of_word_suffix="</w>"
@@ -67,6 +75,7 @@ def tokenizers():
     return {
         "ranks": (named("gpt2"), "hello naïve\t谁 hello 谁<|endoftext|>\n"),
         "subword-nmt": (subword_nmt.tokenizer_of(codes), "lower newest lower xyxl"),
+        "events": (Tokenizer(events, SPLIT), "abab abbc xab aab"),
         "scores": (Tokenizer(scored), "\u2581abcé\u2581\u2581ab"),
         "wordpiece": (
             Tokenizer(

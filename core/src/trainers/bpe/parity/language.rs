@@ -128,9 +128,9 @@ impl Text {
 
     /// Merges a pair; gives the pairs whose count grew.
     pub fn merge(&mut self, merge: [u32; 3], tokens: &Tokens, sides: &mut Sides) -> Vec<u32> {
-        let (grown, times) = sides.merge(merge, &mut self.cells, &mut self.pairs, tokens);
-        self.length -= times;
-        grown
+        let merged = sides.merge(merge, &mut self.cells, &mut self.pairs, tokens);
+        self.length -= merged.times;
+        merged.grown
     }
 }
 

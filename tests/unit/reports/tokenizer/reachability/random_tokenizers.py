@@ -8,6 +8,7 @@ from itertools import product
 from bpe_cli import stages
 from bpe_cli.errors import InputError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.models import SPLIT
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
@@ -88,6 +89,29 @@ def character_bpe(random):
     )
 
 
+def event_bpe(random):
+    symbols = ["a", "b", "1", *([" "] if random.random() < 0.5 else [])]
+    tokens, there, events = ["<unk>", *symbols], list(symbols), array("I")
+    for _ in range(random.randint(0, 20)):
+        left, right = random.choice(there), random.choice(there)
+        if left not in symbols and random.random() < 0.35:
+            there.remove(left)
+            events.extend((tokens.index(left), SPLIT, SPLIT))
+        elif len(left + right) < 7:
+            tokens += [] if left + right in tokens else [left + right]
+            there += [] if left + right in there else [left + right]
+            events.extend(map(tokens.index, (left, right, left + right)))
+    if random.random() < 0.2:
+        tokens.append("1bb1")  # which perhaps no event makes
+    return stages.EventBpe(
+        vocabulary(dict.fromkeys(tokens)),
+        events,
+        random.choice([0, None]),
+        fuse_unk=random.random() < 0.5,
+        ignore_merges=random.random() < 0.6,
+    )
+
+
 def _scored(random):
     tokens = ["", "", "a", "b", "▁", *words(random, "ab▁1", 12, 4)]
     scores = [0.0, 0.0] + [-float(random.randint(1, 8)) for _ in tokens[2:]]
@@ -152,6 +176,7 @@ MODELS = {
         rank_bpe,
         merge_bpe,
         character_bpe,
+        event_bpe,
         scored_bpe,
         unigram,
         word_piece,
