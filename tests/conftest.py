@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,16 @@ for _name in [*os.environ]:
 
 
 heed_signals()
+
+
+# As the command does: what was collected is no garbage, and looking through it takes a tenth of all time.
+gc.set_threshold(50_000)
+
+
+def pytest_collection_finish() -> None:
+    """Leave tests and modules out of every search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import FORMATS, dump, load, rwkv, youtokentome
@@ -50,12 +52,13 @@ def sample(name: str) -> Tokenizer:
     raise AssertionError(f"no kind of tokenizer can be written as {name}")
 
 
-def files_of(name: str) -> dict[str, bytes]:
+@cache
+def files_of(name: str) -> Mapping[str, bytes]:
     """Return the files of a format, of the tokenizer that it can hold."""
-    return dump(sample(name), name, LOSSES)
+    return MappingProxyType(dump(sample(name), name, LOSSES))
 
 
-def put(files: dict[str, bytes], folder: Path) -> Path:
+def put(files: Mapping[str, bytes], folder: Path) -> Path:
     """Write files, and give the path to read them by."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():

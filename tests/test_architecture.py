@@ -6,7 +6,8 @@ import ast
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,16 +63,39 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+def of_each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a law for files, which names every file that breaks it; thousands of tests take longer."""
+    assert paths
+
+    def one_test(law: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            assert [f"{name_of(path)}: {fault}" for path in paths for fault in faults(law, path)] == []
+
+        test.__name__, test.__doc__ = law.__name__, law.__doc__
+        return test
+
+    return one_test
+
+
+def faults(law: Callable[[Path], None], path: Path) -> Iterator[str]:
+    try:
+        law(path)
+    except AssertionError as error:
+        yield str(error)
+
+
 def unit_of(path: Path) -> str:
     """Return the module or sub-package directly under bpe_cli that a file belongs to."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
-def imports_of(path: Path) -> set[str]:
+@cache
+def imports_of(path: Path) -> frozenset[str]:
     """Return the dotted names of all modules that a file imports, wherever in it the import stands."""
     found = set()
     for node in ast.walk(tree_of(path)):
@@ -83,7 +107,7 @@ def imports_of(path: Path) -> set[str]:
                 folder = path.parent.parts[len(ROOT.parts) :]
                 base = ".".join([*folder[: len(folder) - node.level + 1], *([base] if base else [])])
             found |= {f"{base}.{alias.name}" for alias in node.names} | {base}
-    return found
+    return frozenset(found)
 
 
 def units_imported(path: Path) -> set[str]:
@@ -107,12 +131,13 @@ def may_import(unit: str, other: str) -> bool:
     return other_layer < layer
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if unit_of(path) == "teaching"], ids=name_of)
+@of_each([path for path in MODULES if unit_of(path) == "teaching"])
 def test_textbooks_take_only_tables_from_stages(path):
     taken = {name for name in imports_of(path) if name.startswith("bpe_cli.stages")}
     assert all(name.startswith(TABLES_OF_STAGES) for name in taken), taken
 
 
+@cache
 def calls_of(path: Path) -> list[tuple[str, int]]:
     """Return (dotted name, line) of every call by name."""
     return [(ast.unparse(node.func), node.lineno) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
@@ -123,7 +148,7 @@ def test_every_module_has_a_layer():
     assert {unit_of(path) for path in MODULES} <= known, "give the new one a place in LAYERS"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_each(MODULES)
 def test_imports_point_one_way(path):
     unit = unit_of(path)
     upwards = {above.split(".")[1] for module, above in UPWARDS if module == module_of(path)}
@@ -135,7 +160,7 @@ ENDS_ITS_PROCESS = {"bpe_cli/engines/local.py"}
 """A worker process that it started ends when its parent has."""
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if unit_of(path) not in {"cli", "__main__"}], ids=name_of)
+@of_each([path for path in MODULES if unit_of(path) not in {"cli", "__main__"}])
 def test_library_leaves_terminal_and_process_alone(path):
     heads = {name.split(".")[0] for name in imports_of(path)}
     assert not heads & {"typer", "click", "tqdm"}, "progress is a callback; options are the command line's"
@@ -144,7 +169,7 @@ def test_library_leaves_terminal_and_process_alone(path):
     assert [call for call in calls_of(path) if call[0] in forbidden - allowed] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_each(MODULES)
 def test_nothing_is_unpickled_or_evaluated(path):
     heads = {name.split(".")[0] for name in imports_of(path)}
     assert not heads & {"pickle", "marshal", "shelve", "dill"}
@@ -161,9 +186,7 @@ NETWORK = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if not name_of(path).startswith(MAY_USE_THE_NETWORK)], ids=name_of
-)
+@of_each([path for path in MODULES if not name_of(path).startswith(MAY_USE_THE_NETWORK)])
 def test_nothing_else_uses_the_network(path):
     """Engines and integrations call their own libraries, which do; nobody else imports what could."""
     calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
@@ -185,7 +208,7 @@ MAY_CATCH_ALL = {
 }
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if name_of(path) not in MAY_CATCH_ALL], ids=name_of)
+@of_each([path for path in MODULES if name_of(path) not in MAY_CATCH_ALL])
 def test_only_the_app_turns_an_error_into_a_message(path):
     """Elsewhere one catches the kind of error one can do something about."""
     too_wide = {"BpeError", "errors.BpeError", "Exception", "BaseException"}
@@ -251,7 +274,7 @@ def test_no_imports_go_in_a_circle():
     assert circles_of(imports) == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_each(MODULES)
 def test_what_is_imported_by_name_is_of_the_same_package(path):
     """The tests above read imports: a module by its name is one that they would not see."""
     calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)
@@ -264,13 +287,13 @@ def test_what_is_imported_by_name_is_of_the_same_package(path):
 VIEWS = [path for path in MODULES if unit_of(path) == "views" and path.name != "on_console.py"]
 
 
-@pytest.mark.parametrize("path", VIEWS, ids=name_of)
+@of_each(VIEWS)
 def test_views_are_blocks_that_one_module_draws_with_rich(path):
     """Others ask how many columns a text takes, and that is all."""
     assert {name for name in imports_of(path) if name.split(".")[0] == "rich"} <= {"rich.cells", "rich.cells.cell_len"}
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if unit_of(path) != "tokenizer"], ids=name_of)
+@of_each([path for path in MODULES if unit_of(path) != "tokenizer"])
 def test_nobody_asks_which_way_the_engine_goes(path):
     """Whoever needs to know gets an answer from ``tokenizer.engine.compiled.Engine``."""
     asked = [ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)
@@ -279,7 +302,7 @@ def test_nobody_asks_which_way_the_engine_goes(path):
     assert asked == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_each(MODULES)
 def test_what_a_model_may_have_is_declared(path):
     """``stages.models.AnyModel`` has a default for it: types do not see what ``getattr`` and ``hasattr`` ask for."""
     wrong = [
@@ -300,7 +323,7 @@ SOURCES = [*RUST, *(path for folder in (PACKAGE, ROOT / "tests", ROOT / "docs", 
                     for path in sorted(folder.rglob("*.py")))]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+@of_each(SOURCES)
 def test_long_file_says_why(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 400 or any("Length:" in line for line in lines[:15]), (

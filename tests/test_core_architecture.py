@@ -6,9 +6,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-import pytest
-
-from tests.test_architecture import ROOT, RUST, circles_of, name_of
+from tests.test_architecture import ROOT, RUST, circles_of, of_each
 
 RUST_CORE = [
     path
@@ -42,7 +40,7 @@ def is_test_module(path: Path) -> bool:
     return declaring.exists() and declared.search(declaring.read_text(encoding="utf-8")) is not None
 
 
-@pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)
+@of_each([path for path in RUST_CORE if not is_test_module(path)])
 def test_core_touches_neither_files_nor_terminal_nor_environment(path):
     forbidden = re.compile(
         r"\bstd::(?:fs|env|net|process)\b|\bstd::\{[^}]*\b(?:fs|env|net|process)\b"
@@ -52,7 +50,7 @@ def test_core_touches_neither_files_nor_terminal_nor_environment(path):
     assert [(number, line.strip()) for number, line in enumerate(lines, 1) if forbidden.search(line)] == []
 
 
-@pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)
+@of_each([path for path in RUST_CORE if not is_test_module(path)])
 def test_core_knows_no_model_and_no_format_by_name(path):
     names = re.compile(r"tiktoken|sentencepiece|hugging|cl100k|o200k|gpt[-_]?\d|llama|qwen|gguf", re.IGNORECASE)
     lines = shipped_rust(path.read_text(encoding="utf-8")).splitlines()

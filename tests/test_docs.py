@@ -106,23 +106,42 @@ def desk(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "```console" in page.read_text("utf-8")], ids=name_of)
-def test_console_examples_print_what_the_page_says(page, desk):
+def sessions() -> list[tuple[list[Path], list[tuple[Example, ...]]]]:
+    """Return the pages that have sessions, those with the same commands together, and their commands one by one.
+
+    A page in several languages has one session: it is run once, and each page is held to what it prints.
+    """
+    pages = {page: examples_of(page.read_text("utf-8")) for page in PAGES}
+    together: dict[tuple[str, ...], list[Path]] = {}
+    for page, examples in pages.items():
+        together.setdefault(tuple(example.command for example in examples), []).append(page)
+    return [
+        (alike, list(zip(*(pages[page] for page in alike), strict=True)))
+        for commands, alike in together.items()
+        if commands
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pages", "session"), [pytest.param(*each, id=" ".join(map(name_of, each[0]))) for each in sessions()]
+)
+def test_console_examples_print_what_the_page_says(pages, session, desk):
     status = 0
     wrong = []
-    for example in examples_of(page.read_text(encoding="utf-8")):
+    for examples in session:
         # `echo $?` tells of the command before, as in the session that the page shows.
-        script = f"set -o pipefail; (exit {status}); {example.command}"
+        script = f"set -o pipefail; (exit {status}); {examples[0].command}"
         done = subprocess.run(
             ["bash", "-c", script], cwd=desk, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=300, check=False,
         )  # fmt: skip
         status = done.returncode
-        fails = any(line.startswith("error:") for line in example.expected)
-        if not matches(example.expected, done.stdout) or (status != 0) != fails:
-            wrong.append(
-                f"{name_of(page)}:{example.line}: $ {example.command}\nstatus {status}, prints:\n{done.stdout}"
-            )
+        for page, example in zip(pages, examples, strict=True):
+            fails = any(line.startswith("error:") for line in example.expected)
+            if not matches(example.expected, done.stdout) or (status != 0) != fails:
+                wrong.append(
+                    f"{name_of(page)}:{example.line}: $ {example.command}\nstatus {status}, prints:\n{done.stdout}"
+                )
     assert not wrong, "\n".join(wrong)
 
 

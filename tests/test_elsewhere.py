@@ -45,7 +45,7 @@ def test_what_is_said_to_be_absent_is_absent():
 @pytest.mark.slow
 def test_all_tests_can_be_collected():
     done = python("-m", "pytest", "-p", "tests.elsewhere", "-p", "no:cacheprovider", "-n", "0", "-q", "--co", "tests",
-                  cwd=ROOT)  # fmt: skip
+                  "--assert=plain", cwd=ROOT)  # fmt: skip
     *_, last = done.stdout.decode().splitlines()
     assert done.returncode == 0, done.stdout.decode()[-4000:]
     assert int(last.split("/")[0].split()[0]) > 10_000

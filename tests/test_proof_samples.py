@@ -14,6 +14,7 @@ SAMPLES = {
     "equality": (1, 7, ("bytes compared",)),
     "round-trips": (1, 2, ("files written and read", "texts compared")),
     "mutants": (1, 24, ("mutants refused", "mutants loaded and written back")),
+    "mutations": (16, 1, ("mutants: killed",)),
     "kills": (1, 3, ("signals sent",)),
     "failing": (100, 5, ("calls that failed", "runs over HTTP")),
     "starving": (54, 5, ("runs short of: address space", "runs short of: threads")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from tests.proof import __main__ as runner
 from tests.proof import render, results
 from tests.proof.attempts import Found, Proof, named
 from tests.proof.child import child
-from tests.proof.kinds import mutating
+from tests.proof.kinds import mutating, mutations
 from tests.proof.running import LONGEST_SENTENCE, run
 
 
@@ -237,6 +238,41 @@ def test_what_is_swapped_in_a_binary_file_keeps_its_length():
     made = [mutating.change_texts(Random(seed), BINARY) for seed in range(200)]
     assert {len(changed) for _, changed in made} == {len(BINARY)}
     assert {how for how, _ in made} == {"swapped two texts", "set a number to a limit"}
+
+
+# -- mutants of the program ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["bpe_cli/corpus/rows.py", "bpe_cli/support/json_files.py"])
+def test_a_mutant_of_a_module_is_another_module(path):
+    whole = ast.dump(ast.parse((mutations.ROOT / path).read_bytes()))
+    made = mutations.mutants_of(path)
+    assert len({each.source for each in made}) == len(made) > 10
+    assert whole not in {ast.dump(ast.parse(each.source)) for each in made}
+
+
+def test_every_module_has_tests_and_every_reason_a_mutant():
+    named = {*mutations.TESTS, *(test for tests in mutations.TESTS.values() for test in tests)}
+    assert [name for name in named if not (mutations.ROOT / name).exists()] == []
+    known = {(each.path, each.change) for path in mutations.TESTS for each in mutations.mutants_of(path)}
+    assert mutations.REASONS.keys() <= known
+
+
+@pytest.mark.parametrize(
+    ("statuses", "kind", "notes"),
+    [((0, 1), "killed", 0), ((0, None), "did not end, which is noticed", 0), ((0, 0), "survived", 1)],
+)
+def test_what_becomes_of_a_mutant_is_told(statuses, kind, notes, monkeypatch):
+    given = iter(statuses)
+    monkeypatch.setattr(mutations, "status_of", lambda *_: next(given))
+    monkeypatch.setattr(mutations, "REASONS", {})
+    done = run(mutations.PROOF, 0, first=16, most=1)
+    assert (done.finding, done.counts[f"mutants: {kind}"], len(done.notes)) == (None, 1, notes)
+
+
+def test_tests_that_fail_without_a_mutant_are_found(monkeypatch):
+    monkeypatch.setattr(mutations, "status_of", lambda *_: 1)
+    assert "do not pass as it is" in run(mutations.PROOF, 0, first=16, most=1).finding
 
 
 # -- which program it was --------------------------------------------------------------------------

@@ -247,7 +247,7 @@ def _longest_replacement(table: str) -> int:
     except (binascii.Error, ValueError):  # which is an error of its own where the table is read
         return 1
     texts = data[4 + int.from_bytes(data[:4], "little") :]
-    return max((len(text) for text in re.findall(rb"[^\0]+", texts)), default=1)
+    return max(map(len, re.findall(rb"[^\0]+", texts)), default=1)
 
 
 def _bytes(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -21,15 +22,20 @@ TEXT = b"all work\n\nand no play\n"
 BERT = {"type": "BertProcessing", "sep": ["</s>", 50258], "cls": ["<s>", 50257]}
 
 
+@cache
+def content_of(post_processor: str | None, roles: tuple[tuple[str, int], ...]) -> bytes:
+    """Return a tokenizer.json with <s> and </s>."""
+    tokens = [SpecialToken(b"<s>", 50257), SpecialToken(b"</s>", 50258)]
+    model = replace(load("gpt2").with_special_tokens(tokens), post_processor=post_processor)
+    return dump(replace(model, usage=Usage(roles=roles)), "bpe.json")[""]
+
+
 @pytest.fixture
 def tokenizer(tmp_path):
     """A tokenizer.json with <s> and </s>, and the post-processor that a test wants."""
 
     def made(post_processor, **roles):
-        tokens = [SpecialToken(b"<s>", 50257), SpecialToken(b"</s>", 50258)]
-        model = load("gpt2").with_special_tokens(tokens)
-        model = replace(model, post_processor=post_processor and json.dumps(post_processor))
-        content = dump(replace(model, usage=Usage(roles=tuple(roles.items()))), "bpe.json")[""]
+        content = content_of(post_processor and json.dumps(post_processor), tuple(roles.items()))
         (tmp_path / "t.json").write_bytes(content)
         return str(tmp_path / "t.json")
 

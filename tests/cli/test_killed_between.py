@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from tests.cli_runner import call, surroundings
+from tests import forking
+from tests.cli_runner import call
 
 GPT2 = ("-t", "gpt2")
 OLD, NEW = b"the old text", b"any new words"  # of as many tokens, so that no size tells them apart
@@ -45,8 +44,7 @@ sys.exit(status if calls >= at else {NO_SUCH_STEP})
 
 def interrupted(folder, at, how, *arguments):
     """Run a command that comes to grief at a step; give its status, which is 0 too where it finds another way."""
-    command = [sys.executable, "-c", SCRIPT, str(at), how, *arguments]
-    done = subprocess.run(command, cwd=folder, env=surroundings(None), capture_output=True, timeout=120, check=False)
+    done = forking.run(SCRIPT, str(at), how, *arguments, cwd=folder)
     assert done.returncode in (0, 2, 9, NO_SUCH_STEP), done.stderr
     assert (b"no space left on device" in done.stderr) == (done.returncode == 2)
     return done.returncode

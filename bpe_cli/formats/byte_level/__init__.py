@@ -70,6 +70,7 @@ def read_model(
     vocabularies (Whisper's), leaves its id unused. Of a merge that appears twice the last counts, as in
     GPT-2's and Hugging Face's readers.
     """
+    contents = {token_id: from_visible(token) for token, token_id in ids.items()}
     table: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
         try:
@@ -81,7 +82,7 @@ def read_model(
                 f"the token {quote(error.args[0])} is not in the vocabulary"
             ) from None
         table.pop(key, None)  # the place of the last one counts
-        if from_visible(left + right) is not None:
+        if contents[product] is not None:
             table[key] = product
         if number > _core.MAX_TOKENS:
             raise FormatError(f"{source}: there are more than {_core.MAX_TOKENS:,} merges")
@@ -95,7 +96,7 @@ def read_model(
     for token, token_id in ids.items():
         if token_id in special and token_id not in used and not (len(token) == 1 and from_visible(token)):
             continue
-        content = from_visible(token)
+        content = contents[token_id]
         if token_id >= _core.MAX_TOKENS:
             raise FormatError(
                 f"{source}: the token {quote(token)} has id {token_id:,}; ids run to {_core.MAX_TOKENS - 1:,}"

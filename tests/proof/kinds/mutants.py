@@ -184,7 +184,7 @@ class Desk:
 @contextmanager
 def begin(folder: Path) -> Iterator[Desk]:
     """Make good files of every format, and the process that reads mutants."""
-    good = {name: files_of(name) for name in FORMATS}
+    good = {name: dict(files_of(name)) for name in FORMATS}  # a process of its own gets them
     with child(warm, folder, good, room=ROOM) as reader:
         yield Desk(folder, reader, good)
 

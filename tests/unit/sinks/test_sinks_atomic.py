@@ -17,7 +17,7 @@ import pytest
 
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks import draft
-from bpe_cli.sinks.atomic import HashedOutput, check_writable, open_output, open_stdout, write_file
+from bpe_cli.sinks.atomic import HashedOutput, check_writable, made_folder, open_output, open_stdout, write_file
 from tests.cli_runner import signals
 
 
@@ -312,3 +312,25 @@ def test_a_file_is_hashed_while_it_is_written_or_once_its_start_is_known(tmp_pat
         data = (tmp_path / "out").read_bytes()
         assert described == (300_004, hashlib.sha256(data[:-4]).hexdigest())
         assert data == (b"1234" if starts_late else b"0000") + b"abc" * 100_000 + b"more"
+
+
+def test_dev_stderr_is_stderr(capfd):
+    write_file("/dev/stderr", b"to stderr")
+    write_file("/dev/stdout", b"to stdout")
+    assert capfd.readouterr() == ("to stdout", "to stderr")
+
+
+def test_a_folder_is_kept_unless_the_work_in_it_fails(tmp_path):
+    deep = tmp_path / "a" / "b"
+    with pytest.raises(ZeroDivisionError), made_folder(str(deep)):
+        raise ZeroDivisionError
+    assert not (tmp_path / "a").exists()
+    with made_folder(str(deep), kept=False):
+        assert deep.is_dir()
+    assert not (tmp_path / "a").exists()
+    with made_folder(str(deep)):
+        pass
+    assert deep.is_dir()
+    with pytest.raises(ZeroDivisionError), made_folder(str(deep / "c")):
+        raise ZeroDivisionError
+    assert [*deep.iterdir()] == [], "what was there before stays"

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from bpe_cli.errors import UsageError
-from bpe_cli.support.json_files import dumped
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.json_files import dumped, read_json
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,22 @@ def test_a_number_that_is_too_large_is_an_error():
     with pytest.raises(UsageError, match="the options cannot be written as JSON: "):
         dumped({"a": 1 << 70})
     assert json.loads(dumped({"a": (1 << 64) - 1})) == {"a": (1 << 64) - 1}
+
+
+def test_what_is_read_is_an_object(tmp_path):
+    path = tmp_path / "x.json"
+    assert read_json(str(path)) is None
+    path.write_bytes(dumped({"a": [1], "b": None}))
+    assert read_json(str(path)) == {"a": [1], "b": None}
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'"a"', b'{"a": 1} {'])
+def test_what_is_no_object_is_damaged(content, tmp_path):
+    (tmp_path / "x.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"x\.json is damaged: "):
+        read_json(str(tmp_path / "x.json"))
+
+
+def test_what_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(InputError, match="cannot read"):
+        read_json(str(tmp_path))

@@ -55,13 +55,14 @@ def test_extended_only_new_tokens_change_an_encoding(tokens, words, number):
     assert bool([note for note in operation.notes if "no ranks" in note]) == isinstance(
         operation.tokenizer.model, MergeBpe
     )
+    old, new = Tokenizer(begun.model), Tokenizer(operation.tokenizer.model)
     for token_id, content in begun.model.vocabulary.items():
-        assert Tokenizer(begun.model).encode(content) == [token_id]
-        assert Tokenizer(operation.tokenizer.model).encode(content) == [token_id]
+        assert old.encode(content) == [token_id]
+        assert new.encode(content) == [token_id]
     for token_id, parts in operation.made_of.items():
         content = operation.tokenizer.token_bytes(token_id)
-        assert list(parts) == Tokenizer(begun.model).encode(content)
-        assert Tokenizer(operation.tokenizer.model).encode(content) == [token_id]
+        assert list(parts) == old.encode(content)
+        assert new.encode(content) == [token_id]
 
 
 @given(TOKENS, TOKENS, WORDS)
@@ -72,8 +73,9 @@ def test_merged_all_tokens_are_reached(tokens, others, words):
     for token_id, content in operation.tokenizer.model.vocabulary.items():
         assert bare.encode(content) == [token_id]
     assert used_ids(operation.tokenizer) == list(range(operation.tokenizer.vocab_size))
+    alone = Tokenizer(ours.model)
     for token_id, parts in operation.made_of.items():
-        assert list(parts) == Tokenizer(ours.model).encode(operation.tokenizer.token_bytes(token_id))
+        assert list(parts) == alone.encode(operation.tokenizer.token_bytes(token_id))
     for text in words:
         assert operation.tokenizer.decode_bytes(operation.tokenizer.encode(text)) == text.encode()
 
