@@ -158,6 +158,11 @@ class EventBpe(AnyModel):
     ignore_merges: bool = True
     kind: Literal["bpe-events"] = "bpe-events"
 
+    def is_symbol(self, token_id: int) -> bool:
+        """Return whether a token is what text is spelt with: a character, or a byte."""
+        token = self.vocabulary.token(token_id)
+        return len(token if self.byte_level else token.decode("utf-8", "replace")) == 1
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredBpe(AnyModel):
