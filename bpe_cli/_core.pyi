@@ -746,6 +746,25 @@ def train_mingram(counts: Counts, options: bytes, progress: _Progress | None = N
     piece has a byte that no initial token is."""
 
 @final
+class GreedTokTraining:
+    """Tokens that cover words."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Return the tokens in the order chosen: their bytes, and where each ends."""
+
+    @property
+    def scores(self) -> U64Array:
+        """How many pieces fewer the words had by each of them."""
+
+    @property
+    def candidates(self) -> int:
+        """How many candidates there were."""
+
+def train_greedtok(counts: Counts, options: bytes, progress: _Progress | None = None) -> GreedTokTraining:
+    """Choose the tokens that cover most of the words; progress in tokens. Options: ``trainers::greedtok::Options``.
+    Raises ValueError if the corpus is too large, and MemoryError if the candidates take more memory than they may."""
+
+@final
 class PickyTraining:
     """Merges that were learnt, with tokens that were taken back."""
 

@@ -22,6 +22,7 @@ from bpe_cli.stages import (
     Digits,
     EventBpe,
     Fuse,
+    GreedyCover,
     LongestMatch,
     Lowercase,
     MaxMatch,
@@ -77,7 +78,7 @@ SCORES = (
 SPECIALS = ("<s>", "</s>", "<unk>", "<pad>", "[UNK]", "[CLS]", "<|x|>", "a b", "ab", "é", "<0x41>", "▁<x>", "#")
 KINDS = (
     "ranks", "merges", "characters", "events", "scores",
-    "wordpiece", "words", "unigram", "longest", "maxmatch", "ngram",
+    "wordpiece", "words", "unigram", "longest", "maxmatch", "cover", "ngram",
 )  # fmt: skip
 
 
@@ -311,6 +312,7 @@ def of_words(random: Random, kind: str) -> Tokenizer:
         "words": lambda: WordLevel(vocabulary, maybe, fuse_unk=chance(random, 0.2)),
         "longest": lambda: LongestMatch(vocabulary, chance(random, 0.5), maybe, random.choice(("", "</w>"))),
         "maxmatch": lambda: MaxMatch(vocabulary, maybe),
+        "cover": lambda: GreedyCover(vocabulary, maybe),
         "ngram": lambda: NGram(vocabulary, random.randint(1, 3), maybe),
     }
     return staged(random, make[kind](), ids)

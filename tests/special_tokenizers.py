@@ -180,6 +180,11 @@ def max_match(random):
     return tokens, lambda gone: stages.MaxMatch(_vocabulary(tokens, {*gone, "<unk>"}), 0)
 
 
+def greedy_cover(random):
+    tokens = ["<unk>", *_words(random)]
+    return tokens, lambda gone: stages.GreedyCover(_vocabulary(tokens, {*gone, "<unk>"}), 0)
+
+
 def n_gram(random):
     tokens, n = ["<unk>", *_words(random)], random.randint(1, 3)
     return tokens, lambda gone: stages.NGram(_vocabulary(tokens, {*gone, "<unk>"}), n, 0)
@@ -189,7 +194,7 @@ MODELS = {
     make.__name__: make
     for make in (
         rank_bpe, merge_bpe, character_bpe, event_bpe, scored_bpe, unigram,
-        word_piece, word_level, longest_match, max_match, n_gram,
+        word_piece, word_level, longest_match, max_match, greedy_cover, n_gram,
     )
 }  # fmt: skip
 

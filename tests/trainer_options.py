@@ -56,6 +56,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "input_sentence_size": (1,),
     "max_input_chars_per_word": (4,),
     "rounds": (1, 2),
+    "min_word_count": (2, 3),
     "overshoot": (1.0, 3.0),
     "delta": (0.0, 0.1),
     "threshold": (0.3, 1.0),
@@ -65,6 +66,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "dictionary_size": (3,),
     "n": (1, 3),
     "max_memory": (1 << 20,),
+    "candidate_memory": (1 << 20,),
     "unk_id": (2,), "bos_id": (-1,), "eos_id": (-1,), "pad_id": (3,),
 }  # fmt: skip
 

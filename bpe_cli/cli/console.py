@@ -53,9 +53,9 @@ _ARGUMENTS = {
     **{
         each: f"--set {each}"
         for each in (
-            "boundaries", "boundary_mark", "by_byte", "character_coverage=X", "dictionary=no", "input_sentence_size",
-            "limit_alphabet=N", "merges=32000", "pass_over", "pass_over=yes", "preload", "run_pattern",
-            "shared_merges", "window_alpha",
+            "boundaries", "boundary_mark", "by_byte", "candidate_memory", "character_coverage=X", "dictionary=no",
+            "input_sentence_size", "limit_alphabet=N", "merges=32000", "min_word_count=2", "pass_over", "pass_over=yes",
+            "preload", "run_pattern", "shared_merges", "window_alpha",
         )
     },
     "template": "--chat-template",
@@ -70,11 +70,11 @@ _ARGUMENTS = {
             "add_special_tokens", "add_tokens", "against", "allow_loss", "alpha", "bos", "chat", "check", "columns",
             "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format",
             "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask",
-            "max_memory", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap", "overwrite", "pad",
-            "pairs", "parallel", "parity", "pattern", "plain", "pre_tokenizer", "prefix_space", "residues", "sample",
-            "scores", "seed", "shuffle", "size", "split_residues", "split_special", "steps", "superwords", "switch",
-            "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size", "vocabulary", "window", "words",
-            "write_vocabulary",
+            "max_memory", "max_token_length", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap",
+            "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain", "pre_tokenizer", "prefix_space",
+            "residues", "sample", "scores", "seed", "shuffle", "size", "split_residues", "split_special", "steps",
+            "superwords", "switch", "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size",
+            "vocabulary", "window", "words", "write_vocabulary",
         )
     },
 }  # fmt: skip

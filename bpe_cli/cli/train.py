@@ -115,7 +115,7 @@ class Model:
             "--max-token-length",
             metavar="N",
             min=1,
-            help="The longest token to learn (bbpe, mingram: in bytes; others: in characters).",
+            help="The longest token to learn (bbpe, mingram, greedtok: in bytes; others: in characters).",
         ),
     ] = None
     superwords: Annotated[
@@ -304,7 +304,7 @@ class Stages:
     pattern: Annotated[
         str | None,
         _stage_option(
-            "--pattern", metavar="NAME|REGEX", show_default="bbpe, mingram: o200k; with --compat, its own",
+            "--pattern", metavar="NAME|REGEX", show_default="bbpe, mingram, greedtok: o200k; with --compat, its own",
             help="Split by a regular expression instead: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your"
             " own; none for no splitting.",
         ),

@@ -84,6 +84,7 @@ _CORE_MODELS = {
     "unigram": "Unigram",
     "longest-match": "LongestMatch",
     "max-match": "MaxMatch",
+    "greedy-cover": "GreedyCover",
     "n-gram": "NGram",
 }
 _TABLES = {"vocabulary", "merges", "events", "scores", "frequencies", "kinds", "kind"}

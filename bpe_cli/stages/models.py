@@ -158,6 +158,11 @@ class EventBpe(AnyModel):
     ignore_merges: bool = True
     kind: Literal["bpe-events"] = "bpe-events"
 
+    def is_symbol(self, token_id: int) -> bool:
+        """Return whether a token is what text is spelt with: a character, or a byte."""
+        token = self.vocabulary.token(token_id)
+        return len(token if self.byte_level else token.decode("utf-8", "replace")) == 1
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredBpe(AnyModel):
@@ -285,6 +290,22 @@ class MaxMatch(AnyModel):
 
 
 @dataclass(frozen=True, slots=True)
+class GreedyCover(AnyModel):
+    """Lay tokens over a piece in the order of their ids, each where it cuts none that lies there; else characters.
+
+    The encoder of GreedTok (Lim, Choo and Lauw, arXiv:2501.06246). A token may be laid over others.
+
+    Attributes:
+        vocabulary: Characters and tokens by id.
+        unk_id: The token for a character that has none; None makes such a one an error.
+    """
+
+    vocabulary: Vocabulary
+    unk_id: int | None = None
+    kind: Literal["greedy-cover"] = "greedy-cover"
+
+
+@dataclass(frozen=True, slots=True)
 class NGram(AnyModel):
     """Take every ``n`` neighbouring characters, each n-gram beginning one character after the last.
 
@@ -313,6 +334,7 @@ Model = (
     | Unigram
     | LongestMatch
     | MaxMatch
+    | GreedyCover
     | NGram
 )
 
@@ -327,6 +349,7 @@ ALGORITHMS = {
     "unigram": "unigram language model",
     "longest-match": "longest match",
     "max-match": "forward maximum matching",
+    "greedy-cover": "greedy cover",
     "n-gram": "overlapping n-grams",
 }
 """What a model's kind is called."""

@@ -20,11 +20,11 @@ from bpe_cli.stages.events import SPLIT, first_merges
 from bpe_cli.stages.spelling import NORMAL, UNKNOWN, UNUSED
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import share_of
-from bpe_cli.support.messages import plural
+from bpe_cli.support.messages import plural, quote
 from bpe_cli.surgery.merge_rules import composite, own_merges
 from bpe_cli.surgery.operation import Operation, count_tokens, kept, protected_ids
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.merging import as_merges
+from bpe_cli.tokenizer.merging import as_merges, merges
 from bpe_cli.tokenizer.usage import Origin
 
 
@@ -87,7 +87,7 @@ def _made_unused(tokenizer: Tokenizer, model: ScoredBpe, counts: _core.Counts, s
 
 
 def splittable(tokenizer: Tokenizer, share: float) -> ScoredBpe | EventBpe:
-    """Return the model of a tokenizer whose residues can be taken apart, byte-level BPE as a list of events.
+    """Return the model of a tokenizer whose residues can be taken apart; byte-level BPE as a list of events.
 
     Raises:
         BpeError: as ``split_residues`` does.
@@ -96,6 +96,8 @@ def splittable(tokenizer: Tokenizer, share: float) -> ScoredBpe | EventBpe:
     model = tokenizer.model
     if isinstance(model, ScoredBpe):
         return model
+    if isinstance(model, (RankBpe, MergeBpe)):
+        model = tokenizer.without_dead_merges().model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise FormatError(
             f"residues are taken apart in SentencePiece's BPE and in byte-level BPE, and this is {model.kind}",
@@ -103,25 +105,42 @@ def splittable(tokenizer: Tokenizer, share: float) -> ScoredBpe | EventBpe:
         )
     if model.codebook is not None or model.texts:
         raise FormatError("residues are not taken apart where tokens have texts that are not spelt in bytes")
-    return _as_events(as_merges(tokenizer.without_dead_merges().model))  # type: ignore[arg-type]  # of the same kind
+    return _as_events(as_merges(model))
 
 
 def _as_events(model: MergeBpe) -> EventBpe:
     """Write merges as a list of events, which goes through them once.
 
     That does the same if each merge stands behind all that make its parts: then no merge ever leaves a place for one
-    that stands before it.
+    that stands before it. Of several merges of a token only one ever happens, in any text: the last of those that its
+    own bytes run through.
     """
-    there = {token_id for token_id, _ in model.vocabulary.items()} - composite(model)
-    last = {product: number for number, (_, _, product) in enumerate(model.merges)}
-    events = array("I")
+    ids = {token: token_id for token_id, token in model.vocabulary.items()}
+    order: dict[tuple[int, int], tuple[int, int]] = {}
+    makers: dict[int, list[tuple[int, int]]] = {}
     for number, (left, right, product) in enumerate(model.merges):
-        if max(last.get(left, -1), last.get(right, -1)) >= number:
+        if order.setdefault((left, right), (number, product)) == (number, product):
+            makers.setdefault(product, []).append((left, right))
+    there = {ids[token] for token in ids if len(token) == 1}
+    used: dict[int, int] = {}
+    events = array("I")
+    for (left, right), (number, product) in order.items():
+        if len(makers[product]) > 1:
+            token = model.vocabulary.token(product)
+            symbols = [ids.get(token[at : at + 1], -1) for at in range(len(token))]
+            done = [*merges(symbols, lambda *pair: order.get(pair))]
+            makers[product] = [(step.left, step.right) for step in done[-1:] if step.product == product]
+        if (left, right) not in makers[product]:
+            continue
+        if product in used:
             raise FormatError(
-                f"residues cannot be taken apart: merge {number + 1} stands before one that makes a part of it",
-                hint="then what a token is merged of hangs on the text around it",
+                f"residues cannot be taken apart: merge {used[product] + 1} stands before merge {number + 1}, which "
+                f"makes a part of it, {quote(model.vocabulary.token(product))}",
+                hint="a list with splits is gone through once: each merge must stand behind those of its parts",
             )
-        if left in there and right in there:  # what no merge makes is merged nowhere
+        for part in (left, right):
+            used.setdefault(part, number)
+        if left in there and right in there:
             events.extend((left, right, product))
             there.add(product)
     return EventBpe(model.vocabulary, events, byte_level=True, ignore_merges=model.ignore_merges)

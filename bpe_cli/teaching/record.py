@@ -2,6 +2,8 @@
 
 Every step counts everything anew, so all candidates are known; ``most`` limits how many are kept. Of equals, the one
 that the rule for ties selects comes first, so the first candidate of a merge is the one that was taken.
+
+Length: a function for each family of trainings.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from typing import Any
 
 from bpe_cli.teaching import bpe, unigram, wordpiece
 from bpe_cli.teaching.frontier import picky
+from bpe_cli.teaching.frontier.greedy_cover import Cover
 from bpe_cli.teaching.maxmatch import Round, learn
 from bpe_cli.teaching.steps import (
     ByteIds,
     Candidate,
     Change,
     Counted,
+    Covering,
     Entry,
     Estimation,
     Joining,
@@ -75,6 +79,9 @@ def record(steps: Steps, most: int | None = 10) -> Record:
         case UseCounts():
             numbered = _numbered(NumberedPieces(steps.tokens, list(steps.tokens), steps.reserved))
             return Record("estimation", _sorted(steps.words), _used(steps, most), vocabulary=numbered)
+        case Covering():
+            words_at_first = _pieces(steps.cover)
+            return Record("cover", _counted(words_at_first), _placed(steps, most), _in_use(words_at_first))
     return Record("merges", _counted(steps.words), _merges(steps, most), _in_use(steps.words), tie=steps.tie)
 
 
@@ -132,6 +139,40 @@ def _merges(training: bpe.Training[Any], most: int | None) -> Iterator[RecordedS
         )  # fmt: skip
         ids.setdefault(step.product, step.token_id)
         words = step.words
+
+
+def _placed(covering: Covering, most: int | None) -> Iterator[RecordedStep]:
+    """Yield the tokens that are placed."""
+    cover = covering.cover
+    before = _pieces(cover)
+    for number in range(1, covering.tokens + 1):
+        best = cover.best()
+        if best is None:
+            return
+        first, *others = (
+            Candidate((token,), token, score, taken=token == best.token)
+            for token, score in (cover.ranked() if most != 0 else [(best.token, best.score)])
+        )
+        tied = sum(1 for score in cover.scores.values() if score == best.score) - 1
+        count = sum(1 for score in cover.scores.values() if score)
+        cover.place(best.token)
+        after = _pieces(cover)
+        changes = (
+            Change(_parts_of(old, new), new, times)
+            for (old, times), new in zip(before.items(), after, strict=True)
+            if old != new
+        )
+        in_use, earlier = _in_use(after), _in_use(before)
+        yield RecordedStep(
+            "placement", number, (first,), _best(first, others, tied, most), count, tied, tuple(changes), in_use,
+            len(in_use), len(in_use) - len(earlier), covering.first_id + number - 1,
+        )  # fmt: skip
+        before = after
+
+
+def _pieces(cover: Cover) -> dict[tuple[bytes, ...], int]:
+    """Return the words as the pieces that they are, with their counts."""
+    return {cover.pieces(number): count for number, count in enumerate(cover.counts)}
 
 
 def _events(training: picky.Training, most: int | None) -> Iterator[RecordedStep]:
@@ -219,8 +260,8 @@ def _of_round(each: Round, joined: set[Symbol]) -> tuple[Candidate, ...]:
     return tuple(Candidate((word,), word, count, taken=word in joined) for word, count in each.words)
 
 
-def _parts_of(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the words that each word of a line was joined from."""
+def _parts_of(before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[tuple[Symbol, ...], ...]:
+    """Return the words that each word of a line was joined from, or the pieces that each piece covers."""
     left = iter(before)
     found = []
     for word in after:

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from bpe_cli.teaching import bpe, wordpiece
 from bpe_cli.teaching.frontier import picky
+from bpe_cli.teaching.frontier.greedy_cover import Cover
 from bpe_cli.teaching.maxmatch import Rules
 
 
@@ -142,9 +143,24 @@ class UseCounts:
     tokens: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Covering:
+    """The tokens that GreedTok chooses.
+
+    Attributes:
+        cover: The words, which are covered as the steps are made.
+        tokens: How many to choose.
+        first_id: The id of the first.
+    """
+
+    cover: Cover
+    tokens: int
+    first_id: int = 0
+
+
 Steps: TypeAlias = (
     bpe.Training[str] | bpe.Training[bytes] | wordpiece.Training | picky.Training | NumberedPieces | ByteIds
-    | ScoredPieces | ThresholdSearch | Joining | Pruning | Estimation | UseCounts
+    | ScoredPieces | ThresholdSearch | Joining | Pruning | Estimation | UseCounts | Covering
 )  # fmt: skip
 """What any trainer can show."""
 
@@ -157,8 +173,9 @@ Uncontested: TypeAlias = NumberedPieces | ByteIds | ScoredPieces | ThresholdSear
 Symbol = str | bytes
 
 Family = Literal[
-    "merges", "events", "scores", "rounds", "losses", "estimation", "thresholds", "pieces", "bytes", "scored-pieces"
-]
+    "merges", "events", "scores", "rounds", "losses", "estimation", "cover", "thresholds",
+    "pieces", "bytes", "scored-pieces",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +185,8 @@ class Candidate:
     Attributes:
         parts: The two symbols of a pair, what a token is split into, or the token.
         product: What the pair becomes; the token.
-        count: How often the pair occurs, or the token that is split; None for one that is dropped.
+        count: How often the pair occurs, or the token that is split; how many pieces fewer there are by a token that
+            is placed; None for one that is dropped.
         left_count: How often the left symbol occurs, where pairs have scores.
         right_count: How often the right one does.
         score: The pair's score.
@@ -236,10 +254,11 @@ class RecordedStep:
     """One step.
 
     Attributes:
-        kind: A ``merge`` or a ``split``; a ``round`` of joining; the ``seeds``, an ``expectation`` or a ``pruning``; a
-            ``threshold``.
+        kind: A ``merge`` or a ``split``; a ``placement`` of a token; a ``round`` of joining; the ``seeds``, an
+            ``expectation`` or a ``pruning``; a ``threshold``.
         number: From 1; an expectation has that of the pruning that follows. The seeds have 0.
-        taken: The pair that is merged, the token that is split, the pairs that are joined, or the tokens that go.
+        taken: The pair that is merged, the token that is split or placed, the pairs that are joined, or the tokens that
+            go.
         candidates: The best of those that could be taken, in order.
         candidate_count: How many could be taken.
         tied_count: How many of those that are not taken are worth as much as the last that is.
@@ -252,7 +271,7 @@ class RecordedStep:
         cost: What the corpus costs: the sum of the negative logarithms of its tokens' probabilities.
     """
 
-    kind: Literal["merge", "split", "round", "seeds", "expectation", "pruning", "threshold"]
+    kind: Literal["merge", "split", "placement", "round", "seeds", "expectation", "pruning", "threshold"]
     number: int
     taken: tuple[Candidate, ...] = ()
     candidates: tuple[Candidate, ...] = ()

@@ -37,6 +37,7 @@ _ENTRIES = {
     "mingram": _Entry("mingram", "as few tokens as possible"),
     "picky": _Entry("picky", "BPE that takes tokens back"),
     "scaffold": _Entry("picky:SCAFFOLD", "BPE without its scaffolds"),
+    "greedtok": _Entry("greedtok", "tokens that cover most of the words"),
     "char": _Entry("unmerged:CHAR", "characters", ("sentencepiece",)),
     "word": _Entry("unmerged:WORD", "words", ("sentencepiece",)),
     "ngram": _Entry("unmerged:NGRAM", "runs of characters"),

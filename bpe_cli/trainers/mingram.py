@@ -11,27 +11,23 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.stages import ByteLevel, ByteLevelDecoder, SpecialToken, Unigram
-from bpe_cli.stages.counting import Cutter, Cutting
-from bpe_cli.stages.spelling import ALPHABET_ORDER, CHAR_TO_BYTE, from_visible, to_visible
+from bpe_cli.errors import UsageError
+from bpe_cli.stages import Unigram
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import bbpe
-from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer
+from bpe_cli.trainers.base import Progress, Trained
+from bpe_cli.trainers.byte_words import BYTES, ByteWordOptions, ByteWords, assemble
 from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
-
-BYTES = tuple(bytes([byte]) for byte in ALPHABET_ORDER)
-"""The tokens that are always there, as Hugging Face's byte-level BPE orders them."""
 
 LONGEST = 128
 """The most bytes of a token, if nobody says otherwise: so many spaces are a token of cl100k and o200k."""
@@ -44,7 +40,7 @@ MOST_OVERSHOOT = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class MinGramOptions(SplittingOptions):
+class MinGramOptions(ByteWordOptions):
     """Define what to train.
 
     Attributes:
@@ -77,13 +73,7 @@ class MinGramOptions(SplittingOptions):
     delta: float = 1e-5
 
     def __post_init__(self) -> None:
-        self.merging()  # which checks what is said of special tokens
-        for content in self.special_tokens:
-            if content in CHAR_TO_BYTE:
-                raise UsageError(
-                    f"the special token {content!r} is also how tokenizer.json writes a byte",
-                    hint="give it another name, such as <|end|>",
-                )
+        self.check_special_tokens()
         if not 1 <= self.overshoot <= MOST_OVERSHOOT:
             raise UsageError(f"an overshoot of {self.overshoot} is not between 1 and {MOST_OVERSHOOT:g}")
         if not 1 <= self.rounds <= MOST_ROUNDS:
@@ -91,40 +81,16 @@ class MinGramOptions(SplittingOptions):
         if not 0 <= self.delta <= 1:
             raise UsageError(f"a delta of {self.delta} is not between 0 and 1")
 
-    def merging(self) -> bbpe.BbpeOptions:
-        """Return the options of byte-level BPE that cuts text in the same way."""
-        return bbpe.BbpeOptions(
-            self.vocab_size, self.pattern, special_tokens=self.special_tokens, split_special=self.split_special
-        )
-
-    @property
-    def learnt(self) -> int:
-        """How many tokens are to be learnt, besides special ones and bytes; negative if there is no room for those."""
-        return self.vocab_size - len(BYTES) - len(self.special_tokens)
-
     @property
     def seeds(self) -> int:
         """How many tokens to begin with, bytes counted."""
         return len(BYTES) + int(self.learnt * self.overshoot)
 
-    @property
-    def reserved(self) -> list[bytes]:
-        """What no token may be, as it would be written like a special token."""
-        return [text for content in self.special_tokens if (text := from_visible(content))]
-
 
 def _check_size(options: MinGramOptions) -> None:
     """Check that the vocabulary has room for the bytes, and byte-pair encoding for its tokens."""
-    if options.learnt < 0:
-        number = len(options.special_tokens)
-        special = f" and {plural(number, 'special token')}" if number else ""
-        raise TrainingError(
-            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {len(BYTES)} bytes{special}",
-            hint=f"ask for {options.vocab_size - options.learnt} or more",
-        )
+    options.check_size()
     most = _core.MAX_TOKENS
-    if options.vocab_size > most:
-        raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {most:,} that fit")
     if options.seeds > most:
         raise UsageError(
             f"a vocabulary of {options.vocab_size} with an overshoot of {options.overshoot} begins with "
@@ -152,50 +118,13 @@ def _assemble(options: MinGramOptions, learnt: Sequence[bytes], scores: Sequence
         Vocabulary.from_tokens([*(b"" for _ in specials), *learnt]),
         array("d", [*(0.0 for _ in specials), *scores]),
     )
-    merging = options.merging()
-    return Tokenizer(
-        model=model,
-        pre_tokenizer=(*bbpe.TRAINER.front(merging).pre_tokenizer, ByteLevel()),
-        decoder=(ByteLevelDecoder(),),
-        special_tokens=tuple(SpecialToken(content.encode(), token_id) for token_id, content in enumerate(specials)),
-        unicode_version=bbpe.TRAINER.cutting(merging).unicode_version,
-    )
+    return assemble(options, model)
 
 
-class MinGramTrainer(Trainer[MinGramOptions]):
-    """Train tokens for segmentations into the fewest. Text is cut, and counted, as for byte-level BPE."""
+class MinGramTrainer(ByteWords[MinGramOptions]):
+    """Train tokens for segmentations into the fewest."""
 
     Options = MinGramOptions
-    smaller = bbpe.TRAINER.smaller
-
-    def front(self, options: MinGramOptions) -> Front:
-        """Return the stages that text goes through before it is counted, as bytes."""
-        return bbpe.TRAINER.front(options.merging())
-
-    def cutter(self, options: MinGramOptions) -> Cutter:
-        """Compile the cutter of texts."""
-        return bbpe.TRAINER.cutter(options.merging())
-
-    def slow_patterns(self, options: MinGramOptions) -> tuple[str, ...]:
-        """Return the patterns without a scanner of the core, which cut text many times slower."""
-        return bbpe.TRAINER.slow_patterns(options.merging())
-
-    def cutting(self, options: MinGramOptions) -> Cutting:
-        """Return the settings that decide about pieces, to be stored with their counts."""
-        return bbpe.TRAINER.cutting(options.merging())
-
-    def adopt(self, options: MinGramOptions, cutting: Cutting) -> MinGramOptions:
-        """Return the options with the pattern by which counts were cut.
-
-        Raises:
-            UsageError: if the options have another, or the counts are not of pieces as this cuts them.
-        """
-        if cutting.prefix_space:
-            raise UsageError(
-                "the counts were made with a space before each document, which this algorithm does not put there",
-                hint="count again without `prefix_space`",
-            )
-        return replace(options, pattern=bbpe.TRAINER.adopt(options.merging(), cutting).pattern)
 
     def train(
         self, counts: _core.Counts, options: MinGramOptions, progress: Progress | None = None, threads: int = 1

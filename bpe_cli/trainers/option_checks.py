@@ -42,5 +42,5 @@ def check_spelling(options: Options) -> None:
     if ByteLevel() in (getattr(options, "pre_tokenizer", None) or ()):
         raise UsageError(
             "ByteLevel in `pre_tokenizer` spells bytes as characters, and this algorithm learns from characters",
-            hint="bbpe and mingram learn from bytes, and need no such stage",
+            hint="bbpe, mingram and greedtok learn from bytes, and need no such stage",
         )

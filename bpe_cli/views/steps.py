@@ -49,6 +49,7 @@ RULES = {
     "unigram": "of all ways to put a piece together, the one whose tokens' scores add up to the most is taken",
     "longest-match": "the longest tokens are taken, from the left or wherever they stand",
     "max-match": "the longest token that begins what is left is taken, else one character",
+    "greedy-cover": "tokens are laid in the order of their ids, where they cut none that lies there; then characters",
     "n-gram": "every character begins an n-gram, which is looked up",
 }
 """How each kind of model chooses, in one sentence."""
@@ -141,7 +142,7 @@ def _walk(walk: Walk, width: int, most: int | None) -> Iterator[Block]:
         yield from _merges(walk, width, most)
     elif walk.family == "longest-from-left":
         yield from _matches(walk)
-    elif walk.family == "longest-anywhere":
+    elif walk.family == "longest-anywhere" or walk.family == "cover":
         yield from _cuts(walk, most)
     elif walk.family == "look-up":
         yield from _look_ups(walk)

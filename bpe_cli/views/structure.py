@@ -217,7 +217,7 @@ def _repeats(structure: Structure) -> Sheet:
 FIRST = 3
 """How many tokens of a layer are shown without ``--full``."""
 
-_TELLING: tuple[Layer, ...] = ("merges", "scores", "pieces", "shadowed", "undecided", "ill-formed", "whole")
+_TELLING: tuple[Layer, ...] = ("merges", "absent", "scores", "pieces", "shadowed", "undecided", "ill-formed", "whole")
 """Layers of which tokens are shown, those first that concern most."""
 
 _WITNESSED: tuple[Layer, ...] = ("context", "completion", "fallback")

@@ -1,6 +1,8 @@
 """Write trainings as lines of text, the way textbooks do: what ``bpe train --steps`` prints.
 
 The best candidates of a step follow below it if they are asked for (``most``, None for all).
+
+Length: a function for each family of trainings, with an example of what it prints.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from bpe_cli.teaching.steps import (
     ByteIds,
     Candidate,
     Counted,
+    Covering,
     Entry,
     Estimation,
     Joining,
@@ -57,6 +60,8 @@ def training_lines(steps: Steps, most: int | None = 0) -> Iterator[str]:
             return pruning_lines(steps, most)
         case Estimation() | UseCounts():
             return estimation_lines(steps, most)
+        case Covering():
+            return covering_lines(steps, most)
     return merge_lines(steps, most)  # type: ignore[misc]  # of text or of bytes
 
 
@@ -332,6 +337,30 @@ def pruning_lines(pruning: Pruning, most: int | None = 0) -> Iterator[str]:
             yield f"{step.number}. {_without(step, most)}: {left}; the corpus costs {step.cost:.4f}"
             yield from _candidates(step, "losses", "token")
     yield from _vocabulary(recorded.vocabulary)
+
+
+def covering_lines(covering: Covering, most: int | None = 0) -> Iterator[str]:
+    """Yield the corpus at the start, then the words that each token changes, and the tokens in use.
+
+    >>> from bpe_cli.teaching.frontier.greedy_cover import Cover
+    >>> print(*covering_lines(Covering(Cover({b"low": 2, b"owl": 1}), 1)), sep=chr(10))
+    start: 3 tokens in use
+           2  l o w
+           1  o w l
+      tokens  l:3  o:3  w:3
+    <BLANKLINE>
+    step 1: low, 4 pieces fewer
+           2  low
+      tokens  low:2  o:1  w:1  l:1
+    """
+    recorded = record(covering, most)
+    yield from _start(recorded)
+    for step in recorded.steps:
+        taken = step.taken[0]
+        yield ""
+        yield f"step {step.number}: {display(taken.product)}, {plural(taken.count or 0, 'piece')} fewer"
+        yield from _candidates(step, "saved", "token")
+        yield from _effect(step)
 
 
 def estimation_lines(estimation: Estimation | UseCounts, most: int | None = 0) -> Iterator[str]:

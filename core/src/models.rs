@@ -6,6 +6,7 @@ pub mod build;
 pub mod character_pairs;
 pub mod events;
 pub mod found;
+pub mod greedy_cover;
 pub mod longest_match;
 pub mod max_match;
 pub mod merging;

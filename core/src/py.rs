@@ -6,6 +6,7 @@
 mod arguments;
 mod arrays;
 mod counts;
+mod cover;
 mod decoder;
 mod embedded;
 mod encoder;
@@ -55,6 +56,8 @@ mod _core {
         Counts, NumberedCounts, character_counts, count_ngrams, merge_numbered, most_frequent,
         most_frequent_words,
     };
+    #[pymodule_export]
+    use super::cover::{GreedTokTraining, train_greedtok};
     #[pymodule_export]
     use super::decoder::Decoder;
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 pub mod bpe;
 pub mod frequent;
+pub mod greedtok;
 mod heap;
 pub mod joining;
 mod json;

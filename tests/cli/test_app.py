@@ -12,7 +12,10 @@ from tests.cli_runner import SCRIPT, call, error, run, surroundings
 
 COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert", "prepare", "completions")
 
-KINDS = "'wordpiece', 'unigram', 'mingram', 'picky', 'scaffold', 'char', 'word', 'ngram', 'byte', 'maxmatch', 'list'"
+KINDS = (
+    "'wordpiece', 'unigram', 'mingram', 'picky', 'scaffold', 'greedtok', "
+    "'char', 'word', 'ngram', 'byte', 'maxmatch', 'list'"
+)
 
 
 def test_no_arguments_show_the_help():

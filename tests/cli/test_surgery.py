@@ -213,8 +213,8 @@ def test_a_folder_has_its_map_beside_it(desk):
         (("--split-residues", "0.1"), "--split-residues needs --counts-from as well", None),
         (
             ("--split-residues", "0.1", "--counts-from", "corpus.txt"),
-            "only SentencePiece's BPE has pieces that serve merging only, and this is bpe-merges",
-            "a residue cannot leave a list of merges: the tokens that are made of it would be out of reach",
+            "Hugging Face's library has no BPE by merges and splits",
+            "write bpe.json, which holds everything (--format bpe.json)",
         ),
         (
             ("--split-residues", "2", "--counts-from", "corpus.txt"),
@@ -342,3 +342,17 @@ def test_splitting_residues(tmp_path):
     result = call(*split, "out.json", "--allow-loss", "sentencepiece-edges", cwd=tmp_path)
     assert (result.status, result.out) == (2, b"")
     assert "cannot say that pieces are unused" in result.err
+
+
+def test_splitting_residues_of_merges(tmp_path):
+    (tmp_path / "corpus.txt").write_text("the then there " * 99 + "he tin")
+    assert call("train", "corpus.txt", "-s", "261", "--pattern", "gpt2", "-q", "-o", "t.json", cwd=tmp_path).status == 0
+    split = ("convert", "t.json", "--split-residues", "0.05", "--counts-from", "corpus.txt", "-o")
+    said = "3 residues split; ids: bpe.json.ids.json\nt.json -> bpe.json (bpe.json)\n"
+    assert call(*split, "bpe.json", cwd=tmp_path) == (0, b"", said)
+    assert tokens(tmp_path, "he tin", "t.json") != tokens(tmp_path, "he tin", "bpe.json")
+    assert tokens(tmp_path, "the then", "t.json") == tokens(tmp_path, "the then", "bpe.json")
+    for output in ("out.tiktoken", "pair/", "out.gguf"):
+        result = call(*split, output, cwd=tmp_path)
+        assert (result.status, result.out) == (2, b"")
+        assert "BPE by merges and splits" in result.err

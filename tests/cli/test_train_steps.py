@@ -17,13 +17,14 @@ KINDS = {
     ),
     "losses": ("-a", "unigram", "-s", "14", "--set", "rule=textbook"),
     "estimation": ("-a", "unigram", "-s", "19"),
+    "cover": ("-a", "greedtok", "-s", "262"),
     "rounds": ("-a", "maxmatch",),
     "thresholds": ("-a", "wordpiece", "-s", "40", "--set", "rule=tensorflow", "--initial-alphabet", "seen"),
     "pieces": ("-a", "char",),
     "bytes": ("-a", "byte",),
     "scored-pieces": ("-a", "bpe", "--compat", "sentencepiece", "-s", "14"),
 }  # fmt: skip
-COMPETING = ("merges", "scores", "losses", "estimation", "rounds")
+COMPETING = ("merges", "scores", "losses", "estimation", "cover", "rounds")
 
 
 def train(*options):

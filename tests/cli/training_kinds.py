@@ -25,6 +25,7 @@ KINDS = {
     "mingram": ("-a", "mingram", "-s", "290"),
     "picky": ("-a", "picky", "-s", "60", "--set", "threshold=0.5"),
     "scaffold": ("-a", "scaffold", "-s", "60"),
+    "greedtok": ("-a", "greedtok", "-s", "290"),
     "char": ("-a", "char"),
     "char sentencepiece": ("-a", "char", *SENTENCEPIECE),
     "word": ("-a", "word"),

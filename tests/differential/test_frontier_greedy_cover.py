@@ -1,4 +1,4 @@
-"""The textbook of GreedTok gives the scores that the package gave, and encodes as it does.
+"""The textbook of GreedTok gives the scores that the package gave, and the textbook and the core encode as it does.
 
 Which of several equal tokens was chosen is the hash table's: so the recorded order is placed, and each of its tokens
 must be one of the best, by score and length, at its step.
@@ -11,8 +11,15 @@ from collections import Counter
 import pytest
 import regex
 
-from bpe_cli.stages.spelling import from_visible
-from bpe_cli.teaching.frontier.greedy_cover import Cover, Encoder
+from bpe_cli import _core
+from bpe_cli.stages import ByteLevel, GreedyCover, Split
+from bpe_cli.stages.spelling import from_visible, to_visible
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.core_arguments import options_json
+from bpe_cli.teaching.frontier.greedy_cover import Cover, Encoder, learn
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.byte_words import BYTES
+from bpe_cli.trainers.counts import counts_of, cut_tokens
 from tests.differential.frontier import case, texts, used
 
 CASES = ("botchan-1000", "ru-code-600-l9-min2")
@@ -52,3 +59,36 @@ def test_recorded_encodings(shared, name):
         for each in recorded["encodings"]
     }
     assert found == recorded["encodings"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_recorded_encodings_by_the_core(shared, name):
+    """Ids go from those of visible characters to the package's, where the chosen tokens come first."""
+    recorded = case(shared, "greedtok", name)
+    tokens = [from_visible(token) for token in recorded["tokens"]]
+    vocabulary = Vocabulary.from_tokens([*(to_visible(each).encode() for each in (*BYTES, *tokens))])
+    tokenizer = Tokenizer(GreedyCover(vocabulary), (Split(recorded["pretokenizer_regex"]), ByteLevel()))
+    ranks = Encoder(tokens).ranks
+    given = texts(shared)
+
+    def rank(token_id):
+        return ranks[from_visible(tokenizer.token_bytes(token_id).decode())]
+
+    found = {each: [*map(rank, tokenizer.encode(given[each]))] for each in recorded["encodings"]}
+    assert found == recorded["encodings"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_core_chooses_as_the_textbook_does(shared, name):
+    """The recorded order has other tokens where several are as good: so the core is held to the textbook's."""
+    recorded = case(shared, "greedtok", name)
+    text = [used(shared, source) for source in recorded["inputs"]]
+    words = Counter(piece.encode() for part in text for piece in regex.findall(recorded["pretokenizer_regex"], part))
+    given = recorded["params"]
+    lengths = {"max_token_length": given["max_token_length"], "min_word_count": given["min_word_count"]}
+    steps = list(learn(words, given["k"], **lengths))
+    lengths["max_token_length"] -= 1
+    options = options_json(tokens=given["k"], **lengths, reserved=[], max_memory=1 << 30, threads=2)
+    trained = _core.train_greedtok(counts_of(words.items()), options)
+    assert cut_tokens(*trained.tokens()) == [step.token for step in steps]
+    assert list(memoryview(trained.scores)) == [step.score for step in steps]

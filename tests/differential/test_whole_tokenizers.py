@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.stages import LongestMatch, MaxMatch, NGram, SpecialToken, Unigram, WhitespaceSplit, WordLevel
+from bpe_cli.stages import GreedyCover, LongestMatch, MaxMatch, NGram, SpecialToken, Unigram, WhitespaceSplit, WordLevel
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
@@ -276,6 +276,8 @@ OWN: dict[str, Tokenizer] = {
     "longest match, unknown left out": Tokenizer(LongestMatch(WORDS_OF_OURS), (WhitespaceSplit(),)),
     "dictionary": Tokenizer(MaxMatch(WORDS_OF_OURS, unk_id=8)),
     "dictionary, none unknown": Tokenizer(MaxMatch(WORDS_OF_OURS)),
+    "greedy cover": Tokenizer(GreedyCover(WORDS_OF_OURS, unk_id=8)),
+    "greedy cover, none unknown": Tokenizer(GreedyCover(WORDS_OF_OURS)),
     "n-grams": Tokenizer(NGram(WORDS_OF_OURS, 2, unk_id=8)),
     "n-grams, none unknown": Tokenizer(NGram(WORDS_OF_OURS, 2)),
     "words, none unknown": Tokenizer(WordLevel(WORDS_OF_OURS), (WhitespaceSplit(),)),

@@ -23,6 +23,7 @@ from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
     EventBpe,
+    GreedyCover,
     LongestMatch,
     MaxMatch,
     Model,
@@ -165,6 +166,7 @@ OF_TEXTS = {
         "left_to_right", "end_of_word_suffix", "separate_suffix", "continuing_subword_prefix", "frequencies",
     ),
     "MaxMatch": (),
+    "GreedyCover": (),
     "NGram": ("n",),
 }  # fmt: skip
 """Models whose vocabulary is an object of text -> id, with the fields that each has of its own."""
@@ -200,6 +202,8 @@ def _read_of_texts(name: str, node: Node, ids: Mapping[str, int], vocabulary: Vo
         )
     if name == "MaxMatch":
         return MaxMatch(vocabulary, _unk_id(node, ids))
+    if name == "GreedyCover":
+        return GreedyCover(vocabulary, _unk_id(node, ids))
     n = node.get("n").integer(below=LONGEST_NGRAM + 1)
     if n < 1:
         raise node.get("n").error("must be 1 or more")
@@ -324,7 +328,7 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
             content["frequencies"] = [int(count) for count in model.frequencies]
     elif isinstance(model, NGram):
         content["n"] = model.n
-    elif not isinstance(model, MaxMatch):
+    elif not isinstance(model, (MaxMatch, GreedyCover)):
         raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
     return content | {"vocab": vocab}
 

@@ -2,7 +2,7 @@
 
 Source: Lim, Choo and Lauw, "A Partition Cover Approach to Tokenization", arXiv:2501.06246; package greedtok 0.14.1
 (PyPI), ``pco_tokenizer.cpp`` and ``greedy_encoder.cpp``. Which of several tokens with the same score and length comes
-first is left to a hash table there; here it is the smallest.
+first is left to a hash table there; here it is the smallest. There, tokens that save nothing are chosen in the end.
 
 Placing a token in a word makes one piece of all that lies in it. What it saves is how many pieces were there, single
 bytes and placed tokens, less one. It may lie over placed tokens, but it must not cut one.
@@ -11,8 +11,10 @@ bytes and placed tokens, less one. It may lie over placed tokens, but it must no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
 
 Mark = tuple[int, int] | None
 """What covers a byte: the token's rank, and which of its places in the word it is; None for nothing."""
@@ -60,13 +62,21 @@ class Cover:
     In ``abab`` the token ``ab`` would cut what is placed now, so it saves something in ``abc`` alone.
     """
 
-    def __init__(self, words: Mapping[bytes, int], *, max_token_length: int = 255, min_word_count: int = 1) -> None:
+    def __init__(
+        self,
+        words: Mapping[bytes, int],
+        *,
+        max_token_length: int = 255,
+        min_word_count: int = 1,
+        reserved: Collection[bytes] = (),
+    ) -> None:
         """Find the candidates: all that is in the words.
 
         Args:
             words: With their frequencies.
             max_token_length: Tokens are shorter than this.
             min_word_count: Words that are rarer are left out.
+            reserved: What is no candidate.
         """
         self.max_token_length = max_token_length
         frequent = {word: count for word, count in words.items() if count >= min_word_count}
@@ -79,6 +89,8 @@ class Cover:
             self.scores.update(gains)
             for token in gains:
                 self.words_with.setdefault(token, []).append(number)
+        for token in reserved:
+            self.scores.pop(token, None)
         self.placed: list[bytes] = []
 
     def gains_in(self, number: int) -> dict[bytes, int]:
@@ -97,12 +109,29 @@ class Cover:
         return gains
 
     def best(self) -> Step | None:
-        """Return the candidate that saves most; of several the shortest, and of these the smallest."""
-        if not self.scores:
+        """Return the candidate that saves most; of several the shortest, then the smallest. None if none saves any."""
+        most = max(self.scores.values(), default=0)
+        if not most:
             return None
-        most = max(self.scores.values())
         tied = (token for token, score in self.scores.items() if score == most)
         return Step(min(tied, key=lambda token: (len(token), token)), most)
+
+    def ranked(self) -> list[tuple[bytes, int]]:
+        """Return the candidates that save something, with what, the best first."""
+        saving = ((token, score) for token, score in self.scores.items() if score)
+        return sorted(saving, key=lambda item: (-item[1], len(item[0]), item[0]))
+
+    def pieces(self, number: int) -> tuple[bytes, ...]:
+        """Return the pieces that a word is.
+
+        >>> cover = Cover({b"lower": 1})
+        >>> cover.place(b"low")
+        >>> cover.pieces(0)
+        (b'low', b'e', b'r')
+        """
+        word, marks = self.words[number], self.marks[number]
+        places = [place for place in range(len(word)) if not cuts(marks, place)]
+        return tuple(word[start:end] for start, end in pairwise([*places, len(word)]))
 
     def place(self, token: bytes) -> None:
         """Place a token in all words, wherever it cuts nothing; it is no candidate any more."""
@@ -133,7 +162,7 @@ class Cover:
 def learn(
     words: Mapping[bytes, int], tokens: int, *, max_token_length: int = 255, min_word_count: int = 1
 ) -> Iterator[Step]:
-    """Yield the tokens that are chosen, until there are so many or no candidates.
+    """Yield the tokens that are chosen, until there are so many, or none saves anything.
 
     Args:
         words: With their frequencies.
@@ -148,6 +177,58 @@ def learn(
     while len(cover.placed) < tokens and (step := cover.best()) is not None:
         yield step
         cover.place(step.token)
+
+
+Text = TypeVar("Text", str, bytes)
+
+
+def beginnings_of(tokens: Iterable[Text]) -> set[Text]:
+    """Return all beginnings of tokens.
+
+    >>> sorted(beginnings_of(["low", "er"]))
+    ['e', 'er', 'l', 'lo', 'low']
+    """
+    return {token[:end] for token in tokens for end in range(1, len(token) + 1)}
+
+
+def stretches_of(piece: Text, beginnings: set[Text]) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of a piece that no token goes on over the ends of; as far as beginnings of tokens tell.
+
+    >>> list(stretches_of("ababx", beginnings_of(["ab", "abx"]))), list(stretches_of("abax", {"ab", "ba"}))
+    ([(0, 2), (2, 5)], [(0, 3), (3, 4)])
+    """
+    start = 0
+    while start < len(piece):
+        end = place = start
+        while place == start or place < end:
+            reach = place + 1
+            while reach < len(piece) and piece[place : reach + 1] in beginnings:
+                reach += 1
+            end = max(end, reach)
+            place += 1
+        yield start, end
+        start = end
+
+
+def laid(stretch: Text, ranks: Mapping[Text, int]) -> Iterator[tuple[int, int, int]]:
+    """Yield (rank, start, end) of tokens in the order in which they are laid over a stretch.
+
+    Two places of one token side by side count as one that must not be cut: so has the package's code.
+
+    >>> list(laid("lower", {"er": 0, "low": 1, "lower": 2, "we": 3}))
+    [(0, 3, 5), (1, 0, 3), (2, 0, 5)]
+    """
+    places = sorted(
+        (ranks[stretch[start:end]], start, end)
+        for start in range(len(stretch))
+        for end in range(start + 2, len(stretch) + 1)
+        if stretch[start:end] in ranks
+    )
+    marks: list[int | None] = [None] * len(stretch)
+    for rank, start, end in places:
+        if not cuts(marks, start) and not cuts(marks, end):
+            marks[start:end] = [rank] * (end - start)
+            yield rank, start, end
 
 
 class Encoder:
@@ -165,45 +246,20 @@ class Encoder:
         """Number the tokens."""
         self.tokens = list(dict.fromkeys([*chosen, *(bytes([byte]) for byte in range(256))]))
         self.ranks = {token: rank for rank, token in enumerate(self.tokens)}
-        self.prefixes = {token[:end] for token in chosen if len(token) > 1 for end in range(1, len(token) + 1)}
+        self.beginnings = beginnings_of(token for token in chosen if len(token) > 1)
 
     def encode(self, piece: bytes) -> list[bytes]:
         """Return the tokens of a piece: of each stretch that a token may lie over."""
-        tokens = []
-        start = 0
-        while start < len(piece):
-            end = place = start
-            while place == start or place < end:
-                end = max(end, self.reach(piece, place))
-                place += 1
-            tokens += self.encode_stretch(piece[start:end])
-            start = end
-        return tokens
-
-    def reach(self, piece: bytes, start: int) -> int:
-        """Return how far what is found from a place on is the beginning of some token; one byte at least."""
-        end = start + 1
-        while end < len(piece) and piece[start : end + 1] in self.prefixes:
-            end += 1
-        return end
+        stretches = stretches_of(piece, self.beginnings)
+        return [token for start, end in stretches for token in self.encode_stretch(piece[start:end])]
 
     def encode_stretch(self, stretch: bytes) -> list[bytes]:
-        """Place tokens in the order of their ranks; a stretch that is a token is that, whatever the others.
-
-        Two places of one token side by side count as one that must not be cut: so has the package's code.
-        """
+        """Place tokens in the order of their ranks; a stretch that is a token is that, whatever the others."""
         if stretch in self.ranks:
             return [stretch]
-        places = sorted(
-            (self.ranks[stretch[start:end]], start, end)
-            for start in range(len(stretch))
-            for end in range(start + 2, len(stretch) + 1)
-            if stretch[start:end] in self.ranks
-        )
         marks: list[int | None] = [None] * len(stretch)
-        for rank, start, end in places:
-            if not cuts(marks, start) and not cuts(marks, end):
-                marks[start:end] = [rank] * (end - start)
+        for rank, start, end in laid(stretch, self.ranks):
+            marks[start:end] = [rank] * (end - start)
         tokens = []
         start = 0
         while start < len(stretch):

@@ -143,6 +143,10 @@ class _Writer:
             parts = " + ".join(symbol(part, "made") for part in taken.parts)
             times = count(taken.count or 0, "time")
             return f"Step {step.number}: {symbol(taken.product, 'gone')} → {parts} <small>{times}</small>"
+        if step.kind == "placement":
+            (taken,) = step.taken
+            fewer = f"{count(taken.count or 0, 'piece')} fewer"
+            return f"Step {step.number}: {symbol(taken.product, 'made')} <small>{fewer}</small>"
         if step.kind == "round":
             return f"Round {step.number} <small>joined where the count is above {step.threshold:g}</small>"
         if step.kind == "threshold":
@@ -164,7 +168,7 @@ class _Writer:
         yield "</div></div>\n"
         size = count(step.size, "token")
         change = "" if step.size_change is None or step.kind == "seeds" else f" ({step.size_change:+d})"
-        in_use = " in use" if step.kind in ("merge", "split") else ""
+        in_use = " in use" if step.kind in ("merge", "split", "placement") else ""
         yield from self._left(f"{size}{in_use}{change}", step.tokens)
 
     def _changes(self, step: RecordedStep) -> Iterator[str]:

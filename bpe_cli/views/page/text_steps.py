@@ -90,7 +90,7 @@ def _walk(walk: Walk, where: str) -> Iterator[Slide]:
         yield from _merges(walk, where)
     elif walk.family == "longest-from-left":
         yield from _matches(walk, where)
-    elif walk.family == "longest-anywhere":
+    elif walk.family == "longest-anywhere" or walk.family == "cover":
         yield from _cuts(walk, where)
     elif walk.family == "look-up":
         yield _look_ups(walk, where)

@@ -3,6 +3,7 @@
 use super::bpe::Bpe;
 use super::character_pairs::CharacterPairs;
 use super::events::Events;
+use super::greedy_cover::GreedyCover;
 use super::longest_match::LongestMatch;
 use super::max_match::MaxMatch;
 use super::model::{Model, Tables};
@@ -30,6 +31,7 @@ pub fn build(spec: ModelSpec, tables: Tables) -> Result<Box<dyn Model>> {
             whole_pieces,
         )?),
         ModelSpec::MaxMatch { unk_id } => Box::new(MaxMatch::new(tables.tokens, unk_id)?),
+        ModelSpec::GreedyCover { unk_id } => Box::new(GreedyCover::new(tables.tokens, unk_id)?),
         ModelSpec::NGram { n, unk_id } => Box::new(NGram::new(tables.tokens, n, unk_id)?),
         ModelSpec::CharacterPairs(settings) => Box::new(CharacterPairs::new(
             tables.tokens,

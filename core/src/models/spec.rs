@@ -43,6 +43,10 @@ pub enum ModelSpec {
     MaxMatch {
         unk_id: Option<u32>,
     },
+    /// Tokens laid over a piece in the order of their ids; what they leave is characters by themselves.
+    GreedyCover {
+        unk_id: Option<u32>,
+    },
     /// Overlapping n-grams of characters.
     NGram {
         n: usize,

@@ -11,7 +11,7 @@ use super::counts::{Counted, Counts, counted};
 use super::progress;
 use crate::trainers::bpe::balance::{Balanced, balance};
 use crate::trainers::bpe::{parity, superwords};
-use crate::trainers::{bpe, joining, likelihood, mingram, picky, scored_pairs, top_down, unigram};
+use crate::trainers::{bpe, joining, likelihood, mingram, scored_pairs, top_down, unigram};
 
 /// Merges that were learnt.
 #[pyclass(frozen, module = "bpe_cli._core")]

@@ -154,6 +154,7 @@ def test_compat_is_read_from_the_options():
         "mingram": (),
         "picky": (),
         "scaffold": (),
+        "greedtok": (),
         "char": ("sentencepiece",),
         "word": ("sentencepiece",),
         "ngram": (),

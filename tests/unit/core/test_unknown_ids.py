@@ -25,6 +25,7 @@ MODELS: tuple[dict[str, Any], ...] = (
     {"type": "LongestMatch", "left_to_right": False, "end_of_word_suffix": "", "separate_suffix": False,
         "continuing_subword_prefix": ""},
     {"type": "MaxMatch"},
+    {"type": "GreedyCover"},
     {"type": "NGram", "n": 2},
 )  # fmt: skip
 

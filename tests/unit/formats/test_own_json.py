@@ -14,6 +14,7 @@ from bpe_cli.stages import (
     CharacterBpe,
     Charsmap,
     EventBpe,
+    GreedyCover,
     LongestMatch,
     MaxMatch,
     NGram,
@@ -43,6 +44,7 @@ OWN = {
         frequencies=array("d", range(WORDS.size)),
     ),
     "max match": MaxMatch(WORDS, unk_id=0),
+    "greedy cover": GreedyCover(WORDS, unk_id=0),
     "n-gram": NGram(WORDS, 2, unk_id=0),
     "events": EventBpe(WORDS, array("I", [1, 2, 3, 3, SPLIT, SPLIT, 1, 2, 3]), 0, fuse_unk=True, ignore_merges=False),
     "events of bytes": EventBpe(

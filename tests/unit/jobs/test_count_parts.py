@@ -35,7 +35,16 @@ from tests.cli_runner import call, error
 
 MEMORY = 1 << 30
 OPTIONS = options_for("bbpe", {"vocab_size": 300})
-SIZES = {"bbpe": 300, "bpe": 80, "wordpiece": 80, "unigram": 40, "mingram": 300, "picky": 80, "scaffold": 80}
+SIZES = {
+    "bbpe": 300,
+    "bpe": 80,
+    "wordpiece": 80,
+    "unigram": 40,
+    "mingram": 300,
+    "picky": 80,
+    "scaffold": 80,
+    "greedtok": 300,
+}
 OF_LINES = Source(("in",), documents="lines")
 
 

@@ -22,7 +22,16 @@ from bpe_cli.views.training_steps import training_lines
 from tests.cli_runner import call
 
 TEXT = "low low lower lowest newest newest widest\n" * 3
-SIZES = {"bbpe": 262, "bpe": 60, "wordpiece": 60, "unigram": 24, "mingram": 262, "picky": 30, "scaffold": 30}
+SIZES = {
+    "bbpe": 262,
+    "bpe": 60,
+    "wordpiece": 60,
+    "unigram": 24,
+    "mingram": 262,
+    "picky": 30,
+    "scaffold": 30,
+    "greedtok": 262,
+}
 
 
 class Heard:

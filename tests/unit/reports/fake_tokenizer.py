@@ -33,7 +33,9 @@ class FakeToken:
 
 
 class FakeModel(AnyModel, SimpleNamespace):
-    """What is given, and the defaults of any model."""
+    """What is given, and the defaults of any model; its tokens are bytes."""
+
+    byte_level = True
 
 
 class FakeMatcher:

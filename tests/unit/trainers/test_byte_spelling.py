@@ -22,4 +22,4 @@ def test_spelling_is_refused(options) -> None:
 def test_programs_are_told_before_a_corpus_is_read(algorithm: str) -> None:
     with pytest.raises(UsageError, match="ByteLevel in `pre_tokenizer`") as caught:
         bpe_cli.train("there is no such file.txt", algorithm, vocab_size=50, pre_tokenizer=STAGES)
-    assert "bbpe and mingram" in (caught.value.hint or "")
+    assert "bbpe, mingram and greedtok" in (caught.value.hint or "")

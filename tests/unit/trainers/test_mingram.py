@@ -23,8 +23,9 @@ from bpe_cli.teaching.frontier import mingram as textbook
 from bpe_cli.teaching.frontier.path_piece import fewest
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, mingram
+from bpe_cli.trainers.byte_words import BYTES
 from bpe_cli.trainers.counts import counts_of, new_counts
-from bpe_cli.trainers.mingram import BYTES, MinGramOptions
+from bpe_cli.trainers.mingram import MinGramOptions
 from tests.cli_runner import call
 from tests.counted import at_least, compared
 from tests.needs import needs

@@ -14,7 +14,7 @@ from bpe_cli import formats
 from bpe_cli.errors import BpeError
 from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe
 from bpe_cli.stages.events import SPLIT, replayed, triples
-from bpe_cli.stages.spelling import to_visible
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
 from bpe_cli.trainers.dictionary import read_dictionary
@@ -24,6 +24,7 @@ from tests.trainer_options import KINDS, WORDS, Kind, counted
 ROUNDS = 60
 _STEP = re.compile(r"step \d+: (.+) \+ (.+) -> (.+), (?:\d+ times?|score .*)")
 _EVENT = re.compile(r"step \d+: (.+ -> .+), \d+ times?")
+_PLACEMENT = re.compile(r"step \d+: (.+), \d+ pieces? fewer")
 _TOKEN = re.compile(r" *(\d+)  (.*?)(?:  -?\d+\.\d{4}|  \d+ times?)?")
 _PIECE = re.compile(r" *(\d+)  +-?\d+\.\d{4}  (.*)")
 
@@ -89,6 +90,11 @@ def check(kind: Kind, options: Any, counts: Any, told: list[str], saved: Tokeniz
         assert found == list(events(saved.model, tokens))
     elif kind.name.startswith("sentencepiece"):
         assert listed(_PIECE, told) == tokens
+    elif kind.name == "greedtok":
+        initial = len(saved.special_tokens) + 256
+        tokens = [saved.token_bytes(token_id).decode() for token_id in range(initial, saved.vocab_size)]
+        placed = [match[1] for match in map(_PLACEMENT.fullmatch, told) if match]
+        assert placed == [display(from_visible(token) or b"") for token in tokens]
     elif kind.name != "byte":
         at = next(number for number, line in enumerate(told) if line.startswith("vocabulary: "))
         assert told[at].split()[1] == str(len(tokens))

@@ -172,10 +172,10 @@ class MatchWalk:
 
 @dataclass(frozen=True, slots=True)
 class CutStep:
-    """A token that is cut out of the piece, wherever it stands.
+    """A token that is cut out of the piece, wherever it stands, or laid over it.
 
     Attributes:
-        number: Its place in the order in which tokens are tried, from 0: the longest first.
+        number: Its place in the order in which tokens are tried, from 0.
         parts: The piece in parts afterwards; ``at`` is this one.
     """
 
@@ -186,7 +186,7 @@ class CutStep:
 
 @dataclass(frozen=True, slots=True)
 class CutWalk:
-    """How cutting out the longest tokens arrived.
+    """How cutting out the longest tokens arrived, or laying them in the order of their ids.
 
     Attributes:
         ends: Stretches in which no token is.
@@ -196,7 +196,7 @@ class CutWalk:
     more: int
     ends: tuple[Spelling, ...]
     tokens: tuple[StepToken, ...]
-    family: Literal["longest-anywhere"] = "longest-anywhere"
+    family: Literal["longest-anywhere", "cover"] = "longest-anywhere"
 
 
 @dataclass(frozen=True, slots=True)

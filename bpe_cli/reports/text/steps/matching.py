@@ -1,19 +1,21 @@
-"""Record how a piece is cut into its longest tokens, from the left or anywhere, or looked up as a whole."""
+"""Record how a piece is cut into its longest tokens, covered by tokens in their order, or looked up as a whole."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import CutStep, CutWalk, LookUp, LookUpWalk, MatchStep, MatchWalk, Spelling, StepToken
 from bpe_cli.reports.text.steps.pieces import LONGEST_REST, check_length, check_work, collected, window
+from bpe_cli.teaching.frontier.greedy_cover import beginnings_of, laid, stretches_of
 from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.pieces import Limits, Names
-    from bpe_cli.stages import LongestMatch, MaxMatch, NGram, WordLevel, WordPiece
+    from bpe_cli.stages import GreedyCover, LongestMatch, MaxMatch, NGram, WordLevel, WordPiece
 
 
 Way = Literal["token", "unknown", "fused", "left out"]
@@ -159,10 +161,60 @@ class Anywhere:
         return CutWalk(tuple(steps), len(cuts) - len(steps), collected(unknown), tuple(tokens))
 
     def _step(self, word: Units, cut: Cut[Units], ends: dict[int, int]) -> CutStep:
-        parts = list(stretches(len(word), ends))
-        at = next(number for number, (start, _, _) in enumerate(parts) if start == cut.start)
-        shown = window([bytes_of(written(word[start:end])) for start, end, _ in parts], at)
-        return CutStep(cut.number, self._names.token(self._ids[cut.token]), shown)
+        token = self._names.token(self._ids[cut.token])
+        return _cut_step(cut.number, token, len(word), cut.start, ends, lambda start, end: written(word[start:end]))
+
+
+def _cut_step(
+    number: int, token: StepToken, length: int, at: int, ends: dict[int, int], text: Callable[[int, int], str]
+) -> CutStep:
+    """Return a step at a place, of a piece whose stretches have these texts."""
+    parts = list(stretches(length, ends))
+    place = next(number for number, (start, _, _) in enumerate(parts) if start == at)
+    return CutStep(number, token, window([bytes_of(text(start, end)) for start, end, _ in parts], place))
+
+
+class Covered:
+    """Record the steps of ``GreedyCover``: tokens are laid in the order of their ids, over others, too."""
+
+    def __init__(self, model: GreedyCover, names: Names, limits: Limits) -> None:
+        self._names = names
+        self._limits = limits
+        self._unk_id = model.unk_id
+        self._ids: dict[str, int] = {}
+        for token_id, token in model.vocabulary.items():
+            self._ids.setdefault(text_of(token), token_id)  # of equal ones the first counts
+        self._several = {text: token_id for text, token_id in self._ids.items() if len(text) > 1}
+        self._numbers = {token_id: number for number, token_id in enumerate(sorted(self._several.values()))}
+        self._beginnings = beginnings_of(self._several)
+
+    def walk(self, piece: bytes) -> CutWalk:
+        """Return the steps of one piece."""
+        check_length(piece)
+        word = text_of(piece)
+        check_work(len(word), range(max(map(len, self._several), default=1)))
+        steps: list[CutStep] = []
+        count = 0
+        ends: dict[int, int] = {}
+        for first, last in stretches_of(word, self._beginnings):
+            for token_id, start, end in laid(word[first:last], self._several):
+                for inside in range(start, end):
+                    ends.pop(first + inside, None)
+                ends[first + start] = first + end
+                count += 1
+                if self._limits.steps is None or len(steps) < self._limits.steps:
+                    token, number = self._names.token(token_id), self._numbers[token_id]
+                    steps.append(_cut_step(number, token, len(word), first + start, ends, lambda a, b: word[a:b]))
+        tokens: list[StepToken] = []
+        unknown = []
+        for start, end, is_token in stretches(len(word), ends):
+            for text in [word[start:end]] if is_token else word[start:end]:
+                known_id = self._ids.get(text, self._unk_id)
+                stands = () if known_id is None else (self._names.token(known_id),)
+                tokens += stands
+                if text not in self._ids:
+                    unknown.append(Spelling(bytes_of(text), "unknown", stands))
+        return CutWalk(tuple(steps), count - len(steps), collected(unknown), tuple(tokens), "cover")
 
 
 def from_left_or_anywhere(model: LongestMatch, names: Names, limits: Limits) -> FromLeft | Anywhere:

@@ -10,7 +10,14 @@ from bpe_cli.errors import InputError
 from bpe_cli.reports.text.steps import Row, Steps, StepToken, TagWalk, TooMuch, Walk
 from bpe_cli.reports.text.steps.events import ByEvents
 from bpe_cli.reports.text.steps.lattice import OverLattice
-from bpe_cli.reports.text.steps.matching import FromLeft, NGrams, WholePieces, WordPieces, from_left_or_anywhere
+from bpe_cli.reports.text.steps.matching import (
+    Covered,
+    FromLeft,
+    NGrams,
+    WholePieces,
+    WordPieces,
+    from_left_or_anywhere,
+)
 from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCharacters
 from bpe_cli.reports.text.steps.pieces import Limits, Names, Pieces, TooMuchToTell, Walker
 from bpe_cli.reports.tokenizer.contents import read_visible
@@ -35,6 +42,7 @@ WALKERS = {
     "unigram": OverLattice,
     "longest-match": from_left_or_anywhere,
     "max-match": FromLeft,
+    "greedy-cover": Covered,
     "n-gram": NGrams,
 }
 """What tells each kind of model."""

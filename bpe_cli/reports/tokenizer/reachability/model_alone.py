@@ -197,9 +197,8 @@ class Alone:
             if token_id in replay.removed:
                 parts = self._shown(replay.parts_of(last[token_id]))
                 yield Verdict(token_id, False, "absent", None, f"it is split into {parts}, and not made again")
-            elif not self.looks_up and token_id not in made and len(model.vocabulary.token(token_id)) > 1:
-                if model.byte_level or len(model.vocabulary.token(token_id).decode()) > 1:
-                    yield Verdict(token_id, False, "absent", None, "no event makes it")
+            elif not self.looks_up and token_id not in made and not model.is_symbol(token_id):
+                yield Verdict(token_id, False, "absent", None, "no event makes it")
 
     def holds_name(self, token: bytes) -> bool:
         """Return whether a token may be merged of what stands for other text: the unknown token, a byte's name."""

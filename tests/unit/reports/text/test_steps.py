@@ -20,6 +20,7 @@ from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
     CharacterBpe,
+    GreedyCover,
     Lowercase,
     MaxMatch,
     MergeBpe,
@@ -192,6 +193,18 @@ def test_longest_tokens_anywhere():
     assert [(step.text, step.way) for step in row.walk.steps][:4] == [
         (b"ne", "token"), (b"w", "token"), (b"x", "unknown"), (b"x</w>", "fused"),
     ]  # fmt: skip
+
+
+def test_tokens_laid_in_their_order():
+    tokens = vocabulary("e", "r", "s", "w", "low", "er", "lower", "re")
+    (row,) = tell(Tokenizer(GreedyCover(tokens, 9)), b"slowerlxre").rows
+    assert row.walk.family == "cover"
+    assert [(step.number, step.token.content, step.parts.contents) for step in row.walk.steps] == [
+        (0, b"low", (b"s", b"low", b"erlxre")), (1, b"er", (b"s", b"low", b"er", b"lxre")),
+        (2, b"lower", (b"s", b"lower", b"lxre")), (3, b"re", (b"s", b"lower", b"lx", b"re")),
+    ]  # fmt: skip
+    assert [token.token_id for token in row.tokens] == [2, 6, 9, 9, 7]
+    assert [(each.text, each.way) for each in row.walk.ends] == [(b"l", "unknown"), (b"x", "unknown")]
 
 
 # -- every tokenizer ---------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.stages import (
     ByteLevel,
     CharacterBpe,
+    GreedyCover,
     LongestMatch,
     MaxMatch,
     MergeBpe,
@@ -54,7 +55,7 @@ def tokenizers(draw):
             CharacterBpe(vocabulary, merges, continuing_subword_prefix=affix, byte_fallback=True),
             CharacterBpe(vocabulary, merges, end_of_word_suffix=affix, separate_suffix=True), WordPiece(vocabulary, 0),
             WordLevel(vocabulary), Unigram(vocabulary, scores, 0, kinds=kinds), LongestMatch(vocabulary),
-            MaxMatch(vocabulary), NGram(vocabulary),
+            MaxMatch(vocabulary), GreedyCover(vocabulary), NGram(vocabulary),
         ])
     )  # fmt: skip
     special = (SpecialToken(b"<s>\x1b", draw(ids | st.just(2**32 - 1))),)

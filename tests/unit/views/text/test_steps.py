@@ -20,6 +20,7 @@ from bpe_cli.stages import (
     ByteLevelNormalizer,
     CharacterBpe,
     EventBpe,
+    GreedyCover,
     MaxMatch,
     NGram,
     ScoredBpe,
@@ -90,6 +91,10 @@ def tokenizers():
         ),
         "words": (Tokenizer(WordLevel(vocabulary("<unk>", "a"), 0, fuse_unk=True), SPLIT), "a x y a"),
         "max-match": (Tokenizer(MaxMatch(vocabulary("ab", "abc", "c"), 9)), "abcx|c"),
+        "greedy-cover": (
+            Tokenizer(GreedyCover(vocabulary("e", "r", "s", "l", "low", "er", "lower"), 9)),
+            "slowerlowerre",
+        ),
         "n-gram": (Tokenizer(NGram(vocabulary("<unk>", "ab", "c"), 2, 0)), "abc"),
         "anywhere": (longest.with_longest_match(left_to_right=False), "newest xnew"),
         "from-left": (longest.with_longest_match(left_to_right=True), "newest xxnew"),
@@ -153,7 +158,7 @@ def test_json(name):
     ids = [token["id"] for row in report["rows"] for token in row["tokens"]]
     assert ids == tokenizer.encode(text, specials="all")
     assert {row["walk"]["family"] for row in report["rows"] if row["walk"]} <= {
-        "merges", "longest-from-left", "longest-anywhere", "look-up", "lattice",
+        "merges", "longest-from-left", "longest-anywhere", "cover", "look-up", "lattice",
     }  # fmt: skip
     several = all_steps_json([steps, steps], [("a", 1), ("b", 1)])
     assert (several["schema"], len(several["texts"])) == ("bpe.inspect.all-steps/1", 2)

@@ -162,6 +162,10 @@ def max_match(random):
     return stages.MaxMatch(vocabulary(["<unk>", "a", *words(random, "ab1 ", 8)]), 0)
 
 
+def greedy_cover(random):
+    return stages.GreedyCover(vocabulary(["<unk>", "a", *words(random, "ab1 ", 8)]), 0)
+
+
 def n_gram(random):
     return stages.NGram(vocabulary(["<unk>", "a", *words(random, "ab1 ", 12)]), random.randint(1, 3), 0)
 
@@ -179,6 +183,7 @@ MODELS = {
         word_level,
         longest_match,
         max_match,
+        greedy_cover,
         n_gram,
     )
 }
