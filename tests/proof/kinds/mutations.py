@@ -33,7 +33,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "bpe_cli/sinks/atomic.py": ("tests/unit/sinks",),
     "bpe_cli/sinks/sidecar.py": ("tests/unit/sinks",),
     "bpe_cli/sinks/numbers.py": ("tests/unit/sinks",),
-    "bpe_cli/stages/vocabulary.py": ("tests/unit/stages", "tests/unit/formats/test_tiktoken_ranks.py"),
+    "bpe_cli/stages/vocabulary.py": (
+        "tests/unit/stages/test_vocabulary.py", "tests/unit/stages/test_components.py",
+        "tests/unit/formats/test_tiktoken_ranks.py",
+    ),
     "bpe_cli/support/blocks.py": ("tests/unit/support/test_blocks.py",),
     "bpe_cli/support/json_files.py": ("tests/unit/support/test_json_files.py",),
     "bpe_cli/surgery/pruning.py": ("tests/unit/surgery/test_pruning.py",),

@@ -42,13 +42,3 @@ def test_every_model_answers_to_every_name(kind):
 def test_by_hand():
     assert (RankBpe(VOCABULARY).unk_id, RankBpe(VOCABULARY).kinds, RankBpe(VOCABULARY).merges) == (None, b"", None)
     assert ScoredBpe(VOCABULARY, GIVEN["scores"], 2, b"\x01\x01\x02").unk_id == 2
-
-
-def test_a_token_by_its_id():
-    vocabulary = Vocabulary.from_tokens([b"a", b"", b"bc"])
-    assert [vocabulary.token(number) for number in range(3)] == [b"a", b"", b"bc"]
-    assert (vocabulary.id_of(b"bc"), vocabulary.id_of(b"b")) == (2, None)
-    assert vocabulary.among([0, 1, 2, 3, 9]) == {0, 2}
-    for outside in (-1, 3):
-        with pytest.raises(IndexError):
-            vocabulary.token(outside)
