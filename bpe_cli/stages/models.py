@@ -1,4 +1,7 @@
-"""The models, which turn pieces into tokens, and the words of a model's codebook."""
+"""The models, which turn pieces into tokens, and the words of a model's codebook.
+
+Length: a class for each kind of model; most of it says what their attributes mean.
+"""
 
 from __future__ import annotations
 
