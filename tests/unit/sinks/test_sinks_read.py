@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli import load
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.numbers import header
 from bpe_cli.sinks.read import ReadOptions, read_batches
-from bpe_cli.sinks.sidecar import check_length, load_sidecar
+from bpe_cli.sinks.sidecar import check_length, complete, load_sidecar
 from tests.counted import at_least, compared
 
 
@@ -155,7 +156,9 @@ def test_arrays_of_all_integers_are_read(descr, version):
         assert read("npy", npy(descr, "(3,)", data, version), step) == [values]
 
 
-@pytest.mark.parametrize(("descr", "value"), [("<i4", -1), ("<i2", -2), ("|i1", -1), ("<i8", -1), ("<u8", 1 << 32)])
+@pytest.mark.parametrize(
+    ("descr", "value"), [("<i4", -1), ("<i4", -256), ("<i2", -2), ("|i1", -1), ("<i8", -1), ("<u8", 1 << 32)]
+)
 def test_numbers_that_are_no_ids_are_named(descr, value):
     data = struct.pack("<" + 3 * NUMBERS[descr][-1], 1, 2, value)
     assert message_of("npy", npy(descr, "(3,)", data)) == f"x: {value} at place 2 is not a token id"
@@ -267,6 +270,11 @@ def test_a_sidecar_of_another_file_is_noticed(tmp_path):
     path.write_bytes(bytes(5))
     with pytest.raises(InputError, match="speaks of 2 ids of 2 bytes"):
         check_length(load_sidecar(str(path)), str(path))
+    tokenizer = load("gpt2")
+    with pytest.raises(InputError, match="speaks of 2 ids of 2 bytes"):
+        complete("bin", str(path), ReadOptions(), tokenizer)
+    path.write_bytes(bytes(4))
+    assert complete("bin", str(path), ReadOptions(), tokenizer)[0].dtype == "u16"
 
 
 def test_headers_have_one_length():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 
 
 def test_a_token_by_its_id():
@@ -15,3 +15,8 @@ def test_a_token_by_its_id():
     for outside in (-1, 3):
         with pytest.raises(IndexError):
             vocabulary.token(outside)
+
+
+def test_equal_merges_are_one_in_a_set():
+    pairs = [(0, 1, 2), (2, 0, 3)]
+    assert len({Merges.from_pairs(pairs), Merges.from_pairs(pairs), Merges.from_pairs(pairs[:1])}) == 2
