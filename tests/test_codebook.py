@@ -21,7 +21,7 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.gguf.to_tokenizer import DNA
 from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import Codebook, MergeBpe, PrefixSpace, SpecialToken, Split
-from bpe_cli.stages.models import codebook_words
+from bpe_cli.stages.codebook import codebook_words
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.support.blocks import Block

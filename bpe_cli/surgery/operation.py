@@ -12,9 +12,9 @@ from typing import Any
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import CharacterBpe, EventBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
+from bpe_cli.stages.codebook import codebook_ids
 from bpe_cli.stages.counting import count_blocks
 from bpe_cli.stages.events import SPLIT, without
-from bpe_cli.stages.models import codebook_ids
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer

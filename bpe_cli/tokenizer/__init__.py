@@ -21,7 +21,7 @@ from bpe_cli.stages import (
     SpecialToken,
     Split,
 )
-from bpe_cli.stages.models import codebook_words, compiled_codebook
+from bpe_cli.stages.codebook import codebook_words, compiled_codebook
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.blocks import Block, settle

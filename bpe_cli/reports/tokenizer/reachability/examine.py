@@ -45,7 +45,7 @@ from bpe_cli.reports.tokenizer.reachability.pieces import (
     cuts_between_characters,
 )
 from bpe_cli.stages import CharacterBpe, EventBpe, Prepend
-from bpe_cli.stages.models import between_tags, codebook_words
+from bpe_cli.stages.codebook import between_tags, codebook_words
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.support.texts import is_utf8
 
