@@ -10,12 +10,14 @@ from typing import get_args
 
 import pytest
 
-from bpe_cli.stages import Model, RankBpe, ScoredBpe
+from bpe_cli.stages import MergeBpe, Model, RankBpe, ScoredBpe
 from bpe_cli.stages.models import AnyModel
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 
 VOCABULARY = Vocabulary.from_tokens([b"a", b"b", b"ab"])
 GIVEN = {"merges": Merges(array("I", [0, 1, 2])), "scores": array("d", [0.0, -1.0, -2.0]), "unk_id": 0}
+GIVEN["events"] = GIVEN["merges"].triples
+ON_BYTES = (RankBpe, MergeBpe)
 
 
 def made(kind: type) -> Model:
@@ -28,7 +30,8 @@ def test_every_model_answers_to_every_name(kind):
     model = made(kind)
     fields = {each.name for each in dataclasses.fields(kind)}
     for name in AnyModel.__annotations__:
-        assert name in fields or getattr(model, name) == getattr(AnyModel, name)
+        default = kind in ON_BYTES if name == "byte_level" else getattr(AnyModel, name)
+        assert name in fields or getattr(model, name) == default
     assert not hasattr(model, "__dict__")
     # What it merely answers to is no part of its value.
     assert set(kind.__match_args__) == fields
