@@ -31,7 +31,7 @@ Files = dict[str, bytes]
 
 CHECKS = {
     "encode": ("max_tokens",),
-    "compare": ("fail_if", "max_regression"),
+    "compare": ("fail_if", "max_regression", "ids"),
     "inspect": ("token",),
     "prepare": ("check", "finish"),
 }
