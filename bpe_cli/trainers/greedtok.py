@@ -107,7 +107,7 @@ class GreedTokTrainer(ByteWords[GreedTokOptions]):
             tokenizer,
             (
                 plural(len(BYTES), "byte"),
-                f"{plural(len(tokens), 'longer token')} of {trained.candidates:,}",
+                f"{plural(len(tokens), 'longer token')} of {trained.candidates:,} substrings",
                 f"{len(options.special_tokens)} special",
             ),
             "no other token makes any word shorter" if tokenizer.vocab_size < options.vocab_size else None,

@@ -43,7 +43,7 @@ def test_what_saves_most_comes_first() -> None:
     trained = greedtok.TRAINER.train(counts_of(WORDS.items()), GreedTokOptions(300))
     tokenizer = trained.tokenizer
     assert tokens_of(tokenizer)[256:] == [b"low", b"lower", b"er"]
-    assert trained.summary == ("256 bytes", "3 longer tokens of 10", "0 special")
+    assert trained.summary == ("256 bytes", "3 longer tokens of 10 substrings", "0 special")
     assert [tokenizer.token_bytes(token_id) for token_id in tokenizer.encode("slower lowered")] == [
         b"s", b"lower", "Ġ".encode(), b"lower", b"e", b"d",
     ]  # fmt: skip
