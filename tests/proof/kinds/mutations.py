@@ -46,7 +46,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "bpe_cli/corpus/rows.py": (
         "tests/unit/corpus/test_corpus_judging.py", "tests/unit/corpus/test_corpus_documents.py",
-        "tests/unit/corpus/test_corpus_jsonl.py",
+        "tests/unit/corpus/test_corpus_jsonl.py", "tests/unit/jobs/test_prepare_keep.py",
     ),
 }  # fmt: skip
 """Module -> the tests that belong to it, beside the examples in it."""

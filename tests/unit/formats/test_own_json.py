@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from array import array
+from typing import get_args
 
 import pytest
 
@@ -17,6 +18,7 @@ from bpe_cli.stages import (
     GreedyCover,
     LongestMatch,
     MaxMatch,
+    Model,
     NGram,
     ScoredBpe,
     SpaceMarks,
@@ -81,6 +83,10 @@ def test_hugging_face_s_file_refuses_what_is_our_own(name):
         with pytest.raises(FormatError) as caught:
             formats.dump(of(OWN[name]), format_name)
         assert "bpe.json" in caught.value.hint
+
+
+def test_it_holds_every_kind_of_model():
+    assert {kind.__dataclass_fields__["kind"].default for kind in get_args(Model)} == own_json.MODELS
 
 
 def test_own_stages_are_named():
