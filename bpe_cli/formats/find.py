@@ -27,7 +27,7 @@ from bpe_cli.formats.detect import locate
 from bpe_cli.formats.files import load
 from bpe_cli.formats.read_file import read
 from bpe_cli.support.fast_dataclass import replace
-from bpe_cli.support.messages import did_you_mean, quote
+from bpe_cli.support.messages import did_you_mean, quote, reason_of
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 _ENDING = r"\.(json|tiktoken|txt|model|bpe|gguf)$"
@@ -215,7 +215,11 @@ def has_model(name: str) -> bool:
 
 
 def tiktoken_folder() -> Path | None:
-    """Return the folder of tiktoken's cache, whether it is there or not; None if it is turned off."""
+    """Return the folder of tiktoken's cache, whether it is there or not; None if it is turned off.
+
+    Raises:
+        FileNotFoundError: if it would be in the folder for temporary files, and there is none.
+    """
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None
@@ -244,7 +248,13 @@ def tiktoken_encoding(name: str) -> Tokenizer:
     encoding = named_encodings.ENCODINGS[encoding_name]
     ranks = _RANKS.get(encoding_name, encoding_name)
     fetch = f"fetch it: python -c \"import tiktoken; tiktoken.get_encoding('{ranks}')\""
-    folder = tiktoken_folder()
+    try:
+        folder = tiktoken_folder()
+    except FileNotFoundError as error:
+        raise InputError(
+            f"tiktoken's cache has no place: {reason_of(error)}",
+            hint=f"{encoding_name} is built in: -t {encoding_name}",
+        ) from error
     if folder is None:
         raise InputError(
             "tiktoken's cache is turned off: TIKTOKEN_CACHE_DIR or DATA_GYM_CACHE_DIR is empty",

@@ -182,7 +182,7 @@ class Spilling:
         """Write all counts to the files, and empty them."""
         if not self._files:
             self._listener.note(
-                f"the counts take more than {self._max_memory >> 20:,} MiB: they go to temporary files in {_folder()}"
+                f"the counts take more than {self._max_memory >> 20:,} MiB: they go to temporary files{_folder()}"
             )
             self._files = [self._stack.enter_context(_temporary()) for _ in range(_core.PARTITIONS)]
         number = self._counts.unique
@@ -226,7 +226,11 @@ def _temporary() -> IO[bytes]:
 
 
 def _folder() -> str:
-    return show_path(tempfile.gettempdir())
+    """Return where temporary files go, as the rest of a sentence; nothing if there is no place for them."""
+    try:
+        return f" in {show_path(tempfile.gettempdir())}"
+    except FileNotFoundError:
+        return ""
 
 
 @contextmanager
@@ -235,6 +239,6 @@ def _failures() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = cannot_write(f"the counts to a temporary file in {_folder()}", error).message
+        message = cannot_write(f"the counts to a temporary file{_folder()}", error).message
         hint = "set `TMPDIR` to a folder with more room, or raise `max_memory`"
         raise OutputError(message, hint=hint) from error

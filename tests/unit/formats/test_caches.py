@@ -299,6 +299,17 @@ def test_what_tiktokens_cache_lacks(monkeypatch, ranks):
         formats.find_tokenizer("tiktoken:r50k_base")
 
 
+def test_tiktokens_cache_has_no_place(monkeypatch):
+    def nowhere():
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    with pytest.raises(InputError, match="tiktoken's cache has no place: no usable temporary directory"):
+        formats.find_tokenizer("tiktoken:r50k_base")
+
+
 def test_another_file_in_its_place_is_not_used(ranks):
     ranks.write_bytes(ranks.read_bytes()[:-2] + b"7\n")
     with pytest.raises(FormatError, match="is not the published file of r50k_base"):

@@ -156,6 +156,20 @@ def test_a_full_disk_is_said(monkeypatch):
     assert counts.unique  # nothing was forgotten
 
 
+def test_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: nowhere())
+    notes, counts = Notes(), new_counts()
+    with pytest.raises(OutputError) as caught, Spilling(counts, 1000, notes) as spilled:
+        TRAINER.count(spilled.watch(blocks()), OPTIONS, counts)
+    assert notes.notes == ["the counts take more than 0 MiB: they go to temporary files"]
+    what = "cannot write the counts to a temporary file: no usable temporary directory found in ['/tmp']"
+    assert (caught.value.message, "`TMPDIR`" in (caught.value.hint or "")) == (what, True)
+
+
 def test_packed_counts_take_no_more_pieces():
     packed = _core.Counts.packed(in_one_table().dump())
     for add in (
