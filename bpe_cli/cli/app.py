@@ -221,11 +221,16 @@ def _drop_wild_sizes() -> None:
 
 
 def _is_want_of_memory(error: BaseException) -> bool:
-    """Return whether memory was refused: to Python, to what it asked the system for, or to PyO3, which panics then."""
+    """Return whether memory was refused: to Python, to what it asked the system for, or to PyO3, which panics then.
+
+    orjson can be refused some and give a result all the same, of which Python makes a ``SystemError``.
+    """
     if isinstance(error, OSError):
         from errno import ENOMEM
 
         return error.errno == ENOMEM
+    if isinstance(error, SystemError):
+        return isinstance(error.__cause__, MemoryError)
     return isinstance(error, MemoryError) or str(error) == "PyObject pointer is null"
 
 

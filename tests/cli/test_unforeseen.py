@@ -31,6 +31,11 @@ def unforeseen(err: str) -> re.Match[str] | None:
     )
 
 
+def caused_by(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("mistake", "what"),
     [
@@ -88,7 +93,12 @@ def test_a_broken_installation(missing, arguments):
 
 @pytest.mark.parametrize(
     "refused",
-    [MemoryError(), OSError(errno.ENOMEM, "no", "/a/module"), PanicException("PyObject pointer is null")],
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "no", "/a/module"),
+        PanicException("PyObject pointer is null"),
+        caused_by(SystemError("<built-in function loads> returned a result with an exception set"), MemoryError()),
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_want_of_memory_is_no_mistake(monkeypatch, refused):
