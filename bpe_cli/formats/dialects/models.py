@@ -69,6 +69,10 @@ def merging_model(model: ScoredBpe, edges: list[str]) -> tuple[CharacterBpe, tup
         if missing:
             raise FormatError(f"there is no token {byte_text(missing[0]).decode()} for a byte that is spelt out")
     merges = merges_of_scores(model)
+    unknown = model.vocabulary.token(model.unk_id) if model.unk_id < model.vocabulary.size else b""
+    if unknown and not model.byte_fallback:
+        # There it stays a token of its own, and here the same ids side by side are one.
+        edges.append(f"the text {quote(unknown.decode())}, the unknown token's, beside unknown characters")
     kinds = model.kinds
     own = [text.decode() for number, text in model.vocabulary.items() if kinds and kinds[number] == USER_DEFINED]
     cuts: tuple[PreTokenizer, ...] = ()

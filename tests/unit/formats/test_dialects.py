@@ -274,6 +274,17 @@ def unigram(**fields: object) -> Unigram:
     return Unigram(Vocabulary.from_tokens(tokens), array("d", [0.0, -1.0, -2.0, -3.0, -4.0]), 0, **fields)
 
 
+def test_an_unknown_token_that_text_becomes_is_an_edge():
+    pieces = {"a": -1.0, "b": -2.0, "ab": -3.0}
+    model = replace(scored(pieces), unk_id=1, kinds=b"")
+    tokenizer = Tokenizer(model)
+    with pytest.raises(FormatError, match='the text "a", the unknown token\'s, beside unknown characters'):
+        to_hugging_face(tokenizer, frozenset())
+    written = to_hugging_face(tokenizer, AGREED)
+    assert (tokenizer.encode("zab"), written.encode("zab")) == ([1, 3], [1, 3])
+    assert (tokenizer.encode("za"), written.encode("za")) == ([1], [1, 1])
+
+
 def test_edges_are_named_and_can_be_agreed_to():
     assert EDGES in LOSSES
     tokenizer = Tokenizer(
