@@ -162,6 +162,21 @@ def test_users_own_symbols_among_random_pieces() -> None:
             compared()
 
 
+@pytest.mark.parametrize("fill", [-1.0, -2.5, -64.0, 1.0])
+def test_large_sums_begin_again(fill: float) -> None:
+    """Two pieces are better than one by less than a large sum in single precision can tell."""
+    theirs = processor_of([("a", fill, 1), ("pq", -2.0, 1), ("p", -1.0, 1), ("q", -0.999, 1)])
+    ours, once = pipeline(of_processor(theirs)), int(100_000 / abs(fill))
+    found = set()
+    for times in (1, 2, 3):
+        for near in (-3, -2, -1, 0, 1, 2, 3, once // 3, once // 2):
+            text = "a" * (times * once + near) + "pq"
+            ids = theirs.encode(text)
+            assert encode(ours, text.encode()) == ids, len(text)
+            found.add(tuple(ids[-2:]))
+    assert len(found) == 2, "both precisions were met"
+
+
 def nearby(score: float) -> list[float]:
     """Return a number of single precision, and its neighbours."""
     (bits,) = struct.unpack("<i", struct.pack("<f", score))

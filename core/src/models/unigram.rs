@@ -225,10 +225,11 @@ impl Unigram {
             return self.backward(piece, scratch, take);
         }
         let SearchScratch { steps, path, .. } = scratch;
-        match self.settings.single_precision {
-            true => self.forward::<f32>(piece, 0.0, steps, path, take),
-            false => self.forward::<f64>(piece, 0.0, steps, path, take),
-        }
+        let (sum, taken_off) = match self.settings.single_precision {
+            true => self.forward::<f32>(piece, 0.0, steps, path, take)?,
+            false => self.forward::<f64>(piece, 0.0, steps, path, take)?,
+        };
+        Ok(sum + taken_off)
     }
 
     /// All tokens of a piece.

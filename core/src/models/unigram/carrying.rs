@@ -11,7 +11,7 @@
 //! whose rounded sum is the highest, for rounding keeps order. So if every other path lies further
 //! behind than (n + n) / 2 such distances, the best path is the one that is found.
 
-use super::forward::{NOTHING, walk_back};
+use super::forward::{LARGEST_SUM, NOTHING, walk_back};
 use super::lattice::UNKNOWN;
 use super::{NOWHERE, SearchScratch, Step, Unigram};
 use crate::error::Result;
@@ -78,7 +78,7 @@ impl Unigram {
     }
 
     /// Up to which absolute sum before a piece its exact best segmentation, which was just found, is the
-    /// one that rounded sums give; 0 if its tokens do not say what they add.
+    /// one that rounded sums give, and no sum begins again within it; 0 if its tokens do not say what they add.
     fn bound(&self, piece: &[u8], lead: f64, path: &[(u32, u32, u32)]) -> f32 {
         let says = |&(_, _, id): &(u32, u32, u32)| match id {
             UNKNOWN => self.tells_unknown,
@@ -95,7 +95,8 @@ impl Unigram {
         }
         let tokens = piece.len() as f64 + 1.0;
         let own = tokens * f64::from(self.largest);
-        (0.99 * (lead / (tokens * DISTANCE) - own)).max(0.0) as f32
+        let by_lead = lead / (tokens * DISTANCE) - own;
+        (0.99 * by_lead.min(LARGEST_SUM - own)).max(0.0) as f32
     }
 
     fn add_up(&self, sum: f32, path: &[(u32, u32, u32)]) -> f32 {
@@ -133,7 +134,7 @@ impl Carrying for Unigram {
         } = unigram;
         std::mem::swap(path, exact);
         let mut after_unknown = false;
-        let behind = self.forward::<f32>(piece, f64::from(*sum), steps, path, |settled| {
+        let (behind, _) = self.forward::<f32>(piece, f64::from(*sum), steps, path, |settled| {
             // What has a bound is settled at once.
             if *bound > 0.0 && settled != &exact[..] {
                 *bound = 0.0; // what is right here is not what is right elsewhere

@@ -16,6 +16,10 @@ use crate::text::character_len;
 /// How many bytes are searched before it is looked for what is settled.
 const STRETCH: usize = 1 << 14;
 
+/// In single precision, a sum beyond this begins again at 0, as in SentencePiece since 0.2.0: what is added to a large
+/// sum is rounded much.
+pub(super) const LARGEST_SUM: f64 = 100_000.0;
+
 /// A place that nothing leads to.
 pub(super) const NOTHING: Step = Step {
     score: 0.0,
@@ -24,8 +28,9 @@ pub(super) const NOTHING: Step = Step {
 };
 
 impl Unigram {
-    /// Finds the best segmentation, where scores have added up to a sum before the piece; returns the sum behind it.
-    /// `take` gets what is settled, (start, end, id) of each token, stretch by stretch.
+    /// Finds the best segmentation, where scores have added up to a sum before the piece; returns the sum behind it,
+    /// and what was taken off it where it began again. `take` gets what is settled, (start, end, id) of each token,
+    /// stretch by stretch.
     pub(super) fn forward<T: Real>(
         &self,
         piece: &[u8],
@@ -33,7 +38,7 @@ impl Unigram {
         steps: &mut Vec<Step>,
         path: &mut Vec<(u32, u32, u32)>,
         take: impl FnMut(&[(u32, u32, u32)]) -> Result<()>,
-    ) -> Result<f64> {
+    ) -> Result<(f64, f64)> {
         self.forward_by::<T>(STRETCH, piece, sum, steps, path, take)
     }
 
@@ -46,7 +51,7 @@ impl Unigram {
         steps: &mut Vec<Step>,
         path: &mut Vec<(u32, u32, u32)>,
         mut take: impl FnMut(&[(u32, u32, u32)]) -> Result<()>,
-    ) -> Result<f64> {
+    ) -> Result<(f64, f64)> {
         steps.clear();
         steps.push(Step {
             score: sum,
@@ -54,15 +59,16 @@ impl Unigram {
         });
         let (mut base, mut start) = (0, 0); // all before `base` is settled
         let mut size = stretch;
+        let mut taken_off = 0.0;
         loop {
             let stop = piece.len().min(base + size);
             let reach = piece.len().min(stop + self.longest);
             steps.resize(reach - base + 1, NOTHING);
-            start = self.advance::<T>(piece, base, start..stop, steps);
+            start = self.advance::<T>(piece, base, start..stop, steps, &mut taken_off);
             if start == piece.len() {
                 walk_back(base..start, steps, path);
                 take(path)?;
-                return Ok(steps[start - base].score);
+                return Ok((steps[start - base].score, taken_off));
             }
             let settled = settled(base, start, steps);
             walk_back(base..settled, steps, path);
@@ -80,10 +86,17 @@ impl Unigram {
         base: usize,
         range: Range<usize>,
         steps: &mut [Step],
+        taken_off: &mut f64,
     ) -> usize {
         let mut start = range.start;
         while start < range.end {
-            let here = steps[start - base].score;
+            let mut here = steps[start - base].score;
+            if T::BEGINS_AGAIN && here.abs() > LARGEST_SUM {
+                for step in &mut steps[start - base..] {
+                    step.score = T::round(step.score - here).wide();
+                }
+                *taken_off += std::mem::take(&mut here);
+            }
             let single = start + character_len(piece, start);
             let mut is_covered = false;
             let mut offer = |end: usize, id: u32, candidate: f64| {

@@ -7,6 +7,9 @@ use std::fmt::Debug;
 
 /// f32 or f64.
 pub trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + 'static {
+    /// Whether large sums begin again at 0, as rounding costs much there.
+    const BEGINS_AGAIN: bool;
+
     /// Rounds to this precision.
     fn round(value: f64) -> Self;
     /// The same number in f64.
@@ -48,6 +51,8 @@ pub trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + 'static {
 }
 
 impl Real for f32 {
+    const BEGINS_AGAIN: bool = true;
+
     #[inline]
     fn round(value: f64) -> Self {
         value as f32
@@ -60,6 +65,8 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
+    const BEGINS_AGAIN: bool = false;
+
     #[inline]
     fn round(value: f64) -> Self {
         value
