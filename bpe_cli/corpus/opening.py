@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import select
 import stat
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -151,6 +150,8 @@ def _bytes_there(stream: BinaryIO) -> int | None:
 
 def is_ready(stream: BinaryIO) -> bool:
     """Return whether a stream has something to read, or is at its end; False also if this cannot be known."""
+    import select
+
     try:
         return bool(select.select([stream.fileno()], [], [], 0)[0])
     except (OSError, ValueError):  # no descriptor behind it, or none that can be asked

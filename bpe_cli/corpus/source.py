@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -360,6 +359,8 @@ def _idleness(item: Input, stdin: BinaryIO) -> Callable[[], bool] | None:
     """Return what tells that a pipe has nothing to read just now, so that ``tail -f`` can be followed."""
     if item.path != "-" or item.size is not None:
         return None
+    import select
+
     try:
         descriptor = stdin.fileno()
         select.select([descriptor], [], [], 0)

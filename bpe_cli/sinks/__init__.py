@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.atomic import Output, check_writable, open_described, open_stdout
 from bpe_cli.sinks.base import Sink, SinkOptions
-from bpe_cli.sinks.compressing import check_compressing, open_packed
 from bpe_cli.sinks.naming import ENDINGS, IN_PLACE, TEXT, check_name, read_name, sink_of_name
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from bpe_cli.tokenizer import Tokenizer
 
 __all__ = [
@@ -83,6 +84,8 @@ def check_outputs(to: str, path: str) -> None:
         )
     own = ENDINGS[to]
     check_name("`output`", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
+    from bpe_cli.sinks.compressing import check_compressing
+
     check_compressing(path)
     check_writable(path)
     if record := record_of(to, path):
@@ -128,7 +131,15 @@ def open_sink(
             if beside is not None:
                 beside.write(describe(numbers, inputs))
         return
-    with open_stdout(stdout) if path is None and stdout is not None else open_packed(str(path)) as output:
+    with _opened(path, stdout) as output:
         sink = sink_class(to)(output, tokenizer, options)
         yield sink
         sink.finish()
+
+
+def _opened(path: str | None, stdout: BinaryIO | None) -> AbstractContextManager[Output]:
+    if path is None and stdout is not None:
+        return open_stdout(stdout)
+    from bpe_cli.sinks.compressing import open_packed
+
+    return open_packed(str(path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -92,13 +91,16 @@ class _Gzip:
     """Write a gzip file without time, name and system, so that equal data makes equal files."""
 
     def __init__(self) -> None:
+        import zlib
+
+        self._checksum_of = zlib.crc32
         self._inner = zlib.compressobj(_LEVELS["gzip"], zlib.DEFLATED, -zlib.MAX_WBITS)
         self._ready = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
         self._checksum = self._size = 0
 
     def compress(self, data: Buffer) -> bytes:
         view = memoryview(data).cast("B")
-        self._checksum = zlib.crc32(view, self._checksum)
+        self._checksum = self._checksum_of(view, self._checksum)
         self._size += len(view)
         ready, self._ready = self._ready, b""
         return ready + self._inner.compress(view)

@@ -193,10 +193,10 @@ def usable_threads(requested: int | None = None) -> int:
         ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
     ):
         try:
-            with open(quota_file, encoding="ascii") as file:
+            with open(quota_file, encoding="utf-8") as file:
                 words = file.read().split()
             if period_file is not None:
-                with open(period_file, encoding="ascii") as file:
+                with open(period_file, encoding="utf-8") as file:
                     words += file.read().split()
             quota, period = int(words[0]), int(words[1])
         except (OSError, ValueError, IndexError):  # no such file, or "max": no limit

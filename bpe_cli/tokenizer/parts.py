@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
+    import re
+
     from bpe_cli.tokenizer.encoded import Placed
 
 Break = Literal["token", "line", "sentence", "paragraph"]
@@ -30,12 +32,12 @@ _FINER: dict[Break, tuple[Break, ...]] = {
 """Where a part ends, the best first; after any token where it has none of them."""
 
 _SPACE = rb"[ \t\r\n\f\v]*"
-_PATTERNS: dict[Break, re.Pattern[bytes]] = {
-    "line": re.compile(rb"(?<=\n)(?P<rest>" + _SPACE + rb")"),
-    "paragraph": re.compile(rb"(?<=\n)[ \t\r]*\n(?P<rest>" + _SPACE + rb")"),
+_EXPRESSIONS: dict[Break, bytes] = {
+    "line": rb"(?<=\n)(?P<rest>" + _SPACE + rb")",
+    "paragraph": rb"(?<=\n)[ \t\r]*\n(?P<rest>" + _SPACE + rb")",
     # A mark that ends a sentence and what closes it; those of Latin, Arabic, Devanagari and Armenian want a blank
     # behind them, and no small letter after that ("e.g. this"); the wide ones of Chinese and Japanese do not.
-    "sentence": re.compile(
+    "sentence": (
         rb"(?:(?:[.!?]|\xe2\x80\xa6|\xd8\x9f|\xdb\x94|\xe0\xa5\xa4|\xe0\xa5\xa5|\xd6\x89)+"
         rb"(?:[\"')\]]|\xe2\x80[\x99\x9d]|\xc2\xbb)*(?P<rest>[ \t\r\n\f\v]+|$)(?![a-z])"
         rb"|(?:\xe3\x80\x82|\xef\xbc[\x81\x9f])+(?:\xe3\x80[\x8d\x8f]|\xef\xbc\x89|\xe2\x80[\x99\x9d])*(?P<wide>"
@@ -83,6 +85,14 @@ def cuts(data: bytes, placed: Placed) -> list[tuple[int, int]]:
     return places
 
 
+@cache
+def _pattern(kind: Break) -> re.Pattern[bytes]:
+    """Compile what ends a part; not when the module is imported, for most commands cut no text into parts."""
+    import re
+
+    return re.compile(_EXPRESSIONS[kind])
+
+
 def breaks(data: bytes, offsets: Sequence[int], kind: Break) -> list[int]:
     r"""Return the numbers of those places, given by their offsets, that are between two lines, sentences or paragraphs.
 
@@ -94,7 +104,7 @@ def breaks(data: bytes, offsets: Sequence[int], kind: Break) -> list[int]:
     [6]
     """
     found: list[int] = []
-    for match in _PATTERNS[kind].finditer(data):
+    for match in _pattern(kind).finditer(data):
         group = "wide" if kind == "sentence" and match["rest"] is None else "rest"
         start, end = match.span(group)
         place = bisect_left(offsets, start)
