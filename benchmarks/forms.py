@@ -27,6 +27,9 @@ UNITS = {
 ONE_RUN = "¹"
 """Stands at a figure of one run."""
 
+VECTORS = {"avx512bw": "AVX-512", "avx2": "AVX2"}
+"""Instruction sets as people call them."""
+
 OLDER = "**These figures are of an older state of the program than this page: `make bench` measures it anew.**"
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -209,6 +212,14 @@ def summary_table(round_: dict[str, Any], compared: list[Cell]) -> str:
         which = "–" if rival is None else titled(rival, names)
         rows.append([label(item), *figures, which, against(item), runs_text(item)])
     return table(["", "bpe", "fastest other", "which", "bpe against it", "runs"], rows)
+
+
+def processor(round_: dict[str, Any]) -> str:
+    """Return the processor that was measured on, with the newest instructions for vectors that it has."""
+    machine = round_["machine"]
+    sets = [name for name in ("avx512bw", "avx2") if name in machine["instruction_sets"]]
+    newest = f" with {VECTORS[sets[0]]}" if sets else ""
+    return f"{machine['cpu']}, {machine['cores']} cores{newest}"
 
 
 def circumstances(round_: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
-"""docs/explanation/benchmarks.md: all cells of a round."""
+"""docs/explanation/benchmarks.md, and the pages of other machines: all cells of a round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks import forms, results
@@ -77,10 +77,25 @@ better.""",
 }
 
 
-def render(round_: dict[str, Any]) -> str:
-    """Return docs/explanation/benchmarks.md."""
+def render(
+    round_: dict[str, Any],
+    stem: str = "benchmarks",
+    title: str = "Benchmarks",
+    beside: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page of a round.
+
+    Args:
+        round_: The round.
+        stem: The name of the page, with which those of its plots begin.
+        title: Its title.
+        beside: The pages of other rounds: what was measured on, and the file. None where this is all there is.
+    """
     names = forms.versions(round_)
-    parts = ["# Benchmarks", forms.MADE, forms.circumstances(round_)]
+    parts = [f"# {title}", forms.MADE, forms.circumstances(round_)]
+    if beside:
+        links = ", ".join(f"[{words}]({file})" for words, file in beside.items())
+        parts.append(f"Measured on another machine, in another round: {links}.")
     sets = ", ".join(round_["machine"]["instruction_sets"]) or "none of those we look for"
     absent = [name for name, version in round_["versions"].items() if version is None]
     parts.append(
@@ -103,7 +118,7 @@ def render(round_: dict[str, Any]) -> str:
         f"Rows in which a side ran once and is within a factor of {results.ONE_RUN:g}, or in which no other library "
         "has a right result. They are in no tally.",
     )  # fmt: skip
-    parts += ["## Speed by text", "![Speed of encoding by text](benchmarks-speed.svg)"]
+    parts += ["## Speed by text", f"![Speed of encoding by text]({stem}-speed.svg)"]
     texts = [
         [
             forms.text_name(name),
@@ -120,7 +135,7 @@ def render(round_: dict[str, Any]) -> str:
         if compared:
             parts += [f"## {title}", EXPLANATIONS[operation]]
             parts += list(tables_of(round_, operation, compared, names))
-    parts += growth_of(round_)
+    parts += growth_of(round_, stem)
     return "\n\n".join(parts) + "\n"
 
 
@@ -137,7 +152,7 @@ def rows_of_round(round_: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def growth_of(round_: dict[str, Any]) -> Iterable[str]:
+def growth_of(round_: dict[str, Any], stem: str) -> Iterable[str]:
     """Yield the tables of how time and memory grow."""
     if not round_["growth"]:
         return
@@ -147,7 +162,7 @@ def growth_of(round_: dict[str, Any]) -> Iterable[str]:
         "more of one English text; and texts that were made to be slow, each a single line, by the CPU time a byte "
         "beside English."
     )
-    yield "![Time and memory against the size of the input](benchmarks-growth.svg)"
+    yield f"![Time and memory against the size of the input]({stem}-growth.svg)"
     head = ["", "text", "MB", "threads", "wall s", "CPU s", "CPU s per 100 MB", "peak MB", "of English"]
     rows = [
         [

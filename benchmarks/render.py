@@ -1,5 +1,8 @@
 """Show results.json: a table in README.md between its markers, docs/explanation/benchmarks.md and its two plots.
 
+A ``results-NAME.json`` beside it is a round of another machine, which has a page ``benchmarks-NAME.md`` of its own. It
+was measured there (``run.py -o``), so its core may be another; if it is not the core of results.json, the page says so.
+
 ``python benchmarks/render.py`` writes them, if they are of the core that is compiled here; ``--older`` writes them all
 the same, and says so. ``--check`` tells whether they are what it would write, which other machines' cores can do too.
 Nothing is computed here but the form of numbers.
@@ -75,13 +78,44 @@ def with_block(text: str, block: str) -> str | None:
     return f"{before}{BEGIN}\n{block}\n{END}{after}" if begin and end else None
 
 
-def contents_of(round_: dict[str, Any], readme: Path, page_path: Path) -> dict[Path, str]:
-    """Return the files that a round is shown in, with their contents; the README only if it has the markers."""
-    contents = {
-        page_path: page.render(round_),
-        page_path.with_name("benchmarks-speed.svg"): plots.speed(round_),
-        page_path.with_name("benchmarks-growth.svg"): plots.growth(round_),
-    }
+def others(results_path: Path, page_path: Path) -> dict[Path, dict[str, Any]]:
+    """Return the rounds of other machines by their pages.
+
+    Raises:
+        ValueError: if a file is not of the schema.
+    """
+    found = sorted(results_path.parent.glob(f"{results_path.stem}-*.json"))
+    ending = {path: path.stem.removeprefix(results_path.stem) for path in found}
+    return {page_path.with_stem(page_path.stem + end): results.load(path) for path, end in ending.items()}
+
+
+def pages_of(rounds: dict[Path, dict[str, Any]]) -> dict[Path, str]:
+    """Return the page of each round, and its plots, with their contents; that of this machine is the first."""
+    contents, title = {}, "Benchmarks"
+    for path, round_ in rounds.items():
+        beside = {forms.processor(other): there.name for there, other in rounds.items() if there != path}
+        contents |= {
+            path: page.render(round_, path.stem, title, beside),
+            path.with_name(f"{path.stem}-speed.svg"): plots.speed(round_),
+            path.with_name(f"{path.stem}-growth.svg"): plots.growth(round_),
+        }
+        title = "Benchmarks of another machine"
+    return contents
+
+
+def contents_of(
+    round_: dict[str, Any], readme: Path, page_path: Path, elsewhere: dict[Path, dict[str, Any]]
+) -> dict[Path, str]:
+    """Return the files that rounds are shown in, with their contents; the README only if it has the markers.
+
+    Args:
+        round_: The round of this machine, which the README shows.
+        readme: The README.
+        page_path: The page of this round.
+        elsewhere: The rounds of other machines by their pages.
+    """
+    dated = {path: other | {"older": other["core"] != round_["core"]} for path, other in elsewhere.items()}
+    contents = pages_of({page_path: round_} | dated)
     written = with_block(readme.read_text(encoding="utf-8"), readme_block(round_)) if readme.exists() else None
     if written is not None:
         contents[readme] = written
@@ -99,6 +133,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         round_ = results.load(options.results)
+        elsewhere = others(options.results, options.page)
     except FileNotFoundError:
         print(f"error: there is no {options.results.name}\n\nhint: run make bench", file=sys.stderr)
         return 2
@@ -118,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     else:
         is_older = options.older
-    contents = contents_of(round_ | {"older": is_older}, options.readme, options.page)
+    contents = contents_of(round_ | {"older": is_older}, options.readme, options.page, elsewhere)
     if options.readme not in contents:
         print(f"note: {options.readme.name} has no {BEGIN} and {END}: left as it is", file=sys.stderr)
     stale = [path for path, text in contents.items() if not path.exists() or path.read_text("utf-8") != text]

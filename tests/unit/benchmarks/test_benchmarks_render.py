@@ -206,6 +206,24 @@ def test_results_of_another_core_are_refused_unless_they_are_told_to_be_older(fi
     assert forms.OLDER not in (tmp_path / "page.md").read_text(encoding="utf-8")
 
 
+def test_a_round_of_another_machine_has_a_page_of_its_own(files, tmp_path, capsys):
+    newer = {**some_round()["machine"], "cpu": "A newer CPU", "instruction_sets": ["avx2", "avx512bw"]}
+    results.save(some_round(machine=newer, core="ffffffffffff"), tmp_path / "results-newer.json")
+    assert render.main(files) == 0
+    here, there = ((tmp_path / name).read_text(encoding="utf-8") for name in ("page.md", "page-newer.md"))
+    assert "[A newer CPU, 2 cores with AVX-512](page-newer.md)" in here
+    assert "[A CPU, 2 cores with AVX2](page.md)" in there
+    assert there.startswith("# Benchmarks of another machine\n")
+    assert "](page-newer-speed.svg)" in there
+    assert (tmp_path / "page-newer-growth.svg").exists()
+    assert (forms.OLDER in here, forms.OLDER in there) == (False, True), "its core is not that of the first round"
+    assert "A newer CPU" not in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert render.main([*files, "--check"]) == 0
+    (tmp_path / "page-newer.md").write_text("old", encoding="utf-8")
+    assert render.main([*files, "--check"]) == 1
+    assert "page-newer.md" in capsys.readouterr().err
+
+
 def test_the_page_names_commit_and_core():
     assert "Commit fedcba987654; our compiled core's sha256 begins with 0123456789ab." in page.render(some_round())
 
