@@ -37,6 +37,12 @@ LINE_MEMORY = 5
 LARGEST = 30
 """Streams grow from a megabyte to 2 to this power."""
 
+GIANT, FIRST_GIANT = 20 << 30, 1001
+"""Streams have so many bytes from this attempt on, which only who asks for it comes to (``--first``)."""
+
+MOST_TINY = 1 << 27
+"""Bytes of tiny documents, of which what is printed is held."""
+
 WRITTEN_AT_ONCE = 1 << 20
 
 ODD_NAMES = (
@@ -59,9 +65,11 @@ def tokens_of(unit: bytes) -> int:
 def size_of(number: int) -> int:
     """Return how long an attempt's input is: ever longer, up to a limit, and then from the beginning.
 
-    >>> [size_of(number) >> 20 for number in (1, 7, 70, 77)]
-    [1, 2, 1024, 1]
+    >>> [size_of(number) >> 20 for number in (1, 7, 70, 77, FIRST_GIANT)]
+    [1, 2, 1024, 1, 20480]
     """
+    if number >= FIRST_GIANT:
+        return GIANT
     return 1 << 20 + number // len(KINDS) % (LARGEST - 19)
 
 
@@ -112,7 +120,7 @@ def tiny_documents(chance: Random, _: Path, size: int) -> Counter[str]:
     reader = threading.Thread(target=lambda: read.append(process.stdout.read()))
     with process:
         reader.start()
-        units, peak = fed(process, unit, size // 8)
+        units, peak = fed(process, unit, min(size // 8, MOST_TINY))
         process.stdin.close()
         reader.join()
         if process.wait() != 0:
@@ -240,8 +248,8 @@ def attempt(folder: Path, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Long and odd",
-    claim="Streams of up to a gigabyte at a time are encoded in 200 MB of memory, one document or many; a line of JSON "
-    "takes at most five times its length in addition. The ids are as many as those of the parts. Folders of up to "
+    claim="Streams of up to 20 gigabytes at a time are encoded in 200 MB of memory, one document or many; a line of "
+    "JSON takes at most five times its length in addition. The ids are as many as those of the parts. Folders of up to "
     "200,000 files, names that are not UTF-8 or look like options, pipes with names, and files that get shorter or "
     "longer while they are read end with a result or a message.",
     begin=begin,
