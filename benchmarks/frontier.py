@@ -204,7 +204,7 @@ def measure(
 def main(arguments: list[str] | None = None) -> int:
     """Measure and store, or render, or check."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--megabytes", type=float, default=6, help="learn from at most so much of a language [6]")
+    parser.add_argument("--megabytes", type=float, default=1000, help="learn from at most so much of a language [all]")
     parser.add_argument("--size", type=int, action="append", help="a vocabulary's size; repeatable [32000, 128000]")
     parser.add_argument("--limit", type=int, default=300, help="stop a training after so many seconds [300]")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS, help="where the figures go, or come from")
