@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks import results
 
-MADE = "<!-- Made by benchmarks/render.py from benchmarks/results.json (make bench): not to be edited. -->"
+MADE = "<!-- Made by benchmarks/render.py from benchmarks/results*.json (make bench): not to be edited. -->"
 
 Cell = dict[str, Any]
 """A cell or a comparison, as results.json holds it."""
