@@ -19,7 +19,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz test-schedules sanitize sanitize-rust sanitize-python docs site clean
+.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz fuzz-python test-schedules sanitize sanitize-rust sanitize-python docs site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -101,6 +101,12 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (60), or those of FUZZ_TARGETS
 	@for target in $(FUZZ_TARGETS); do mkdir -p core/fuzz/corpus/$$target || exit; \
 	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir core/fuzz $$target core/fuzz/corpus/$$target core/fuzz/seeds/$$target \
 	    -- -max_total_time=$(FUZZ_SECONDS) -max_len=1500 -timeout=20 -print_final_stats=1 || exit; done
+
+# Which of the targets of tests/proof/fuzzing.
+FUZZ_PYTHON_TARGETS ?=
+
+fuzz-python: $(VENV)/.fuzz $(VENV)/.dev $(VENV)/.built ## Fuzz what Python parses, each target or FUZZ_PYTHON_TARGETS for FUZZ_SECONDS (60)
+	$(BIN)/python -m tests.proof.fuzzing --seconds $(FUZZ_SECONDS) $(addprefix --only ,$(FUZZ_PYTHON_TARGETS))
 
 # One thread at a time, in an order that shuttle chooses: all orders of a small case, 5,000 of larger ones.
 test-schedules: ## Run the core's threads, workers and counts in thousands of chosen orders
@@ -192,6 +198,10 @@ $(SITE)/.made: pyproject.toml
 
 $(VENV)/.release: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	@touch $@
+
+$(VENV)/.fuzz: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
