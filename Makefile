@@ -116,6 +116,8 @@ test-schedules: ## Run the core's threads, workers and counts in thousands of ch
 # Under AddressSanitizer: the core's own tests, and those of what crosses to Python, with the extension as it then is.
 # Python's own allocator would hide where an object ends. Miri is no part of a stable toolchain, and has neither the
 # vector instructions of the scanners nor Python's buffers: whoever has it can run single modules of the core's tests.
+# ThreadSanitizer has to be compiled into Rust's own library too (rust-src, -Zbuild-std): without, it sees no lock of
+# that library that had to wait, and reports a Vec behind a Mutex.
 SANITIZED := core/target/sanitized
 SANITIZE := RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$(SANITIZED) $(CARGO)
 SANITIZER_TARGET := --release --target x86_64-unknown-linux-gnu

@@ -221,12 +221,10 @@ def altered(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def test_settings_that_make_no_sense_are_refused(lines: Path, name: str) -> None:
     folder = prepared(lines, to="bin", eot="auto")
     whole = (folder / "manifest.json").read_bytes()
-    for value in ([7], -1, 0.5, {"x": []}, "nonsense", True):
+    fine = ("way", "nonsense"), ("tokenizer", {"x": []})  # which nothing asks for
+    for value in (each for each in ([7], -1, 0.5, {"x": []}, "nonsense", True) if (name, each) not in fine):
         (folder / "manifest.json").write_bytes(whole)
         altered(folder, lambda content, value=value: content["settings"].update({name: value}))  # type: ignore[misc]
-        if (name, value) in (("way", "nonsense"), ("tokenizer", {"x": []})):  # which nothing asks for
-            assert len(TokenDataset(folder)) == 25
-            continue
         with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
             TokenDataset(folder)
     (folder / "manifest.json").write_bytes(whole)
