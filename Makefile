@@ -19,7 +19,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz test-schedules sanitize sanitize-rust sanitize-python docs site clean
+.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz fuzz-python test-schedules sanitize sanitize-rust sanitize-python docs site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,12 @@ fuzz: ## Run each fuzz target for FUZZ_SECONDS (60), or those of FUZZ_TARGETS
 	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir core/fuzz $$target core/fuzz/corpus/$$target core/fuzz/seeds/$$target \
 	    -- -max_total_time=$(FUZZ_SECONDS) -max_len=1500 -timeout=20 -print_final_stats=1 || exit; done
 
+# Which of the targets of tests/proof/fuzzing.
+FUZZ_PYTHON_TARGETS ?=
+
+fuzz-python: $(VENV)/.fuzz $(VENV)/.dev $(VENV)/.built ## Fuzz what Python parses, each target or FUZZ_PYTHON_TARGETS for FUZZ_SECONDS (60)
+	$(BIN)/python -m tests.proof.fuzzing --seconds $(FUZZ_SECONDS) $(addprefix --only ,$(FUZZ_PYTHON_TARGETS))
+
 # One thread at a time, in an order that shuttle chooses: all orders of a small case, 5,000 of larger ones.
 test-schedules: ## Run the core's threads, workers and counts in thousands of chosen orders
 	@$(NEED_CARGO)
@@ -110,6 +116,8 @@ test-schedules: ## Run the core's threads, workers and counts in thousands of ch
 # Under AddressSanitizer: the core's own tests, and those of what crosses to Python, with the extension as it then is.
 # Python's own allocator would hide where an object ends. Miri is no part of a stable toolchain, and has neither the
 # vector instructions of the scanners nor Python's buffers: whoever has it can run single modules of the core's tests.
+# ThreadSanitizer has to be compiled into Rust's own library too (rust-src, -Zbuild-std): without, it sees no lock of
+# that library that had to wait, and reports a Vec behind a Mutex.
 SANITIZED := core/target/sanitized
 SANITIZE := RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$(SANITIZED) $(CARGO)
 SANITIZER_TARGET := --release --target x86_64-unknown-linux-gnu
@@ -192,6 +200,10 @@ $(SITE)/.made: pyproject.toml
 
 $(VENV)/.release: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	@touch $@
+
+$(VENV)/.fuzz: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml

@@ -17,6 +17,8 @@ SAMPLES = {
     "mutations": (16, 1, ("mutants: killed",)),
     "kills": (1, 3, ("signals sent",)),
     "failing": (100, 5, ("calls that failed", "runs over HTTP")),
+    "full-disk": (1, 5, ("runs that said that the disk is full", "runs that had room enough")),
+    "order": (1, 3, ("runs that write", "files that got their name")),
     "starving": (54, 5, ("runs short of: address space", "runs short of: threads")),
     "long": (7, 5, ("tiny documents", "odd names", "bytes: a stream of one document")),
     "races": (2, 2, ("interpreters that ended in the middle", "tokenizers shared by 16 threads")),

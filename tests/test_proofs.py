@@ -13,12 +13,16 @@ from random import Random
 import pytest
 
 from benchmarks import machine
+from bpe_cli.errors import BpeError
+from bpe_cli.formats import load
+from tests.every_format import files_of, pattern_for, put
 from tests.needs import only_where
 from tests.proof import __main__ as runner
 from tests.proof import render, results
 from tests.proof.attempts import Found, Proof, named
 from tests.proof.child import child
 from tests.proof.kinds import mutating, mutations
+from tests.proof.kinds.mutating_whole import change_everywhere
 from tests.proof.running import LONGEST_SENTENCE, run
 
 
@@ -238,6 +242,28 @@ def test_what_is_swapped_in_a_binary_file_keeps_its_length():
     made = [mutating.change_texts(Random(seed), BINARY) for seed in range(200)]
     assert {len(changed) for _, changed in made} == {len(BINARY)}
     assert {how for how, _ in made} == {"swapped two texts", "set a number to a limit"}
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "subword-nmt", "gguf"])
+def test_what_is_changed_everywhere_mostly_loads(name, tmp_path):
+    data = files_of(name)[""]
+    loaded, ways = 0, set()
+    for seed in range(60):
+        how, changed = change_everywhere(Random(seed), data, [data])
+        ways.add(how)
+        try:
+            loaded += load(put({"": changed}, tmp_path), pattern_for(name)).vocab_size > 0
+        except BpeError:
+            continue
+    assert len(ways) > 1
+    assert loaded > 25
+
+
+def test_an_id_and_a_token_change_places_wherever_they_stand():
+    data = b'{"vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"], "added": [{"id": 2, "content": "ab"}]}'
+    made = {change_everywhere(Random(seed), data, [])[1] for seed in range(400)}
+    assert b'{"vocab": {"b": 0, "a": 1, "ab": 2}, "merges": ["b a"], "added": [{"id": 2, "content": "ab"}]}' in made
+    assert b'{"vocab": {"a": 2, "b": 1, "ab": 0}, "merges": ["a b"], "added": [{"id": 0, "content": "ab"}]}' in made
 
 
 # -- mutants of the program ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import note
-from bpe_cli.errors import OutputError, UsageError
+from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import STDOUT, check_outputs, write_output
 from bpe_cli.support.fast_dataclass import dataclass
 
@@ -131,10 +131,10 @@ def outputs_of(files: Iterable[PictureFile]) -> list[tuple[str, str | None]]:
 
 
 def _make_folder(folder: str) -> None:
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from error
+    from bpe_cli.sinks.atomic import made_folder
+
+    with made_folder(folder):
+        pass
 
 
 def write_pictures(files: Iterable[PictureFile], report: "HasPictures", quiet: bool) -> None:

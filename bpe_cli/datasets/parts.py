@@ -35,6 +35,9 @@ TABLES = ("arrow", "parquet", "datasets")
 UNINDEXED = ("bin", "npy", "litdata")
 """The formats in which nothing but ids is written."""
 
+_WITH_PLACES = ("megatron", "npy-offsets", "datatrove")
+"""Those of which a second file says where rows lie."""
+
 _SIGNED = ("megatron", "litdata", "mds", *TABLES)
 """Those whose ids of four bytes are int32."""
 
@@ -110,6 +113,8 @@ class PartRows(ABC):
         self.layout = layout
         self.paths = [os.path.join(folder, file.name) for file in record.files]
         self.count = layout.rows_of(record)
+        if len(self.paths) < 1 + (layout.to in _WITH_PLACES):
+            raise damaged(os.path.join(folder, f"part-{record.part:05}"))
 
     @abstractmethod
     def row(self, number: int) -> Row:
@@ -121,7 +126,10 @@ class PartRows(ABC):
 
     def path_of(self, *endings: str) -> str:
         """Return the path of the file that ends in one of these ways."""
-        return next(path for path in self.paths if path.endswith(endings))
+        found = next((path for path in self.paths if path.endswith(endings)), None)
+        if found is None:
+            raise damaged(self.paths[0])
+        return found
 
     def _check(self, start: int, end: int, limit: int) -> None:
         """Check that a row lies in its file."""

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from bpe_cli.errors import OutputError
-from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, real_path, status_of
+from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, real_path, status_of, sync_folder
 from bpe_cli.support.messages import cannot_write, reason_of, show_path
 from bpe_cli.support.unfinished import UNFINISHED
 
@@ -247,7 +247,7 @@ def write_together(files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
-    """Make a folder and its parents; after an exception, or if it is not kept, they are removed again."""
+    """Make a folder and its parents, durably; after an exception, or if it is not kept, they are removed again."""
     made = []
     place = os.path.abspath(folder)
     while not os.path.lexists(place):
@@ -258,6 +258,8 @@ def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
             raise OutputError(f"cannot make the folder {show_path(folder)}: {reason_of(error)}") from error
+        for each in made if kept else ():
+            sync_folder(os.path.dirname(each))
         yield
     except BaseException:
         kept = False

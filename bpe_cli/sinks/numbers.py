@@ -279,6 +279,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
 def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
     """Read the header of an array: how its numbers lie, and how many there are."""
     import ast
+    import warnings
 
     start = _exactly(stream, 8, name)
     if start[:6] != NPY_MAGIC:
@@ -291,8 +292,9 @@ def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
     text = _exactly(stream, length, name)
     header: Any
     try:
-        header = ast.literal_eval(text.decode("utf-8" if start[6] == 3 else "latin-1").strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        with warnings.catch_warnings(action="ignore"):  # of what stands there by mistake: the message says enough
+            header = ast.literal_eval(text.decode("utf-8" if start[6] == 3 else "latin-1").strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise InputError(f"{name}: its header is damaged") from error
     shape = header.get("shape") if isinstance(header, dict) else None
     if not isinstance(shape, tuple) or any(type(side) is not int or side < 0 for side in shape):

@@ -274,12 +274,37 @@ def read_manifest(folder: str) -> Manifest | None:
     except OSError as error:
         raise cannot_read(path, error) from error
     content = json_in(data, path)
-    settings, plan, parts = content.get("settings"), content.get("plan"), _list_of(content.get("parts"), dict)
-    if content.get("schema") == _SCHEMA and isinstance(settings, dict) and parts is not None:
+    settings, plan = settings_in(content.get("settings")), content.get("plan")
+    parts = _list_of(content.get("parts"), dict)
+    if content.get("schema") == _SCHEMA and settings is not None and parts is not None:
         records = [record_in({**part, "schema": _PART_SCHEMA, "plan": plan}) for part in parts]
-        if None not in records:
+        if None not in records and ("val" not in settings or all(each and _has_sides(each) for each in records)):
             return Manifest(settings, [each for each in records if each], hashlib.sha256(data).hexdigest())
     raise InputError(f"{show_path(path)} is not the manifest of a data set of this version")
+
+
+def _has_sides(record: Record) -> bool:
+    return {side.name for side in record.sides} == {*SIDES}
+
+
+def settings_in(value: object) -> dict[str, Any] | None:
+    """Return the settings that JSON holds; None if the rows of a data set cannot be read by them."""
+    from bpe_cli.sinks.dataset import DATASETS
+
+    if not isinstance(value, dict) or value.get("dtype") not in ("u16", "u32") or "way" not in value:
+        return None
+    way, shuffle, keep, tokenizer = (value.get(key) for key in ("way", "shuffle", "keep", "tokenizer"))
+    if not isinstance(to := value.get("format"), str) or to not in DATASETS or not isinstance(way, str | None):
+        return None
+    if not isinstance(tokenizer, dict) or not isinstance(shuffle, dict | None):
+        return None
+    numbers = [value.get(key, "is missing") for key in ("eot", "length", "pad")]
+    if any(number is not None and (type(number) is not int or number < 0) for number in numbers):
+        return None
+    kept = _list_of([] if keep is None else keep, list)
+    if _list_of(value.get("columns"), str) is None or kept is None:
+        return None
+    return value if all(len(each) == 2 and all(isinstance(text, str) for text in each) for each in kept) else None
 
 
 def remove_files(folder: str, name: str, record: Record | None, *, but: Collection[str] = ()) -> None:

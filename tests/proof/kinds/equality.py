@@ -127,7 +127,9 @@ def merges(chance: Random) -> int:
     listed = [(tokens[left], tokens[right]) for left, right, _ in model.merges]
     ids = {token: token_id for token_id, token in tokens.items()}
     letters = [token for token in tokens.values() if len(token) == 1]
-    pool = [*(token for token in tokens.values() if len(token) > 1), *(each for each in letters if each in b"abe 1")]
+    # Not every byte has a token, and a token that no merge makes may have such bytes.
+    longer = [token for token in tokens.values() if len(token) > 1 and all(bytes([byte]) in ids for byte in token)]
+    pool = [*longer, *(each for each in letters if each in b"abe 1")]
     data = b"".join(chance.choices(pool or letters, k=chance.choice((1, 5, 30, 60))))
     symbols = [data[place : place + 1] for place in range(len(data))]
     whole = ids if model.ignore_merges else ()

@@ -45,20 +45,36 @@ __attribute__((constructor)) static void begin(void) {
         log_file = syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-/* Counts a call, and says whether it is the one that fails; errno is set then. */
-static int fails(const char *name, const char *path) {
-    char line[PATH_MAX + 64];
+/* Counts a call, and says whether it is the one that fails; errno is set then. Of what gets another name, its older one
+   is noted too. */
+static int fails_from(const char *name, const char *path, const char *old) {
+    char line[2 * PATH_MAX + 64];
     int mine, length;
     if (folder == NULL || path == NULL || (path[0] == '/' && strncmp(path, folder, folder_length) != 0))
         return 0;
     mine = __atomic_add_fetch(&number, 1, __ATOMIC_SEQ_CST);
-    length = snprintf(line, sizeof line, "%s %s\n", name, path);
+    length = snprintf(line, sizeof line, "%s %s%s%s\n", name, path, *old ? "\t" : "", old);
     if (log_file >= 0 && length > 0 && length < (int)sizeof line)
         syscall(SYS_write, log_file, line, length);
     if (mine != at)
         return 0;
     errno = code;
     return 1;
+}
+
+static int fails(const char *name, const char *path) {
+    return fails_from(name, path, "");
+}
+
+/* The same for a file that gets a name: a nameless one is known by what /proc calls it. */
+static int fails_named(const char *name, const char *path, const char *old) {
+    char link[PATH_MAX];
+    ssize_t length = strncmp(old, "/proc/self/fd/", 14) == 0 ? readlink(old, link, sizeof link - 1) : -1;
+    if (length > 0) {
+        link[length] = 0;
+        old = link;
+    }
+    return fails_from(name, path, old);
 }
 
 static int fails_on(const char *name, int file) {
@@ -125,10 +141,15 @@ ON_FILE(int, ftruncate64, "ftruncate", (int file, off64_t size), (file, size))
         REAL(name);                                                                                                    \
         return fails(said, path) ? -1 : real arguments;                                                                \
     }
-ON_PATH(rename, "rename", (const char *old, const char *new), (old, new), new)
-ON_PATH(renameat, "rename", (int one, const char *old, int two, const char *new), (one, old, two, new), new)
-ON_PATH(link, "link", (const char *old, const char *new), (old, new), new)
-ON_PATH(linkat, "link", (int one, const char *old, int two, const char *new, int how), (one, old, two, new, how), new)
+#define ON_NAMES(name, said, parameters, arguments)                                                                    \
+    int name parameters {                                                                                              \
+        REAL(name);                                                                                                    \
+        return fails_named(said, new, old) ? -1 : real arguments;                                                      \
+    }
+ON_NAMES(rename, "rename", (const char *old, const char *new), (old, new))
+ON_NAMES(renameat, "rename", (int one, const char *old, int two, const char *new), (one, old, two, new))
+ON_NAMES(link, "link", (const char *old, const char *new), (old, new))
+ON_NAMES(linkat, "link", (int one, const char *old, int two, const char *new, int how), (one, old, two, new, how))
 ON_PATH(unlink, "unlink", (const char *old), (old), old)
 ON_PATH(unlinkat, "unlink", (int one, const char *old, int flags), (one, old, flags), old)
 ON_PATH(mkdir, "mkdir", (const char *new, mode_t mode), (new, mode), new)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer
 from tests.every_format import FORMATS, files_of, pattern_for, put
-from tests.proof.attempts import Found, Proof, named
+from tests.proof.attempts import Found, Proof, named, quick_place
 from tests.proof.child import Child, child
 from tests.proof.kinds.mutating import Files, mutant
 from tests.random_tokenizers import make
@@ -129,7 +130,11 @@ def is_lossless(tokenizer: Tokenizer) -> bool:
 
 
 def warm(folder: Path, everything: dict[str, Files]) -> None:
-    """Use one good file of every format, so that what is imported and kept once is there."""
+    """Use one good file of every format, so that what is imported and kept once is there.
+
+    What is proved by reading it back is written beside the mutants too, where that is quick.
+    """
+    tempfile.tempdir = str(folder)
     for name, files in everything.items():
         use(name, put(files, folder / "warm" / name), folder / "warm-back" / name)
 
@@ -185,8 +190,11 @@ class Desk:
 def begin(folder: Path) -> Iterator[Desk]:
     """Make good files of every format, and the process that reads mutants."""
     good = {name: dict(files_of(name)) for name in FORMATS}  # a process of its own gets them
-    with child(warm, folder, good, room=ROOM) as reader:
-        yield Desk(folder, reader, good)
+    with (
+        tempfile.TemporaryDirectory(prefix="mutants-", dir=quick_place() or folder) as quick,
+        child(warm, Path(quick), good, room=ROOM) as reader,
+    ):
+        yield Desk(Path(quick), reader, good)
 
 
 def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
@@ -213,8 +221,9 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 PROOF = Proof(
     title="Mutants of files",
     claim="Files of every format, and of random tokenizers in it, are changed: numbers at limits, swapped tokens, "
-    "keys that stand there twice, stages of another file, lines, bytes. Each is refused with a message, or it loads "
-    "and obeys the laws: its ids are the same with two threads, are counted alike, are never those of special tokens, "
+    "keys that stand there twice, stages of another file, lines, bytes; and, so that most of them still load, ids and "
+    "tokens that change places wherever they stand, and flags. Each is refused with a message, or it loads and obeys "
+    "the laws: its ids are the same with two threads, are counted alike, are never those of special tokens, "
     "decode to the text where nothing may be lost, and are the same when the file is written back. None takes over a "
     "second of a processor or 100 MB of memory, and none ends the process.",
     begin=begin,

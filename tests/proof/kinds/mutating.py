@@ -91,14 +91,14 @@ def containers(value: Any, most: int = 60) -> list[list[Any]]:
     return [each for each in found if each]
 
 
-def change_value(chance: Random, value: Any, others: Sequence[Any]) -> str:
-    """Change one thing in a JSON value, in place; return what was done."""
+def change_value(chance: Random, value: Any, others: Sequence[bytes]) -> str:
+    """Change one thing in a JSON value, in place, with parts of other files maybe; return what was done."""
     found = containers(value)
     if not found:
         return "nothing"
     inside = chance.choice(found)
     if others and chance.random() < 0.3:
-        return splice(chance, value, chance.choice(list(others)))
+        return splice(chance, value, read_or_none(chance.choice(list(others))))
     return chance.choice((_set, _set, _set, _swap, _double, _drop, _rename, _deepen))(chance, inside)
 
 
@@ -222,14 +222,18 @@ def change_lines(chance: Random, data: bytes, others: Sequence[bytes]) -> tuple[
     return "changed a field", b"".join(lines)
 
 
+def some_word(chance: Random, data: bytes) -> re.Match[bytes] | None:
+    """Return a text at a random place of a binary file, or the first one behind it; None if there is none at all."""
+    return WORD.search(data, chance.randrange(len(data) + 1)) or WORD.search(data)
+
+
 def change_texts(chance: Random, data: bytes) -> tuple[str, bytes]:
     """Swap two texts of one length in a binary file, or set a number to a limit: all lengths in it stay true."""
-    words = list(WORD.finditer(data))
-    if words and chance.random() < 0.6:
-        one = chance.choice(words)
+    one = some_word(chance, data)
+    if one is not None and chance.random() < 0.6:
         length = chance.randint(1, min(16, len(one[0])))
-        fitting = [each for each in words if len(each[0]) >= length]
-        other = chance.choice(fitting)
+        drawn = (some_word(chance, data) for _ in range(8))
+        other = next((each for each in drawn if each and len(each[0]) >= length), one)
         changed = bytearray(data)
         changed[one.start() : one.start() + length] = other[0][:length]
         changed[other.start() : other.start() + length] = one[0][:length]
@@ -259,6 +263,10 @@ def change_bytes(chance: Random, data: bytes, others: Sequence[bytes]) -> tuple[
 
 def change(chance: Random, data: bytes, others: Sequence[bytes]) -> tuple[str, bytes]:
     """Change a file in a way that suits what it is; return what was done, and the file."""
+    from tests.proof.kinds.mutating_whole import change_everywhere
+
+    if chance.random() < 0.4:
+        return change_everywhere(chance, data, others)
     if chance.random() < 0.15:
         return change_bytes(chance, data, others)
     try:
@@ -268,8 +276,7 @@ def change(chance: Random, data: bytes, others: Sequence[bytes]) -> tuple[str, b
         return change_texts(chance, data) if is_binary else change_lines(chance, data, others)
     if not isinstance(value, list):
         return change_lines(chance, data, others)
-    done = change_value(chance, value, [each for other in others if isinstance(each := read_or_none(other), Pairs)])
-    return done, write(value)
+    return change_value(chance, value, others), write(value)
 
 
 def read_or_none(data: bytes) -> Any:

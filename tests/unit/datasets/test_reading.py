@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import pickle
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,6 +208,40 @@ def test_what_is_not_whole_is_refused(lines: Path) -> None:
     (folder / "manifest.json").unlink()
     with pytest.raises(CheckFailed, match=r"is not whole: there is no manifest\.json"):
         TokenDataset(folder)
+
+
+def altered(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = folder / "manifest.json"
+    content = json.loads(path.read_bytes())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("name", ["format", "dtype", "columns", "eot", "length", "way", "pad", "tokenizer", "keep"])
+def test_settings_that_make_no_sense_are_refused(lines: Path, name: str) -> None:
+    folder = prepared(lines, to="bin", eot="auto")
+    whole = (folder / "manifest.json").read_bytes()
+    fine = ("way", "nonsense"), ("tokenizer", {"x": []})  # which nothing asks for
+    for value in (each for each in ([7], -1, 0.5, {"x": []}, "nonsense", True) if (name, each) not in fine):
+        (folder / "manifest.json").write_bytes(whole)
+        altered(folder, lambda content, value=value: content["settings"].update({name: value}))  # type: ignore[misc]
+        with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
+            TokenDataset(folder)
+    (folder / "manifest.json").write_bytes(whole)
+    if name != "keep":
+        altered(folder, lambda content: content["settings"].pop(name))
+        with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
+            TokenDataset(folder)
+
+
+def test_parts_without_their_files_or_sides_are_refused(lines: Path) -> None:
+    folder = prepared(lines, to="npy-offsets", eot="auto")
+    altered(folder, lambda content: content["parts"][0]["files"].pop())
+    with pytest.raises(InputError, match="part-00000 does not match its record"):
+        TokenDataset(folder)[0]
+    altered(folder, lambda content: content["settings"].update(val=0.5))
+    with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
+        TokenDataset(folder, side="val")
 
 
 @pytest.mark.parametrize("to", sorted(set(INDEXED) - {"arrow", "datasets", "parquet"}))

@@ -16,7 +16,7 @@ import threading
 import pytest
 
 from bpe_cli.errors import OutputError
-from bpe_cli.sinks import draft
+from bpe_cli.sinks import atomic, draft
 from bpe_cli.sinks.atomic import HashedOutput, check_writable, made_folder, open_output, open_stdout, write_file
 from tests.cli_runner import signals
 
@@ -334,3 +334,13 @@ def test_a_folder_is_kept_unless_the_work_in_it_fails(tmp_path):
     with pytest.raises(ZeroDivisionError), made_folder(str(deep / "c")):
         raise ZeroDivisionError
     assert [*deep.iterdir()] == [], "what was there before stays"
+
+
+def test_a_folder_that_is_made_is_synced_into_those_above(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(atomic, "sync_folder", synced.append)
+    with made_folder(str(tmp_path / "a" / "b")):
+        assert sorted(synced) == [str(tmp_path), str(tmp_path / "a")]
+    with made_folder(str(tmp_path / "a" / "b")), made_folder(str(tmp_path / "c"), kept=False):
+        pass
+    assert len(synced) == 2

@@ -179,6 +179,8 @@ def test_numbers_that_are_no_ids_are_named(descr, value):
         (npy(shape="(-1,)"), "x: its header is damaged"),
         (npy(shape="(True,)"), "x: its header is damaged"),
         (npy(shape="3"), "x: its header is damaged"),
+        (npy(shape="{[]: 1}"), "x: its header is damaged"),  # a key that no dict can have
+        (npy(shape="1is"), "x: its header is damaged"),  # of which Python's own parser warns
         (npy(shape="(1, 3)", data=bytes(6)), "x: the array has 2 dimensions"),
         (npy(shape="()"), "x: the array has 0 dimensions"),
         (npy("<f4", data=bytes(12)), "x: the array holds '<f4'"),
