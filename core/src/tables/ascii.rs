@@ -64,6 +64,7 @@ fn index(first: u8, second: u8) -> usize {
 
 impl<'a> AsciiTable<'a> {
     /// Reads the ranks out of all merges (left, right, rank).
+    #[must_use]
     pub fn build(
         entries: impl Iterator<Item = (u32, u32, u32)>,
         tokens: &TokenTable<'_>,
