@@ -13,7 +13,9 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use tiktoken_rs::CoreBPE;
 
-use crate::tables::{CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges};
+use crate::tables::{
+    AsciiTable, CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+};
 
 /// A rank file: the published sha256, one more than its highest rank, and who carries it.
 struct Published {
@@ -101,7 +103,9 @@ fn write_one(published: &Published, out: &Path) {
     let bytes: [u32; 256] =
         std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
     // By ranks, the number of a merge is the token that it makes, and above those of its parts.
-    let characters = CharacterTable::build(&tokens, entries, &pairs, |number| number, &bytes);
+    let number = |number| number;
+    let characters = CharacterTable::build(&tokens, entries.clone(), &pairs, number, &bytes);
+    let ascii = AsciiTable::build(entries, &tokens, &bytes);
 
     let write = |kind: &str, content: &[u8]| {
         let path = out.join(format!("{}.{kind}", published.sha256));
@@ -126,6 +130,7 @@ fn write_one(published: &Published, out: &Path) {
     write("pairs", &u64s(pairs.slots()));
     write("filter", &u64s(pairs.filter()));
     write("characters", &u64s(characters.slots()));
+    write("ascii", &u64s(ascii.pairs()));
     write("bytes", &u32s(&bytes));
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::models::bpe::Bpe;
-use crate::tables::{CharacterTable, PairTable, PieceTable, TokenTable};
+use crate::tables::{AsciiTable, CharacterTable, PairTable, PieceTable, TokenTable};
 
 /// The arrays of one rank file.
 pub struct EmbeddedTable {
@@ -15,6 +15,7 @@ pub struct EmbeddedTable {
     pairs: &'static Aligned<[u8]>,
     filter: &'static Aligned<[u8]>,
     characters: &'static Aligned<[u8]>,
+    ascii: &'static Aligned<[u8]>,
     bytes: &'static Aligned<[u8]>,
 }
 
@@ -36,6 +37,7 @@ macro_rules! embedded_table {
             pairs: embedded_table!(@array $sha256, "pairs"),
             filter: embedded_table!(@array $sha256, "filter"),
             characters: embedded_table!(@array $sha256, "characters"),
+            ascii: embedded_table!(@array $sha256, "ascii"),
             bytes: embedded_table!(@array $sha256, "bytes"),
         }
     };
@@ -80,6 +82,7 @@ impl EmbeddedTable {
             Cow::Borrowed(&[]),
             byte_ids,
             CharacterTable::from_static(bytemuck::cast_slice(&self.characters.0)),
+            AsciiTable::from_static(bytemuck::cast_slice(&self.ascii.0)),
         )
     }
 }

@@ -21,8 +21,7 @@ use super::merging::table::MergeTable;
 use crate::boundaries::runs::Joins;
 use crate::error::{Error, Result};
 use crate::random::Draw;
-use crate::tables::{CharacterTable, NONE, PieceTable, Start, TokenTable};
-use ascii::AsciiMerges;
+use crate::tables::{AsciiTable, CharacterTable, NONE, PieceTable, Start, TokenTable};
 use narrowed::Narrowed;
 use superwords::Superwords;
 
@@ -56,7 +55,7 @@ pub struct Bpe {
     /// if there are none; unset as long as nobody knows.
     unreached: OnceLock<Option<PieceTable<'static>>>,
     /// What bytes of ASCII begin as; unset as long as little is merged.
-    ascii: OnceLock<AsciiMerges>,
+    ascii: OnceLock<AsciiTable<'static>>,
     /// Whether it joins blanks; unset as long as nobody asks.
     blanks: OnceLock<Joins>,
     /// The model in two, if it has tokens of several words; unset as long as few long pieces come.
@@ -190,14 +189,19 @@ impl Bpe {
     fn merge_on_stack(&self, piece: &[u8], from: usize, scratch: &mut BpeScratch) -> Result<usize> {
         let merges = self.merges();
         let window = &piece[from..piece.len().min(from + 2 * MAX_SYMBOLS)];
-        let ascii = window.iter().position(|byte| !byte.is_ascii());
-        let ascii = match ascii {
-            None => Some(window),
-            Some(length) => (length >= ENOUGH).then_some(&window[..length]),
+        let ascii = match window.is_ascii() {
+            true => Some(window),
+            false => {
+                let length = window.iter().position(|byte| !byte.is_ascii());
+                length
+                    .filter(|&length| length >= ENOUGH)
+                    .map(|length| &window[..length])
+            }
         };
         if let Some(text) = ascii
-            && let Some(ascii) = self.ascii_merges(text.len(), scratch)
-            && let Some(length) = ascii.lay_out(text, &self.byte_ids, merges, &mut scratch.short)
+            && let Some(table) = self.ascii_merges(text.len(), scratch)
+            && let Some(length) =
+                ascii::lay_out(table, text, &self.byte_ids, merges, &mut scratch.short)
         {
             scratch.short.merge_known(merges);
             return Ok(from + length);
@@ -220,16 +224,20 @@ impl Bpe {
 
     /// The merges of ASCII; None as long as too little was merged for them to be worth finding.
     #[inline]
-    fn ascii_merges(&self, length: usize, scratch: &mut BpeScratch) -> Option<&AsciiMerges> {
+    fn ascii_merges(
+        &self,
+        length: usize,
+        scratch: &mut BpeScratch,
+    ) -> Option<&AsciiTable<'static>> {
         self.ascii.get().or_else(|| {
             scratch.merged += length;
             (scratch.merged > FIND_AFTER * self.tokens.len()).then(|| self.find_ascii())
         })
     }
 
-    fn find_ascii(&self) -> &AsciiMerges {
+    fn find_ascii(&self) -> &AsciiTable<'static> {
         self.narrow();
-        let find = || AsciiMerges::new(self.merges(), &self.tokens, &self.byte_ids);
+        let find = || ascii::table(self.merges(), &self.tokens, &self.byte_ids);
         self.ascii.get_or_init(find)
     }
 

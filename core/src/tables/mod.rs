@@ -7,18 +7,21 @@
 //! * [`PieceTable`]: bytes -> id, an open-addressing hash table of ids that compares the bytes.
 //! * [`PairTable`]: (left id, right id) -> number, one u64 a slot.
 //! * [`CharacterTable`]: a character -> the symbols that merging begins with, one u64 a slot.
+//! * [`AsciiTable`]: two bytes of ASCII -> what is known of their merge, one u64 each.
 //! * [`recover_merges`]: ranks -> merges.
 //!
 //! The build script takes this module in by its path; it needs nothing else of the crate but `error`.
 #![forbid(unsafe_code)]
 #![allow(clippy::mod_module_files)]
 
+mod ascii;
 mod character;
 mod pair;
 mod piece;
 mod recover;
 mod token;
 
+pub use ascii::{AsciiPair, AsciiTable};
 pub use character::{CharacterTable, Start};
 pub use pair::PairTable;
 pub use piece::PieceTable;

@@ -8,7 +8,7 @@ use super::{Bpe, LONGEST_TOKEN};
 use crate::error::{Result, ensure, invalid};
 use crate::models::merging::table::MergeTable;
 use crate::tables::{
-    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+    AsciiTable, CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges,
 };
 use crate::written;
 
@@ -154,6 +154,7 @@ impl Bpe {
         products: Cow<'static, [u32]>,
         byte_ids: [u32; 256],
         characters: CharacterTable<'static>,
+        ascii: AsciiTable<'static>,
     ) -> Self {
         Self {
             tokens,
@@ -164,7 +165,7 @@ impl Bpe {
             whole_pieces: true,
             unreached: OnceLock::from(None),
             narrowed: OnceLock::from(None),
-            ascii: OnceLock::new(),
+            ascii: OnceLock::from(ascii),
             blanks: OnceLock::new(),
             superwords: OnceLock::from(None),
         }
