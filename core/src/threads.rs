@@ -4,6 +4,7 @@
 #[cfg(shuttle)]
 pub(crate) mod schedules;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::panic::resume_unwind;
 use std::sync::{OnceLock, PoisonError};
@@ -83,6 +84,93 @@ pub fn map_with<T: Send, W, R: Send, E: Send, O: Send>(
     Ok((results, in_order(ended).collect()))
 }
 
+/// Lets up to `threads` threads make something of each item, and adds what they made to `sum`, in the order of the
+/// items; so the sum depends on the items alone, even if adding rounds. What is made is made anew in what is no
+/// longer needed.
+///
+/// One thread at a time adds: whoever has made something while nobody else adds. So none waits, unless more is
+/// waiting than [`WAITING`] for each thread.
+///
+/// # Panics
+/// As [`share`].
+pub fn fold<T: Send, R: Default + Send, S: Send>(
+    items: impl ExactSizeIterator<Item = T> + Send,
+    threads: usize,
+    sum: S,
+    work: impl Fn(T, &mut R) + Sync,
+    add: impl Fn(&mut S, &R) + Sync,
+) -> S {
+    let made = Mutex::new(Made::default());
+    let sum = Mutex::new(sum);
+    map(items.enumerate(), threads, |(number, item)| {
+        let mut own = lock(&made).spare.pop().unwrap_or_default();
+        work(item, &mut own);
+        let is_crowded = {
+            let mut made = lock(&made);
+            made.waiting.insert(number, own);
+            made.waiting.len() > WAITING * threads
+        };
+        loop {
+            let mut sum = match is_crowded {
+                true => lock(&sum),
+                false => match sum.try_lock() {
+                    Ok(sum) => sum,
+                    // Who holds it looks again when it has let it go.
+                    Err(_) => return,
+                },
+            };
+            let mut next = lock(&made).next();
+            while let Some(made_of_next) = next {
+                add(&mut sum, &made_of_next);
+                let mut made = lock(&made);
+                made.spare.push(made_of_next);
+                next = made.next();
+            }
+            drop(sum);
+            if !lock(&made).has_next() {
+                return;
+            }
+        }
+    });
+    sum.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// So much may wait to be added, for each thread.
+const WAITING: usize = 4;
+
+/// What threads have made of items and nobody has added.
+struct Made<R> {
+    /// By the items' numbers.
+    waiting: BTreeMap<usize, R>,
+    /// How many are added.
+    added: usize,
+    /// What was made of items that are added.
+    spare: Vec<R>,
+}
+
+impl<R> Default for Made<R> {
+    fn default() -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            added: 0,
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl<R> Made<R> {
+    fn has_next(&self) -> bool {
+        self.waiting.contains_key(&self.added)
+    }
+
+    /// Takes out what is to be added next, if it is there.
+    fn next(&mut self) -> Option<R> {
+        let next = self.waiting.remove(&self.added)?;
+        self.added += 1;
+        Some(next)
+    }
+}
+
 /// What was collected, by its numbers.
 fn in_order<R>(collected: Mutex<Vec<(usize, R)>>) -> impl Iterator<Item = R> {
     let mut all = (collected.into_inner()).unwrap_or_else(PoisonError::into_inner);
@@ -157,6 +245,42 @@ mod tests {
             let mut numbers: Vec<usize> = (0..100).collect();
             super::map(numbers.iter_mut(), threads, |number| *number *= 2);
             assert!(numbers.into_iter().eq((0..200).step_by(2)));
+        }
+    }
+
+    #[test]
+    fn what_was_made_is_added_in_order() {
+        for threads in [1, 2, 7] {
+            let work = |item: usize, made: &mut Vec<usize>| {
+                // What is made anew is not what was made before.
+                made.clear();
+                made.extend([item, item * item]);
+            };
+            let add = |all: &mut Vec<usize>, made: &Vec<usize>| all.extend(made);
+            let all = super::fold(0..500, threads, vec![7], work, add);
+            let expected = (0..500).flat_map(|item| [item, item * item]);
+            assert!(all.into_iter().eq(std::iter::once(7).chain(expected)));
+        }
+        let none = super::fold(0..0, 3, 5, |_: usize, (): &mut ()| (), |sum, ()| *sum += 1);
+        assert_eq!(none, 5);
+    }
+
+    #[test]
+    fn nobody_waits_for_one_who_panicked() {
+        for threads in [1, 3] {
+            let work = |item: usize, _: &mut ()| assert_ne!(item, 20, "the twentieth");
+            let panic = std::panic::catch_unwind(|| {
+                super::fold(0..1000, threads, 0, work, |sum, ()| *sum += 1)
+            });
+            assert!(panic.is_err());
+            let add = |sum: &mut usize, (): &()| {
+                *sum += 1;
+                assert_ne!(*sum, 20, "the twentieth");
+            };
+            let panic = std::panic::catch_unwind(|| {
+                super::fold(0..1000, threads, 0, |_: usize, (): &mut ()| (), add)
+            });
+            assert!(panic.is_err());
         }
     }
 

@@ -13,6 +13,7 @@ mod prune;
 mod rounds;
 mod scored_pieces;
 mod seeds;
+mod single;
 #[cfg(test)]
 mod tests;
 mod textbook;
@@ -202,6 +203,8 @@ fn add_to(sums: &mut [f64], numbers: Vec<f64>) {
 trait Precision: Real {
     /// Whether sums have to be rounded in the order of the one who does it in this precision.
     const EXACT: bool;
+    /// What [`alternative`](Self::alternative) works with.
+    type Search: Default;
 
     /// How often each token is expected to occur.
     fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
@@ -218,35 +221,37 @@ trait Precision: Real {
         pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
-        viterbi: &mut prune::Viterbi,
+        search: &mut Self::Search,
         others: &mut Vec<usize>,
     ) -> Result<prune::Alternative>;
 }
 
 impl Precision for f32 {
     const EXACT: bool = true;
+    type Search = single::TwoBest;
 
-    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
-        exact::expect(pieces, lattices)
+    fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+        single::expect(pieces, lattices, threads)
     }
 
-    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
-        exact::frequencies(pieces, lattices)
+    fn frequencies(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+        single::frequencies(pieces, lattices, threads)
     }
 
     fn alternative(
         pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
-        _viterbi: &mut prune::Viterbi,
+        search: &mut Self::Search,
         others: &mut Vec<usize>,
     ) -> Result<prune::Alternative> {
-        exact::alternative(pieces, packing, home, others)
+        search.alternative(pieces, packing, home, others)
     }
 }
 
 impl Precision for f64 {
     const EXACT: bool = false;
+    type Search = prune::Viterbi;
 
     fn expect(pieces: &ScoredPieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
         em::expect(pieces, lattices, threads)
@@ -260,7 +265,7 @@ impl Precision for f64 {
         pieces: &ScoredPieces<Self>,
         packing: Packing,
         home: Home<'_>,
-        viterbi: &mut prune::Viterbi,
+        viterbi: &mut Self::Search,
         others: &mut Vec<usize>,
     ) -> Result<prune::Alternative> {
         Ok(prune::alternative(pieces, packing, home, viterbi, others))

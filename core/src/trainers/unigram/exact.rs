@@ -1,6 +1,8 @@
 //! The steps of training in logarithms, token by token, rounding where SentencePiece rounds.
 
-use super::lattices::{Home, Lattices, Packing, WordLattice};
+#[cfg(test)]
+use super::lattices::Lattices;
+use super::lattices::{Home, Packing, WordLattice};
 use super::prune::Alternative;
 use super::scored_pieces::ScoredPieces;
 use crate::error::Result;
@@ -9,9 +11,10 @@ use crate::models::unigram::real::Real;
 
 /// The token to which unknown characters are counted: a slip of the original, which gives them the
 /// number that stands for the unknown token in other places.
-const COUNTS_UNKNOWN: Option<usize> = Some(0);
+pub const COUNTS_UNKNOWN: usize = 0;
 
 /// Gives how often each token is expected to occur.
+#[cfg(test)]
 pub fn expect<T: Real>(pieces: &ScoredPieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut expected = vec![T::default(); pieces.len()];
     for word in lattices.words() {
@@ -20,7 +23,7 @@ pub fn expect<T: Real>(pieces: &ScoredPieces<T>, lattices: &Lattices) -> Vec<T> 
             word,
             lattices.packing(),
             &mut expected,
-            COUNTS_UNKNOWN,
+            Some(COUNTS_UNKNOWN),
         );
     }
     expected
@@ -80,7 +83,7 @@ pub fn expect_word<T: Real>(
 }
 
 /// Fills a lattice with the edges that lie in its first `length` places.
-fn fill<T: Real>(
+pub fn fill<T: Real>(
     lattice: &mut Lattice<T>,
     pieces: &ScoredPieces<T>,
     packing: Packing,
@@ -105,11 +108,12 @@ fn fill<T: Real>(
 fn place_of<T: Real>(pieces: &ScoredPieces<T>, node: &Node<T>) -> Option<usize> {
     match node.id as usize {
         id if id < pieces.len() => Some(id),
-        _ => COUNTS_UNKNOWN,
+        _ => Some(COUNTS_UNKNOWN),
     }
 }
 
 /// Gives how often each token occurs in the best segmentations.
+#[cfg(test)]
 pub fn frequencies<T: Real>(pieces: &ScoredPieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut frequencies = vec![T::default(); pieces.len()];
     let mut lattice = Lattice::default();

@@ -27,6 +27,8 @@ pub const GONE: u32 = u32::MAX;
 /// So many characters of words are worth a shard, up to the most shards there are.
 const SHARD: usize = 1 << 19;
 const MOST_SHARDS: usize = 16;
+/// So many edges of words are worth a block.
+const BLOCK: usize = 1 << 13;
 
 /// How an edge is written: `home | id | length - 1`.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +93,16 @@ pub struct Shard {
     words: Vec<Word>,
 }
 
+/// Some consecutive words of a shard.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// The edges of the shard.
+    edges: &'a [u32],
+    /// Where theirs begin.
+    start: usize,
+    words: &'a [Word],
+}
+
 /// The lattice of a word.
 #[derive(Clone, Copy, Debug)]
 pub struct WordLattice<'a> {
@@ -113,18 +125,51 @@ pub struct Home<'a> {
     pub length: usize,
 }
 
-impl Shard {
+impl<'a> Block<'a> {
     /// The lattices of its words.
-    pub fn words(&self) -> impl Iterator<Item = WordLattice<'_>> {
-        let mut start = 0;
-        self.words.iter().map(move |word| {
-            let edges = &self.edges[start..word.end];
+    pub fn words(&self) -> impl Iterator<Item = WordLattice<'a>> + use<'a> {
+        let Self {
+            edges: all,
+            mut start,
+            words,
+        } = *self;
+        words.iter().map(move |word| {
+            let edges = &all[start..word.end];
             start = word.end;
             WordLattice {
                 edges,
                 characters: word.characters as usize,
                 count: word.count,
             }
+        })
+    }
+}
+
+impl Shard {
+    /// The lattices of its words.
+    pub fn words(&self) -> impl Iterator<Item = WordLattice<'_>> {
+        let all = Block {
+            edges: &self.edges,
+            start: 0,
+            words: &self.words,
+        };
+        all.words()
+    }
+
+    /// Its words in blocks, each with as many as it takes to have [`BLOCK`] edges.
+    fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        let (mut start, mut left) = (0, &self.words[..]);
+        std::iter::from_fn(move || {
+            let enough = left.partition_point(|word| word.end < start + BLOCK);
+            let (words, rest) = left.split_at((enough + 1).min(left.len()));
+            let block = Block {
+                edges: &self.edges,
+                start,
+                words,
+            };
+            start = words.last()?.end;
+            left = rest;
+            Some(block)
         })
     }
 
@@ -241,6 +286,11 @@ impl Lattices {
         &self.shards
     }
 
+    /// The words in order, in blocks that threads take one after the other.
+    pub fn blocks(&self) -> Vec<Block<'_>> {
+        self.shards.iter().flat_map(Shard::blocks).collect()
+    }
+
     /// Gives tokens their new ids, [`GONE`] for those that are dropped; `tokens` are left.
     pub fn rename(&mut self, new_ids: &[u32], tokens: usize, threads: usize) {
         let packing = self.packing;
@@ -250,6 +300,7 @@ impl Lattices {
     }
 
     /// The lattices of all words.
+    #[cfg(test)]
     pub fn words(&self) -> impl Iterator<Item = WordLattice<'_>> {
         self.shards.iter().flat_map(Shard::words)
     }

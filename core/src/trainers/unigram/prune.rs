@@ -81,14 +81,14 @@ fn judge<T: Precision>(
     let parts = threads::map(lattices.shards().iter(), threads, |shard| {
         let mut found = Vec::new();
         let mut failed = None;
-        let mut viterbi = Viterbi::default();
+        let mut search = T::Search::default();
         let mut others = Vec::new();
         lattices.homes(shard, |home| {
             let frequency = frequencies[home.id];
             if frequency == T::default() || failed.is_some() {
                 return;
             }
-            let verdict = match T::alternative(pieces, packing, home, &mut viterbi, &mut others) {
+            let verdict = match T::alternative(pieces, packing, home, &mut search, &mut others) {
                 Err(error) => {
                     failed = Some(error);
                     return;

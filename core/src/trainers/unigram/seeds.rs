@@ -148,7 +148,10 @@ impl<'a> Suffixes<'a> {
             next[code as usize] += 1;
         }
         drop(next);
-        let parts = threads::map(FIRST as usize..codes, self.options.threads, |code| {
+        // The largest first, so that no thread has much to do when the others have nothing left.
+        let mut order: Vec<usize> = (FIRST as usize..codes).collect();
+        order.sort_by_key(|&code| std::cmp::Reverse(begins[code + 1] - begins[code]));
+        let mut parts = threads::map(order.iter(), self.options.threads, |&code| {
             let mut walk = Walk {
                 suffixes: self,
                 found: Vec::new(),
@@ -157,9 +160,13 @@ impl<'a> Suffixes<'a> {
             let group = &places[begins[code]..begins[code + 1]];
             let mut items: Vec<(u64, u32)> = group.iter().map(|&at| (0, at)).collect();
             walk.visit(&mut items, 1);
-            walk.found
+            (code, walk.found)
         });
-        let mut seeds = parts.concat();
+        parts.sort_unstable_by_key(|&(code, _)| code);
+        let mut seeds = Vec::with_capacity(parts.iter().map(|(_, found)| found.len()).sum());
+        for (_, found) in parts {
+            seeds.extend(found);
+        }
         // Equals stay in their order.
         seeds.sort_by_key(|seed| std::cmp::Reverse(seed.score));
         seeds.truncate(self.options.seed_size);

@@ -65,6 +65,31 @@ fn gives_the_same_model_for_any_number_of_threads() {
     }
 }
 
+/// Sentences in several stretches, with words that stand in more than one of them, before the same and before others.
+#[test]
+fn sentences_give_the_same_model_for_any_number_of_threads() {
+    let words = corpus(40_000);
+    let sentences: Vec<(String, u64)> = words
+        .chunks(3)
+        .map(|words| {
+            (
+                words.iter().map(|(word, _)| &word[..]).collect(),
+                words[0].1,
+            )
+        })
+        .collect();
+    let single = |threads| Options {
+        single_precision: true,
+        threads,
+        ..options(60)
+    };
+    let one = learn(&sentences, &single(1)).unwrap();
+    assert_eq!(one.tokens.len(), 59);
+    for threads in [2, 3, 8] {
+        assert_eq!(learn(&sentences, &single(threads)).unwrap(), one);
+    }
+}
+
 #[test]
 fn keeps_the_characters_and_leaves_out_rare_ones() {
     let words = [

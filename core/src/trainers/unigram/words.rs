@@ -8,7 +8,8 @@ use super::Options;
 use crate::count::Counts;
 use crate::error::{Result, ensure};
 use crate::text::{characters, read_char};
-use crate::trainers::letters;
+use crate::threads;
+use crate::trainers::letters::{self, Letter};
 use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
 use crate::trainers::word_cuts::WordCuts;
 
@@ -16,6 +17,8 @@ use crate::trainers::word_cuts::WordCuts;
 const GAP: u8 = 0xFF;
 /// A longer word is cut, in characters. Nobody writes one; text without any blank has some.
 const LONGEST: usize = 4096;
+/// A thread is worth so many sentences.
+const STRETCH: usize = 4096;
 /// What follows a word: several things.
 pub const MANY: u32 = u32::MAX;
 
@@ -51,43 +54,42 @@ impl Words {
         pieces: impl Iterator<Item = (&'a [u8], u64)> + Clone,
         options: &Options,
     ) -> Result<Self> {
-        let sentences = options.single_precision;
-        let mut buffer = [0; 4];
-        let left_out = Finder::new(LEFT_OUT.encode_utf8(&mut buffer));
-        let usable = pieces.filter(|(piece, _)| !sentences || left_out.find(piece).is_none());
-        let chosen = choose_characters(usable.clone(), options);
-        if !sentences {
-            let cuts = WordCuts::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
-            // What follows a word that occurs once is its own, and not that of another one with the same end.
-            let next = |place: usize, count| match count {
-                1 => OWN.saturating_add(place as u32),
-                _ => MANY,
-            };
-            return Self::sorted(&cuts.words(usable)?, next, chosen);
+        if options.single_precision {
+            let mut buffer = [0; 4];
+            let left_out = Finder::new(LEFT_OUT.encode_utf8(&mut buffer));
+            let usable = pieces.filter(|(piece, _)| left_out.find(piece).is_none());
+            return Self::of_sentences(&usable.collect::<Vec<_>>(), options);
         }
-        let is_chosen: HashSet<char, RandomState> = chosen.iter().map(|&(c, _)| c).collect();
-        let mut collector = Collector {
-            counts: Counts::new(usize::MAX),
-            next: Vec::new(),
+        let chosen = choose_characters(letters::of(pieces.clone()), options);
+        let cuts = WordCuts::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
+        // What follows a word that occurs once is its own, and not that of another one with the same end.
+        let next = |place: usize, count| match count {
+            1 => OWN.saturating_add(place as u32),
+            _ => MANY,
         };
-        let mut buffer = Vec::new();
-        for (piece, count) in usable {
-            buffer.clear();
-            for (at, bytes) in characters(piece) {
-                match read_char(piece, at).0 {
-                    Some(character) if is_chosen.contains(&character) => {
-                        buffer.extend_from_slice(bytes);
-                    }
-                    _ => buffer.push(GAP),
-                }
-            }
-            if options.rules.split_by_whitespace {
-                collector.add_split(&buffer, count, options.rules)?;
-            } else {
-                collector.add(&buffer, count, END)?;
-            }
+        Self::sorted(&cuts.words(pieces)?, next, chosen)
+    }
+
+    /// Counts the words of sentences, a stretch of them on each thread.
+    fn of_sentences(sentences: &[(&[u8], u64)], options: &Options) -> Result<Self> {
+        let stretch = (sentences.len().div_ceil(options.threads.max(1))).max(STRETCH);
+        let stretches = || sentences.chunks(stretch);
+        let letters = threads::map(stretches(), options.threads, |sentences| {
+            letters::of(sentences.iter().copied())
+        });
+        let chosen = choose_characters(letters.into_iter().flatten(), options);
+        let is_chosen: HashSet<char, RandomState> = chosen.iter().map(|&(c, _)| c).collect();
+        let collected = threads::map(stretches(), options.threads, |sentences| {
+            let mut collector = Collector::default();
+            collector.add_all(sentences, &is_chosen, options.rules)?;
+            Ok(collector)
+        });
+        let mut collected = collected.into_iter();
+        let mut all = collected.next().transpose()?.unwrap_or_default();
+        for others in collected {
+            all.merge(others?)?;
         }
-        let Collector { counts, next } = collector;
+        let Collector { counts, next } = all;
         Self::sorted(&counts, |place, _| next[place], chosen)
     }
 
@@ -156,9 +158,9 @@ impl Words {
     }
 }
 
-/// The characters that have tokens.
-fn choose_characters<'a>(
-    pieces: impl Iterator<Item = (&'a [u8], u64)>,
+/// The characters that have tokens, of those that occur; a character may be given several times.
+fn choose_characters(
+    letters: impl IntoIterator<Item = (char, Letter)>,
     options: &Options,
 ) -> Vec<(char, u64)> {
     // The line of sentences keeps some characters for itself.
@@ -168,9 +170,10 @@ fn choose_characters<'a>(
         counts.entry(character).or_default().0 = true;
     }
     let mut all = 0u64;
-    for (character, letter) in letters::of(pieces) {
+    for (character, letter) in letters {
         if is_usable(character) {
-            counts.entry(character).or_default().1 = letter.count;
+            let (_, count) = counts.entry(character).or_default();
+            *count = count.saturating_add(letter.count);
             all += letter.count;
         }
     }
@@ -208,7 +211,52 @@ struct Collector {
     next: Vec<u32>,
 }
 
+impl Default for Collector {
+    fn default() -> Self {
+        Self {
+            counts: Counts::new(usize::MAX),
+            next: Vec::new(),
+        }
+    }
+}
+
 impl Collector {
+    /// Adds the words of sentences, with gaps for the characters that are left out.
+    fn add_all(
+        &mut self,
+        sentences: &[(&[u8], u64)],
+        is_chosen: &HashSet<char, RandomState>,
+        rules: Rules,
+    ) -> Result<()> {
+        let mut buffer = Vec::new();
+        for &(sentence, count) in sentences {
+            buffer.clear();
+            for (at, bytes) in characters(sentence) {
+                match read_char(sentence, at).0 {
+                    Some(character) if is_chosen.contains(&character) => {
+                        buffer.extend_from_slice(bytes);
+                    }
+                    _ => buffer.push(GAP),
+                }
+            }
+            if rules.split_by_whitespace {
+                self.add_split(&buffer, count, rules)?;
+            } else {
+                self.add(&buffer, count, END)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the words of another. What follows a word in both is several things if it is not the same, whichever
+    /// of them is asked first.
+    fn merge(&mut self, other: Self) -> Result<()> {
+        for ((word, count), next) in other.counts.iter().zip(other.next) {
+            self.add(word, count, next)?;
+        }
+        Ok(())
+    }
+
     fn add(&mut self, word: &[u8], count: u64, next: u32) -> Result<()> {
         if let Some(place) = self.counts.add_at(word, count)? {
             match self.next.get_mut(place) {
