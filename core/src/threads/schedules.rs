@@ -42,7 +42,7 @@ mod tests {
     use shuttle::{Config, Runner, check_random};
 
     use super::SCHEDULES;
-    use crate::threads::map_with;
+    use crate::threads::{fold, map_with};
 
     /// Results by item, ends by thread; the items of a thread ascend; the first error in order wins.
     fn items_are_handed_out(items: usize, threads: usize, wrong: &[usize]) {
@@ -84,5 +84,22 @@ mod tests {
     fn schedules_of_four_threads_and_ten_items() {
         check_random(|| items_are_handed_out(10, 4, &[]), SCHEDULES);
         check_random(|| items_are_handed_out(10, 4, &[7, 4]), SCHEDULES);
+    }
+
+    /// All is added, in order, and nothing is left behind when all threads are done.
+    fn items_are_added(items: usize, threads: usize) {
+        let work = |item: usize, made: &mut usize| *made = item;
+        let all = fold(0..items, threads, Vec::new(), work, |all, &made| {
+            all.push(made)
+        });
+        assert!(all.into_iter().eq(0..items));
+    }
+
+    #[test]
+    fn schedules_of_adding_in_order() {
+        let every = Runner::new(DfsScheduler::new(Some(20_000), false), Config::new());
+        assert!(every.run(|| items_are_added(2, 2)) > 100);
+        check_random(|| items_are_added(3, 2), SCHEDULES);
+        check_random(|| items_are_added(40, 4), SCHEDULES);
     }
 }

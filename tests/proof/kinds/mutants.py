@@ -113,9 +113,16 @@ def broken_law(tokenizer: Tokenizer, ids_of_texts: list[list[int] | None]) -> st
 
 
 def reserved(tokenizer: Tokenizer) -> set[int]:
-    """Return the ids that no text has: special ones, without what the model itself falls back to."""
+    """Return the ids that no text has: special ones, without what text needs (docs/explanation/special-tokens.md).
+
+    Those are the unknown token, names of bytes, and the bytes of byte-level BPE.
+    """
     special = [token for token in tokenizer.special_tokens if token.special]
-    return {token.token_id for token in special if not BYTE_NAME.fullmatch(token.content)} - {tokenizer.model.unk_id}
+    by_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
+    needed = [
+        token for token in special if BYTE_NAME.fullmatch(token.content) or (by_bytes and len(token.content) == 1)
+    ]
+    return {token.token_id for token in special} - {token.token_id for token in needed} - {tokenizer.model.unk_id}
 
 
 def is_lossless(tokenizer: Tokenizer) -> bool:
