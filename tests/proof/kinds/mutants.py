@@ -119,10 +119,12 @@ def reserved(tokenizer: Tokenizer) -> set[int]:
     """
     special = [token for token in tokenizer.special_tokens if token.special]
     by_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
-    needed = [
-        token for token in special if BYTE_NAME.fullmatch(token.content) or (by_bytes and len(token.content) == 1)
-    ]
-    return {token.token_id for token in special} - {token.token_id for token in needed} - {tokenizer.model.unk_id}
+
+    def is_needed(token_id: int, content: bytes) -> bool:
+        return bool(BYTE_NAME.fullmatch(content)) or (by_bytes and len(tokenizer.token_bytes(token_id)) == 1)
+
+    reserved = {token.token_id for token in special if not is_needed(token.token_id, token.content)}
+    return reserved - {tokenizer.model.unk_id}
 
 
 def is_lossless(tokenizer: Tokenizer) -> bool:
