@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import note
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.files import STDOUT, check_outputs, write_output
+from bpe_cli.jobs.files import STDOUT, check_outputs, make_folder, write_output
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -130,13 +130,6 @@ def outputs_of(files: Iterable[PictureFile]) -> list[tuple[str, str | None]]:
     return [*plain, *((option, folder) for folder, option in folders.items())]
 
 
-def _make_folder(folder: str) -> None:
-    from bpe_cli.sinks.atomic import made_folder
-
-    with made_folder(folder):
-        pass
-
-
 def write_pictures(files: Iterable[PictureFile], report: "HasPictures", quiet: bool) -> None:
     """Write pictures of a report; each file appears when all of it is there.
 
@@ -145,7 +138,7 @@ def write_pictures(files: Iterable[PictureFile], report: "HasPictures", quiet: b
     """
     for each in files:
         if each.folder is not None:
-            _make_folder(each.folder)
+            make_folder(each.folder)
         draw: Callable[[str | None], str | bytes] = report.to_svg if each.option == "--svg" else report.to_png
         write_output(each.path, [draw(each.name)], sys.stdout.buffer)
         if each.path != STDOUT:

@@ -287,6 +287,18 @@ def _identities(path: str, standard: HasDescriptor | None = None) -> list[_Ident
     return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
 
 
+def make_folder(folder: str) -> None:
+    """Make a folder for outputs, and its parents, durably; nothing if it is there.
+
+    Raises:
+        OutputError: if it cannot be made.
+    """
+    from bpe_cli.sinks.atomic import made_folder
+
+    with made_folder(folder):
+        pass
+
+
 def write_output(path: str | None, parts: Iterable[str | bytes], stdout: BinaryIO) -> None:
     """Write text or bytes, part by part: to a file, which appears when all of it is there; None and ``-`` are stdout.
 

@@ -10,17 +10,15 @@ import sys
 from collections.abc import Callable
 from random import Random
 
-import atheris
 
-
-def mutator(others: tuple[bytes, ...]) -> Callable[[bytes, int, int], bytes]:
-    """Return what changes an input; parts of ``others`` may be put into it."""
+def mutator(others: tuple[bytes, ...], mutate: Callable[[bytes, int], bytes]) -> Callable[[bytes, int, int], bytes]:
+    """Return what changes an input by ``mutate``, libFuzzer's way, or ours; parts of ``others`` may be put into it."""
     from tests.proof.kinds.mutating import change
 
     def mutated(data: bytes, most: int, seed: int) -> bytes:
         chance = Random(seed)
         if chance.random() < 0.5:
-            return bytes(atheris.Mutate(data, most))
+            return bytes(mutate(data, most))
         return change(chance, data, others)[1][:most]
 
     return mutated
@@ -28,6 +26,8 @@ def mutator(others: tuple[bytes, ...]) -> Callable[[bytes, int, int], bytes]:
 
 def main() -> None:
     """Search until libFuzzer ends the process."""
+    import atheris  # which only `make fuzz-python` installs; the tests import this module without it
+
     name = sys.argv.pop(1)
     logging.disable()  # of libraries, which write a line about each input
     with atheris.instrument_imports(include=["bpe_cli"]):
@@ -37,7 +37,7 @@ def main() -> None:
         known = seeds_of(name)
         for data in known:  # imports what the target needs, while it is instrumented
             TARGETS[name](data)
-    atheris.Setup(sys.argv, TARGETS[name], custom_mutator=mutator(known))
+    atheris.Setup(sys.argv, TARGETS[name], custom_mutator=mutator(known, atheris.Mutate))
     atheris.Fuzz()
 
 
