@@ -18,7 +18,7 @@ def mutator(others: tuple[bytes, ...], mutate: Callable[[bytes, int], bytes]) ->
     def mutated(data: bytes, most: int, seed: int) -> bytes:
         chance = Random(seed)
         if chance.random() < 0.5:
-            return bytes(mutate(data, most))
+            return mutate(data, most)
         return change(chance, data, others)[1][:most]
 
     return mutated
@@ -37,7 +37,11 @@ def main() -> None:
         known = seeds_of(name)
         for data in known:  # imports what the target needs, while it is instrumented
             TARGETS[name](data)
-    atheris.Setup(sys.argv, TARGETS[name], custom_mutator=mutator(known, atheris.Mutate))
+
+    def mutate(data: bytes, most: int) -> bytes:
+        return bytes(atheris.Mutate(data, most))  # looked up when it is called: it is another one once the search runs
+
+    atheris.Setup(sys.argv, TARGETS[name], custom_mutator=mutator(known, mutate))
     atheris.Fuzz()
 
 
