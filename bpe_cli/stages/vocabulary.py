@@ -129,9 +129,9 @@ class Vocabulary:
 
     def tokens(self) -> Iterator[bytes]:
         """Yield the bytes of every id in order; ``b""`` for an unused one."""
-        start = 0
+        blob, start = self.blob, 0
         for end in self.ends:
-            yield self.blob[start:end]
+            yield blob[start:end]
             start = end
 
     def without(self, token_ids: Collection[int]) -> Vocabulary:
@@ -142,7 +142,11 @@ class Vocabulary:
 
     def items(self) -> Iterator[tuple[int, bytes]]:
         """Return (id, bytes) in order of id, without the unused ids."""
-        return ((token_id, token) for token_id, token in enumerate(self.tokens()) if token)
+        blob, start = self.blob, 0
+        for token_id, end in enumerate(self.ends):  # two million of them, perhaps, of which few have a token
+            if end > start:
+                yield token_id, blob[start:end]
+                start = end
 
     @property
     def size(self) -> int:
