@@ -249,6 +249,7 @@ def of_special_tokens(tokenizer: Tokenizer) -> Iterator[bytes]:
         yield b"a" + content + b"b"
         yield b" " + content + b"  c\n"
         yield content + content[:-1]
+        yield content + content
     for content in contents[:64]:
         yield content[1:] + content
         for other in _variants(content):

@@ -9,13 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli.errors import FormatError, OutputError
+from bpe_cli.errors import FormatError, InputError, OutputError
 from bpe_cli.formats import FORMATS, dump, gguf, load, proof, rehearse, subword_nmt
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U32, encode, write
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.proof import comparing
-from bpe_cli.stages import CharacterBpe, MergeBpe, ScoredBpe, SpaceMarks, SpecialToken, Split, Unigram, WordLevel
+from bpe_cli.stages import (
+    CharacterBpe,
+    MergeBpe,
+    Prepend,
+    ScoredBpe,
+    SpaceMarks,
+    SpecialToken,
+    Split,
+    Unigram,
+    WordLevel,
+)
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.texts import ATTEMPTS
 from bpe_cli.tokenizer import Tokenizer
@@ -373,3 +383,14 @@ def test_an_unknown_token_whose_text_is_withheld_is_not_written_as_an_ordinary_o
     ordinary = Tokenizer(replace(model, kinds=bytes([1, 1, 1])))
     again = load(put(dump(ordinary, "bpe.json"), tmp_path))
     assert again.encode("ab") == ordinary.encode("ab") == [2]
+
+
+def test_an_added_token_that_words_become_is_not_written_where_it_is_a_word():
+    """The mark before a text is part of what is looked for, so the second is a word; an id in between is a word's."""
+    model = WordLevel(Vocabulary.from_tokens([b"a", b"", b"b"]), None)
+    added = (SpecialToken(b"[CLS]", 1, special=False, normalized=True),)
+    tokenizer = Tokenizer(model, normalizer=(Prepend("▁"),), special_tokens=added)
+    with pytest.raises(InputError, match=r'"\[CLS\]" has no token'):
+        tokenizer.encode("[CLS][CLS]", specials="all")
+    with pytest.raises(FormatError, match="does something else"):
+        dump(tokenizer, "tokenizer.json")
