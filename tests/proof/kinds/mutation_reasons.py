@@ -19,6 +19,12 @@ REASONS: dict[tuple[str, str], str] = {
         "bpe_cli/trainers/counts.py", "for batch in _batched(items, 1 << 16):: 16 -> 17",
     ): SIZE,
     (
+        "bpe_cli/trainers/counts.py", "for batch in _batched(items, 1 << 16):: 1 -> 2",
+    ): SIZE,
+    (
+        "bpe_cli/surgery/pruning.py", "for number, end in zip(numbers, ends, strict=True):: True -> False",
+    ): "the core gives as many ends as it is given texts: the check is for a mistake of ours",
+    (
         "bpe_cli/surgery/pruning.py",
         "if progress is not None and len(gone) % 64 == 0:: 64 -> 65",
     ): "how often a listener hears of the progress",

@@ -35,7 +35,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "bpe_cli/sinks/numbers.py": ("tests/unit/sinks",),
     "bpe_cli/stages/vocabulary.py": (
         "tests/unit/stages/test_vocabulary.py", "tests/unit/stages/test_components.py",
-        "tests/unit/formats/test_tiktoken_ranks.py",
+        "tests/unit/formats/test_tiktoken_ranks.py", "tests/unit/surgery/test_additions.py",
     ),
     "bpe_cli/support/blocks.py": ("tests/unit/support/test_blocks.py",),
     "bpe_cli/support/json_files.py": ("tests/unit/support/test_json_files.py",),

@@ -17,7 +17,15 @@ import pytest
 
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks import atomic, draft
-from bpe_cli.sinks.atomic import HashedOutput, check_writable, made_folder, open_output, open_stdout, write_file
+from bpe_cli.sinks.atomic import (
+    HashedOutput,
+    check_writable,
+    made_folder,
+    open_output,
+    open_stdout,
+    write_file,
+    write_together,
+)  # fmt: skip
 from tests.cli_runner import signals
 
 
@@ -344,3 +352,19 @@ def test_a_folder_that_is_made_is_synced_into_those_above(tmp_path, monkeypatch)
     with made_folder(str(tmp_path / "a" / "b")), made_folder(str(tmp_path / "c"), kept=False):
         pass
     assert len(synced) == 2
+
+
+def test_what_others_belong_to_is_taken_away_before_they_change(tmp_path, monkeypatch):
+    """Whoever is killed in between leaves a set without its last file, never one of two runs."""
+    paths = [str(tmp_path / name) for name in ("model", "codes", "index")]
+    write_together(dict.fromkeys(paths, b"old"))
+    there, publish = [], draft.Draft.publish
+
+    def watched(each: draft.Draft) -> None:
+        there.append(sorted(os.path.basename(path) for path in paths if os.path.exists(path)))
+        publish(each)
+
+    monkeypatch.setattr(draft.Draft, "publish", watched)
+    write_together(dict.fromkeys(paths, b"new"))
+    assert there == [["codes", "model"]] * 3
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"new"}

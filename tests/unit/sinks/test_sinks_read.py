@@ -261,22 +261,23 @@ def test_broken_sidecars_are_named(tmp_path, content, message):
         load_sidecar(str(tmp_path / "x.bin"))
 
 
-def test_a_sidecar_of_another_file_is_noticed(tmp_path):
+@pytest.mark.parametrize(("dtype", "width"), [("u16", 2), ("u32", 4)])
+def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
     path = tmp_path / "x.bin"
     assert load_sidecar(str(path)) is None
     (tmp_path / "x.bin.json").write_text(
-        '{"schema":"bpe-ids/1","dtype":"u16","byteorder":"little","tokens":2,"documents":1}', encoding="utf-8"
+        f'{{"schema":"bpe-ids/1","dtype":"{dtype}","byteorder":"little","tokens":2,"documents":1}}', encoding="utf-8"
     )
-    path.write_bytes(bytes(4))
+    path.write_bytes(bytes(2 * width))
     check_length(load_sidecar(str(path)), str(path))
-    path.write_bytes(bytes(5))
-    with pytest.raises(InputError, match="speaks of 2 ids of 2 bytes"):
+    path.write_bytes(bytes(2 * width + 1))
+    with pytest.raises(InputError, match=f"speaks of 2 ids of {width} bytes"):
         check_length(load_sidecar(str(path)), str(path))
     tokenizer = load("gpt2")
-    with pytest.raises(InputError, match="speaks of 2 ids of 2 bytes"):
+    with pytest.raises(InputError, match=f"speaks of 2 ids of {width} bytes"):
         complete("bin", str(path), ReadOptions(), tokenizer)
-    path.write_bytes(bytes(4))
-    assert complete("bin", str(path), ReadOptions(), tokenizer)[0].dtype == "u16"
+    path.write_bytes(bytes(2 * width))
+    assert complete("bin", str(path), ReadOptions(), tokenizer)[0].dtype == dtype
 
 
 def test_headers_have_one_length():
