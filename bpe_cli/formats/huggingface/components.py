@@ -149,6 +149,8 @@ def _read(node: Node, kinds: dict[str, Any], what: str, ignored: dict[str, Seque
             values["prepend_scheme"] = "always" if always else "never"
         elif not has_default:
             raise node.error(f"has no {quote(field)}")
+    if name == "Strip" and len(values.get("content", " ")) != 1:
+        raise node.get("content").error(f"must be one character, not {quote(values['content'])}")
     return kind(**values)
 
 

@@ -203,6 +203,10 @@ def test_post_processor_is_kept():
             {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁▁"}},
             'pre_tokenizer.replacement must be one character, not "▁▁"',
         ),
+        (
+            {"decoder": {"type": "Strip", "content": "ab", "start": 1, "stop": 0}},
+            'decoder.content must be one character, not "ab"',
+        ),
         ({"model": {"dropout": 0.1}}, "model.dropout is 0.1, and encoding is never random unless it is asked for"),
         ({"model": {"ignore_merges": 1}}, "model.ignore_merges must be true or false, not 1"),
         ({"model": {"cache": 1}}, 'model has a field that this version does not know: "cache"'),
