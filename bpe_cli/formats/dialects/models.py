@@ -124,18 +124,17 @@ def _cut_in_bytes(model: ScoredBpe, edges: list[str]) -> list[PreTokenizer]:
 def double_precision(model: Unigram, edges: list[str]) -> Unigram:
     """Translate a unigram model from SentencePiece's terms to Hugging Face's.
 
-    A piece of a user's own has a score of its own in SentencePiece, made from its length and the highest
-    score; here that is written down.
+    A piece of a user's own has a score of its own in SentencePiece, made from its length; here that is written down.
     """
     kinds = model.kinds or bytes([NORMAL]) * model.vocabulary.size
     if UNUSED in kinds:
         raise FormatError("Hugging Face's unigram model has no unused pieces", hint="write bpe.json or a .model")
     normal = [model.scores[token_id] for token_id, _ in model.vocabulary.items() if kinds[token_id] == NORMAL]
-    lowest, highest = min(normal, default=0.0), max([*normal, 2.0**-126])
+    lowest = min(normal, default=0.0)
     scores = array("d", model.scores)
     for token_id, piece in model.vocabulary.items():
         if kinds[token_id] == USER_DEFINED:
-            scores[token_id] = _single(len(piece) * highest) - 0.1
+            scores[token_id] = model.user_defined_score(len(piece))
             if scores[token_id] < lowest:
                 edges.append(f"the piece {quote(piece)} of a user's own, whose score would be the lowest of all")
     if any(kinds[token_id] != NORMAL and scores[token_id] < lowest for token_id in range(len(scores))):

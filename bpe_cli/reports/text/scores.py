@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 FIXED_UNKNOWN = -1000.0
 """What an unknown character scores where scores are rounded to ten-thousandths."""
-SMALLEST = 2.0**-126
-"""Where the highest score begins: the smallest normal single-precision number above 0 (SentencePiece)."""
 
 
 def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
@@ -39,22 +37,21 @@ def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
     if not isinstance(model, (Unigram, ScoredBpe)):
         return None
     scores, kinds, special = model.scores, model.kinds, tokenizer.special_ids
-    unknown_id = unknown = highest = None
+    unknown_id = unknown = None
     taken: tuple[int, ...] = (NORMAL,)
     if isinstance(model, Unigram):
         normal = [score for number, score in enumerate(scores) if not kinds or kinds[number] == NORMAL]
         unknown_id, unknown = model.unk_id, min(normal, default=0.0) - UNKNOWN_PENALTY
-        highest = max(normal, default=0.0)
         if model.fixed_point:
-            unknown, highest, taken = FIXED_UNKNOWN, None, (NORMAL, USER_DEFINED)
+            unknown, taken = FIXED_UNKNOWN, (NORMAL, USER_DEFINED)
 
     def score(token_id: int) -> float | None:
         if token_id == unknown_id:
             return unknown
         kind = kinds[token_id] if token_id < len(kinds) else NORMAL
-        if kind == USER_DEFINED and highest is not None:
+        if kind == USER_DEFINED and isinstance(model, Unigram) and not model.fixed_point:
             characters = len(model.vocabulary.token(token_id).decode("utf-8", "surrogateescape"))
-            return characters * max(highest, SMALLEST) - 0.1
+            return model.user_defined_score(characters)
         if kind not in taken or token_id in special or token_id >= len(scores):
             return None
         return scores[token_id]

@@ -353,6 +353,19 @@ def test_own_pieces_are_cut_out():
     assert back.normalizer == tokenizer.normalizer
 
 
+def test_scores_of_own_pieces_are_written_down():
+    """Random tokenizer 505 of seed 5, where the highest score had been taken for a factor."""
+    model = unigram(kinds=bytes([2, 4, 1, 1, 1]))
+    model = replace(model, scores=array("d", [0.0, 0.0, 2.0, -3.0, 1.5]))
+    tokenizer = Tokenizer(model, (), (UNK,), normalizer=(SpaceMarks(),), decoder=(SpaceMarksDecoder(),))
+    written = to_hugging_face(tokenizer)
+    assert written.model.scores[1] == pytest.approx(0.3)  # four bytes
+    chance = random.Random(2)
+    for _ in range(300):
+        text = "".join(chance.choices("ab ▁x", k=chance.randint(1, 12)))
+        assert written.encode(text) == tokenizer.encode(text), text
+
+
 def test_split_at_pieces_reads_back():
     pieces = ["a|b", "\\", "x\ny", "[(", "|", "a"]
     assert sorted(pieces_split_at(split_at(pieces))) == sorted(pieces)

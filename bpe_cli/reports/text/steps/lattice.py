@@ -8,7 +8,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.text.characters import bytes_of, text_of
-from bpe_cli.reports.text.scores import FIXED_UNKNOWN, SMALLEST
+from bpe_cli.reports.text.scores import FIXED_UNKNOWN
 from bpe_cli.reports.text.steps import (
     LatticePlace,
     LatticeWalk,
@@ -65,7 +65,6 @@ class OverLattice:
         normal = [self._rounded(score) for token_id, score in enumerate(model.scores) if self._kind(token_id) == NORMAL]
         lowest = min(normal, default=0.0)
         self._unknown = FIXED_UNKNOWN if model.fixed_point else self._rounded(lowest - UNKNOWN_PENALTY)
-        highest = max(normal, default=SMALLEST)
         for token_id, token in model.vocabulary.items():
             kind = self._kind(token_id)
             if kind == BYTE or not model.kinds:
@@ -76,8 +75,8 @@ class OverLattice:
             elif kind == NORMAL:
                 self._scores[text] = self._rounded(model.scores[token_id])
             elif kind == USER_DEFINED:
-                self._scores[text] = self._user_defined(len(token), highest)
-                self._own[text] = self._rounded(self._user_defined(len(text), highest))
+                self._scores[text] = model.user_defined_score(len(token))
+                self._own[text] = self._rounded(model.user_defined_score(len(text)))
             else:
                 continue
             self._ids[text] = token_id  # of equal ones the last counts
@@ -138,13 +137,6 @@ class OverLattice:
 
     def _kind(self, token_id: int) -> int:
         return self._model.kinds[token_id] if self._model.kinds else NORMAL
-
-    def _user_defined(self, length: int, highest: float) -> float:
-        """Return what a piece of a user's own scores: above all that could stand in its place."""
-        highest = max(highest, SMALLEST)
-        if self._model.single_precision:
-            return _single(length * _single(highest)) - 0.1
-        return length * highest - 0.1
 
     def _way(self, arrival: Arrival) -> Way:
         edge = arrival.edge

@@ -23,9 +23,10 @@ def test_unigram_by_hand():
     tokenizer = Tokenizer(Unigram(VOCABULARY, SCORES, 0, kinds=kinds))
     result = segment(tokenizer, "abacé<own>".encode())
     assert [(token.content, token.score) for token in result.tokens[:2]] == [(b"ab", -1.0), (b"a", -2.0)]
-    # What is unknown lies 10 below the lowest score; what a user defined, 0.1 below the smallest number above 0.
+    # What is unknown lies 10 below the lowest score; what a user defined scores 0.1 for each character but the first.
     assert result.tokens[2].score == -13.0
-    assert isclose(result.tokens[3].score, -0.1)
+    assert isclose(result.tokens[3].score, 0.4)
+    assert isclose(rank(tokenizer, b"ab<own>a", 1).segmentations[0].score, -1.0 + 0.4 - 2.0)
 
 
 def test_scores_that_order_merges():

@@ -131,6 +131,18 @@ def test_unigram_hug_and_pug():
     assert strange.places[1].ways[0].score == strange.unknown_score == lowest - strange.penalty == lowest - 10
 
 
+@pytest.mark.parametrize("single", [False, True])
+def test_a_piece_of_a_users_own_scores_by_its_length(single):
+    """Whatever the highest score is: two good tokens are better than it."""
+    scores = array("d", [0.0, 2.0, 0.5, 0.0])
+    model = Unigram(vocabulary("", "a", "b", "ab"), scores, 0, single_precision=single, kinds=bytes([2, 1, 1, 4]))
+    tokenizer = Tokenizer(model)
+    (row,) = tell(tokenizer, b"ab").rows
+    assert {way.text: way.score for way in row.walk.places[-1].ways} == {b"ab": pytest.approx(0.1), b"b": 0.5}
+    assert [token.token_id for token in row.tokens] == tokenizer.encode("ab") == [1, 2]
+    assert row.walk.ranked[1].probability == pytest.approx(math.exp(0.1) / (math.exp(0.1) + math.exp(2.5)))
+
+
 def test_subword_nmt_lowest_and_newest():
     tokenizer = subword_nmt.tokenizer_of(
         subword_nmt.load_codes(b"#version: 0.2\ne s\nes t</w>\nl o\nlo w\nn e\nne w\n")
