@@ -22,6 +22,7 @@ def test_seeds_are_fine(name):
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_searches_kept_is_fine(name):
     kept = corpus_of(name)
+    assert kept
     for data in kept:
         TARGETS[name](data)
     assert len(set(kept)) == len(kept)

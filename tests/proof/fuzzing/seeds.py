@@ -85,7 +85,7 @@ def json_lines() -> Iterator[bytes]:
 
 
 def manifest() -> Iterator[bytes]:
-    """Give the manifest that is there, and those of other layouts."""
+    """Yield the manifest that is there, and those of other layouts."""
     import bpe_cli
 
     path = targets.data_set() / "manifest.json"
@@ -132,7 +132,7 @@ def chat() -> Iterator[bytes]:
 
 
 def template() -> Iterator[bytes]:
-    """Give templates that use the parts of the language."""
+    """Yield templates that use the parts of the language."""
     from tests.proof.kinds.trust import AROUND, ESCAPES
     from tests.unit.chat.test_templates import TEMPLATES
 

@@ -158,10 +158,10 @@ def ids(data: bytes) -> None:
 
 
 class Drops(io.BytesIO):
-    """A stream that gives three bytes at a time, as a slow pipe does."""
+    """A stream that returns three bytes at a time, as a slow pipe does."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Give up to three bytes."""
+        """Return up to three bytes."""
         return super().read(3 if size is None or size < 0 or size > 3 else size)
 
     read1 = read

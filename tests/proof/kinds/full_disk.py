@@ -42,7 +42,7 @@ def begin(folder: Path) -> Iterator[Runs]:
 
 
 def resize(disk: Path, size: int) -> None:
-    """Give the disk another size, which all that is on it has room in."""
+    """Change the size of the disk, on which everything that is there still has room."""
     subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
 
 

@@ -6,12 +6,17 @@ use super::lattices::{Home, Packing, WordLattice};
 use super::prune::Alternative;
 use super::scored_pieces::ScoredPieces;
 use crate::error::Result;
-use crate::models::unigram::lattice::{Lattice, Node};
+use crate::models::unigram::lattice::Lattice;
 use crate::models::unigram::real::Real;
 
 /// The token to which unknown characters are counted: a slip of the original, which gives them the
 /// number that stands for the unknown token in other places.
-pub const COUNTS_UNKNOWN: usize = 0;
+const COUNTS_UNKNOWN: usize = 0;
+
+/// The token to which an id is counted: its own, unless it is none of so many and stands for an unknown character.
+pub fn counts_to(id: usize, tokens: usize) -> usize {
+    if id < tokens { id } else { COUNTS_UNKNOWN }
+}
 
 /// Gives how often each token is expected to occur.
 #[cfg(test)]
@@ -104,14 +109,6 @@ pub fn fill<T: Real>(
     lattice.close();
 }
 
-/// Where tokens that nothing is expected of are counted.
-fn place_of<T: Real>(pieces: &ScoredPieces<T>, node: &Node<T>) -> Option<usize> {
-    match node.id as usize {
-        id if id < pieces.len() => Some(id),
-        _ => Some(COUNTS_UNKNOWN),
-    }
-}
-
 /// Gives how often each token occurs in the best segmentations.
 #[cfg(test)]
 pub fn frequencies<T: Real>(pieces: &ScoredPieces<T>, lattices: &Lattices) -> Vec<T> {
@@ -127,7 +124,8 @@ pub fn frequencies<T: Real>(pieces: &ScoredPieces<T>, lattices: &Lattices) -> Ve
             word.characters,
         );
         lattice.best(&mut path);
-        for place in path.iter().filter_map(|node| place_of(pieces, node)) {
+        for node in &path {
+            let place = counts_to(node.id as usize, pieces.len());
             frequencies[place] = frequencies[place].plus(T::round(word.count as f64));
         }
     }
@@ -151,7 +149,11 @@ pub fn alternative<T: Real>(
         [(first, _), (second, _)] if first.len() == 1 => {
             others.clear();
             // Unknown characters count as they do elsewhere.
-            others.extend(second.iter().filter_map(|node| place_of(pieces, node)));
+            others.extend(
+                second
+                    .iter()
+                    .map(|node| counts_to(node.id as usize, pieces.len())),
+            );
             Alternative::Without
         }
         [_, _] => Alternative::Better,

@@ -9,7 +9,7 @@ mod tests;
 pub use paths::{TwoBest, frequencies};
 
 use self::rounded::{Rounded, add_exp};
-use super::exact::COUNTS_UNKNOWN;
+use super::exact::counts_to;
 use super::lattices::{Block, Lattices, Packing, WordLattice};
 use super::scored_pieces::ScoredPieces;
 use crate::threads;
@@ -85,12 +85,7 @@ impl<'a> Shares<'a> {
             let shares = self.logarithms[at..end].iter().zip(&self.about[at..end]);
             at = end;
             for (&edge, (&logarithm, &about)) in word.edges.iter().zip(shares) {
-                let id = packing.id(edge);
-                let place = if id < expected.len() {
-                    id
-                } else {
-                    COUNTS_UNKNOWN
-                };
+                let place = counts_to(packing.id(edge), expected.len());
                 add_exp(&mut expected[place], count, logarithm, about);
             }
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::Error;
 
-fn options(vocab_size: usize) -> Options {
+pub(super) fn options(vocab_size: usize) -> Options {
     Options {
         vocab_size,
         reserved: 1,

@@ -1,7 +1,7 @@
 //! Best segmentations in f32: found by Viterbi's algorithm where they are better than others by more than rounding
 //! can change, and else by the search that rounds as the original.
 
-use super::super::exact::{self, COUNTS_UNKNOWN};
+use super::super::exact::{self, counts_to};
 use super::super::lattices::{Block, Home, Lattices, Packing, WordLattice};
 use super::super::prune::Alternative;
 use super::super::scored_pieces::ScoredPieces;
@@ -57,13 +57,7 @@ impl Paths {
         self.tokens.clear();
         for word in block.words() {
             let count = word.count as f32;
-            let place = |id: usize| {
-                if id < pieces.len() {
-                    id
-                } else {
-                    COUNTS_UNKNOWN
-                }
-            };
+            let place = |id: usize| counts_to(id, pieces.len());
             if self.walk(word, scores, packing) {
                 let ids = self.path.iter().map(|&edge| packing.id(edge));
                 self.tokens.extend(ids.map(|id| (place(id), count)));
@@ -173,12 +167,7 @@ impl TwoBest {
         let mut at = home.length;
         while at > 0 {
             let edge = self.steps[at].edge;
-            let id = packing.id(edge);
-            others.push(if id < pieces.len() {
-                id
-            } else {
-                COUNTS_UNKNOWN
-            });
+            others.push(counts_to(packing.id(edge), pieces.len()));
             at -= packing.length(edge);
         }
         others.reverse();

@@ -7,7 +7,7 @@ use super::super::lattices::{GONE, Lattices};
 use super::super::prune::Alternative;
 use super::super::scored_pieces::ScoredPieces;
 use super::super::words::Words;
-use super::super::{Options, Rules, exact, seeds};
+use super::super::{Options, exact, seeds};
 use super::{TwoBest, expect, frequencies};
 use crate::random::{Draw, Place};
 
@@ -21,17 +21,9 @@ fn draw(seed: u64) -> Draw {
 
 fn options() -> Options {
     Options {
-        vocab_size: 99,
-        reserved: 1,
-        character_coverage: 1.0,
-        required: String::new(),
-        seed_size: 1_000_000,
-        shrinking_factor: 0.75,
-        sub_iterations: 2,
-        rules: Rules::default(),
         single_precision: true,
-        threads: 1,
         record: false,
+        ..super::super::tests::options(99)
     }
 }
 
