@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use tiktoken_rs::CoreBPE;
 
 use crate::tables::{
-    AsciiTable, CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+    AsciiTable, CharacterTable, Edges, NONE, PairTable, PieceTable, TokenTable, recover_merges,
 };
 
 /// A rank file: the published sha256, one more than its highest rank, and who carries it.
@@ -104,7 +104,8 @@ fn write_one(published: &Published, out: &Path) {
         std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
     // By ranks, the number of a merge is the token that it makes, and above those of its parts.
     let number = |number| number;
-    let characters = CharacterTable::build(&tokens, entries.clone(), &pairs, number, &bytes);
+    let edges = Edges::new(&tokens, entries.clone());
+    let characters = CharacterTable::build(edges, &pairs, number, &bytes);
     let ascii = AsciiTable::build(entries, &tokens, &bytes);
 
     let write = |kind: &str, content: &[u8]| {

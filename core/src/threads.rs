@@ -1,5 +1,5 @@
-//! The one place that starts threads: [`map`] and [`map_with`] hand items out and keep the results in order, [`share`]
-//! lets threads share a piece of work that says itself who takes which part of it.
+//! The one place that starts threads: [`map`] and [`map_with`] hand items out and keep the results in order, [`both`] does
+//! two things side by side, [`share`] lets threads share a piece of work that says itself who takes which part of it.
 
 #[cfg(shuttle)]
 pub(crate) mod schedules;
@@ -135,6 +135,35 @@ pub fn fold<T: Send, R: Default + Send, S: Send>(
     sum.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What `first` and `second` give, side by side if there may be two threads, and can be; else `first` runs first.
+///
+/// # Panics
+/// As [`share`].
+pub fn both<A: Send, B: Send>(
+    threads: usize,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let work = Mutex::new((Some(first), Some(second)));
+    let made = Mutex::new((None, None));
+    share(threads.min(2), || {
+        let first = lock(&work).0.take();
+        if let Some(first) = first {
+            let first = first();
+            lock(&made).0 = Some(first);
+        }
+        let second = lock(&work).1.take();
+        if let Some(second) = second {
+            let second = second();
+            lock(&made).1 = Some(second);
+        }
+    });
+    match made.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        (Some(first), Some(second)) => (first, second),
+        _ => unreachable!("what was not done has panicked"),
+    }
+}
+
 /// So much may wait to be added, for each thread.
 const WAITING: usize = 4;
 
@@ -245,6 +274,18 @@ mod tests {
             let mut numbers: Vec<usize> = (0..100).collect();
             super::map(numbers.iter_mut(), threads, |number| *number *= 2);
             assert!(numbers.into_iter().eq((0..200).step_by(2)));
+        }
+    }
+
+    #[test]
+    fn both_are_done_and_a_panic_of_either_comes_through() {
+        for threads in [1, 2, 9] {
+            assert_eq!(super::both(threads, || 1, || "two"), (1, "two"));
+            for wrong in [1, 2] {
+                let work = |number: i32| move || assert_ne!(number, wrong, "one of both");
+                let both = || super::both(threads, work(1), work(2));
+                assert!(std::panic::catch_unwind(both).is_err());
+            }
         }
     }
 

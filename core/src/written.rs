@@ -4,14 +4,16 @@
 //! that what is left is small, and anything can read it. What is unusual in any way is refused with
 //! None: a slow reader, which this one is held to, says what is wrong, or finds that nothing is.
 
-use crate::text::json::Reader;
 pub use alphabet::byte_of;
-use alphabet::lay_bytes;
-use foldhash::fast::RandomState;
-use hashbrown::HashSet;
+use alphabet::{BEYOND, lay_bytes};
 use reading::{Listed, Pairs};
 
 use crate::tables::NONE;
+
+/// A document of fewer bytes is read by one thread.
+const LONG: usize = 1 << 20;
+/// How many threads read a long one.
+const THREADS: usize = 2;
 
 /// Tokens with their ids, and merges of two of them.
 pub struct Written {
@@ -44,51 +46,11 @@ impl Written {
         tokens: &[u8],
         merges: &[u8],
     ) -> Option<(Self, Vec<u8>)> {
-        let mut reader = Reader::new(document);
-        let mut outers = 0;
-        let mut found = None;
-        let mut pairs = None;
-        let mut rest = Vec::new();
-        let mut kept = 0;
-        reader.members(&mut |reader, key| {
-            if key != outer {
-                return reader.skip();
-            }
-            outers += 1;
-            if outers > 1 || reader.peek()? != b'{' {
-                return None;
-            }
-            reader.members(&mut |reader, key| {
-                if key != tokens && key != merges {
-                    return reader.skip();
-                }
-                reader.peek()?;
-                rest.extend_from_slice(&document[kept..reader.place()]);
-                rest.extend_from_slice(b"null");
-                if key == tokens {
-                    if found.is_some() {
-                        return None;
-                    }
-                    found = Some(Listed::read(reader)?);
-                } else {
-                    if pairs.is_some() {
-                        return None;
-                    }
-                    pairs = Some(Pairs::read(reader, found.as_ref()?)?);
-                }
-                kept = reader.place();
-                Some(())
-            })
-        })?;
-        if reader.peek().is_some() {
-            return None;
-        }
-        rest.extend_from_slice(&document[kept..]);
-        let written = Self {
-            listed: found?,
-            pairs: pairs?,
-        };
-        Some((written, rest))
+        let threads = if document.len() < LONG { 1 } else { THREADS };
+        let parts = cutting::cut(document, [outer, tokens, merges], threads)?;
+        let listed = parts.listed;
+        let pairs = Pairs::find(&parts.merges, &listed, threads)?;
+        Some((Self { listed, pairs }, parts.rest))
     }
 
     /// Gives the id of a text.
@@ -132,17 +94,17 @@ impl Written {
                 taken[id as usize] = true;
             }
         }
-        let mut blob = vec![0; texts.blob().len()];
+        let mut blob = vec![0; texts.blob().len() + BEYOND];
         let mut ends = Vec::with_capacity(texts.len());
-        let (mut size, mut end) = (0, 0);
-        for (id, taken) in (0..).zip(taken) {
-            let text = texts.get(id);
+        let (mut size, mut end, mut start) = (0, 0, 0);
+        for (&next, taken) in texts.ends().iter().zip(taken) {
+            let text = std::mem::replace(&mut start, next as usize)..next as usize;
             if taken && !text.is_empty() {
                 let room = &mut blob[end..];
                 end += if visible {
-                    lay_bytes(room, text)?
+                    lay_bytes(room, texts.blob(), text)?
                 } else {
-                    room[..text.len()].copy_from_slice(text);
+                    room[..text.len()].copy_from_slice(&texts.blob()[text.clone()]);
                     text.len()
                 };
                 size = ends.len() + 1;
@@ -161,10 +123,14 @@ impl Written {
     fn triples(&self, prefix: &[u8]) -> Option<Vec<[u32; 3]>> {
         let mut triples = Vec::with_capacity(self.pairs.parts.len());
         let texts = self.listed.texts();
-        let mut made = vec![false; texts.len()];
-        let mut twice = false;
+        // The last merge that makes a token, and the one before that makes the same.
+        let mut last = vec![NONE; texts.len()];
+        let mut before = Vec::with_capacity(self.pairs.parts.len());
         let mut both = Vec::new();
-        for (&[left, right], &joined) in self.pairs.parts.iter().zip(&self.pairs.joined) {
+        for (number, (&parts, &joined)) in
+            (0..).zip(self.pairs.parts.iter().zip(&self.pairs.joined))
+        {
+            let [left, right] = parts;
             let mut product = joined;
             if !prefix.is_empty()
                 && let Some(second) = texts.get(right).strip_prefix(prefix)
@@ -177,21 +143,23 @@ impl Written {
             if product == NONE {
                 return None;
             }
-            twice |= std::mem::replace(&mut made[product as usize], true);
-            triples.push([left, right, product]);
-        }
-        if twice {
-            let pairs = &self.pairs.parts;
-            let mut seen = HashSet::with_capacity_and_hasher(pairs.len(), RandomState::default());
-            if !pairs.iter().all(|pair| seen.insert(pair)) {
-                return None;
+            let same = std::mem::replace(&mut last[product as usize], number);
+            before.push(same);
+            let mut same = same;
+            while same != NONE {
+                if self.pairs.parts[same as usize] == parts {
+                    return None;
+                }
+                same = before[same as usize];
             }
+            triples.push([left, right, product]);
         }
         Some(triples)
     }
 }
 
 mod alphabet;
+mod cutting;
 mod reading;
 #[cfg(test)]
 mod tests;

@@ -115,17 +115,15 @@ impl<'a> CharacterTable<'a> {
         })
     }
 
-    /// Builds the table of a model from its (left, right, number) entries, the table of
-    /// them, the symbol that each number makes and those of the single bytes.
+    /// Builds the table of a model from what merges with the edges of characters, the table of
+    /// its merges, the symbol that each number makes and those of the single bytes.
     #[must_use]
     pub fn build(
-        tokens: &TokenTable<'_>,
-        entries: impl Iterator<Item = (u32, u32, u32)>,
+        edges: Edges,
         pairs: &PairTable<'_>,
         product: impl Fn(u32) -> u32,
         byte_ids: &[u32; 256],
     ) -> CharacterTable<'static> {
-        let edges = Edges::new(tokens, entries);
         let builder = Builder {
             edges,
             pairs,
@@ -178,7 +176,8 @@ fn read_code(bytes: &[u8]) -> Option<(usize, usize)> {
 
 /// The lowest number with which a symbol that is part of a character merges with a neighbour, by the
 /// class of the neighbour's nearest byte.
-struct Edges {
+#[derive(Clone, Debug)]
+pub struct Edges {
     /// Symbol -> its place below, or [`NONE`].
     places: Vec<u32>,
     before: Vec<[u32; CLASSES_BEFORE]>,
@@ -188,7 +187,9 @@ struct Edges {
 }
 
 impl Edges {
-    fn new(tokens: &TokenTable<'_>, entries: impl Iterator<Item = (u32, u32, u32)>) -> Self {
+    /// Reads the numbers out of all merges (left, right, number).
+    #[must_use]
+    pub fn new(tokens: &TokenTable<'_>, entries: impl Iterator<Item = (u32, u32, u32)>) -> Self {
         let mut places = vec![NONE; tokens.len()];
         let mut count = 0;
         for (id, bytes) in tokens.iter() {
@@ -318,13 +319,8 @@ mod tests {
         }
         let pairs = PairTable::build(entries.iter().copied()).unwrap();
         let bytes = std::array::from_fn(|byte| id(&[byte as u8]).unwrap_or(NONE));
-        CharacterTable::build(
-            &tokens,
-            entries.into_iter(),
-            &pairs,
-            |number| number,
-            &bytes,
-        )
+        let edges = Edges::new(&tokens, entries.into_iter());
+        CharacterTable::build(edges, &pairs, |number| number, &bytes)
     }
 
     fn start(first: u32, second: Option<u32>, length: usize) -> Option<Start> {

@@ -22,7 +22,7 @@ mod recover;
 mod token;
 
 pub use ascii::{AsciiPair, AsciiTable};
-pub use character::{CharacterTable, Start};
+pub use character::{CharacterTable, Edges, Start};
 pub use pair::PairTable;
 pub use piece::PieceTable;
 pub use recover::{Merge, Recovered, recover_merges};

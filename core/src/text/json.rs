@@ -36,7 +36,18 @@ impl<'a> Reader<'a> {
     /// Begins a document.
     #[must_use]
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0 }
+        Self::at(text, 0)
+    }
+
+    /// Begins at a place in a document.
+    #[must_use]
+    pub fn at(text: &'a [u8], at: usize) -> Self {
+        Self { text, at }
+    }
+
+    /// Goes to a place in the document.
+    pub fn go_to(&mut self, place: usize) {
+        self.at = place;
     }
 
     /// Where it stands.

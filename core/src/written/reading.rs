@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use crate::text::json::Reader;
+use crate::threads;
 
 /// So many merges are looked up together.
 const TOGETHER: usize = 32;
@@ -109,38 +110,110 @@ pub(super) struct Pairs {
     pub(super) joined: Vec<u32>,
 }
 
-impl Pairs {
+/// The texts that merges join.
+pub(super) struct MergeTexts<'a> {
+    document: &'a [u8],
+    /// Texts that stand in the document with escapes.
+    unescaped: Vec<u8>,
+    parts: Vec<[Part; 2]>,
+}
+
+/// Where a part of a merge begins, in the document or, with [`UNESCAPED`], among what had escapes, and its length.
+#[derive(Clone, Copy)]
+struct Part(u32, u32);
+
+/// A document that reaches so far is not read so.
+const UNESCAPED: u32 = 1 << 31;
+
+impl<'a> MergeTexts<'a> {
     /// Reads an array of merges. Parts are not empty.
-    pub(super) fn read(reader: &mut Reader<'_>, listed: &Listed) -> Option<Self> {
-        let mut pairs = Self::default();
-        let mut batch = Vec::with_capacity(TOGETHER);
+    pub(super) fn read(reader: &mut Reader<'a>, document: &'a [u8]) -> Option<Self> {
+        let mut merges = Self {
+            document,
+            unescaped: Vec::new(),
+            parts: Vec::new(),
+        };
         let mut more = reader.opens(b'[', b']')?;
         let mut around = Default::default();
         while more {
-            batch.push(read_pair(reader, &mut around)?);
-            if batch.len() == TOGETHER {
-                pairs.push_all(&batch, listed)?;
-                batch.clear();
-            }
-            more = reader.goes_on(b']')?;
-        }
-        pairs.push_all(&batch, listed)?;
-        Some(pairs)
-    }
-
-    fn push_all(&mut self, batch: &[[Cow<'_, [u8]>; 2]], listed: &Listed) -> Option<()> {
-        if self.parts.len() + batch.len() > MAX_TOKENS {
-            return None;
-        }
-        let mut ids = [NONE; 2 * TOGETHER];
-        let (texts, flat) = (&listed.texts, batch.as_flattened());
-        listed.ids.get_each(flat, texts, &mut ids[..flat.len()]);
-        let mut both = Vec::new();
-        for ([left, right], &parts) in batch.iter().zip(ids.as_chunks::<2>().0) {
-            if parts.contains(&NONE) {
+            if merges.parts.len() == MAX_TOKENS {
                 return None;
             }
-            let is = |id: u32| texts.get(id).strip_prefix(&left[..]) == Some(&right[..]);
+            let [left, right] = read_pair(reader, &mut around)?;
+            let pair = [merges.keep(left)?, merges.keep(right)?];
+            merges.parts.push(pair);
+            more = reader.goes_on(b']')?;
+        }
+        Some(merges)
+    }
+
+    fn keep(&mut self, text: Cow<'a, [u8]>) -> Option<Part> {
+        let (place, mark) = match &text {
+            Cow::Borrowed(text) => (text.as_ptr().addr() - self.document.as_ptr().addr(), 0),
+            Cow::Owned(text) => {
+                let place = self.unescaped.len();
+                self.unescaped.extend_from_slice(text);
+                (place, UNESCAPED)
+            }
+        };
+        let place = u32::try_from(place).ok().filter(|&at| at < UNESCAPED)?;
+        Some(Part(place | mark, u32::try_from(text.len()).ok()?))
+    }
+
+    fn get(&self, Part(place, length): Part) -> &[u8] {
+        let (texts, place) = match place & UNESCAPED {
+            0 => (self.document, place as usize),
+            _ => (&self.unescaped[..], (place ^ UNESCAPED) as usize),
+        };
+        &texts[place..place + length as usize]
+    }
+}
+
+impl Pairs {
+    /// Finds the texts of merges among those that are listed.
+    pub(super) fn find(texts: &MergeTexts<'_>, listed: &Listed, threads: usize) -> Option<Self> {
+        let shares = texts
+            .parts
+            .chunks(texts.parts.len().div_ceil(threads).max(1));
+        let found = threads::map(shares, threads, |share| {
+            let mut pairs = Self {
+                parts: Vec::with_capacity(share.len()),
+                joined: Vec::with_capacity(share.len()),
+            };
+            for batch in share.chunks(TOGETHER) {
+                pairs.push_all(batch, texts, listed)?;
+            }
+            Some(pairs)
+        });
+        let found = found.into_iter().reduce(|before, pairs| {
+            let (mut before, pairs) = (before?, pairs?);
+            before.parts.extend(pairs.parts);
+            before.joined.extend(pairs.joined);
+            Some(before)
+        });
+        found.unwrap_or_else(|| Some(Self::default()))
+    }
+
+    fn push_all(
+        &mut self,
+        batch: &[[Part; 2]],
+        texts: &MergeTexts<'_>,
+        listed: &Listed,
+    ) -> Option<()> {
+        let mut parts = [&[][..]; 2 * TOGETHER];
+        for (text, &part) in parts.iter_mut().zip(batch.as_flattened()) {
+            *text = texts.get(part);
+        }
+        let mut ids = [NONE; 2 * TOGETHER];
+        let count = 2 * batch.len();
+        (listed.ids).get_each(&parts[..count], &listed.texts, &mut ids[..count]);
+        let mut both = Vec::new();
+        let pairs = parts[..count].as_chunks::<2>().0.iter();
+        for (&[left, right], &ids) in pairs.zip(ids.as_chunks::<2>().0) {
+            if ids.contains(&NONE) {
+                return None;
+            }
+            let is = |id: u32| listed.texts.get(id).strip_prefix(left) == Some(right);
             // Merges mostly make one token after the other, and texts differ: no need to look it up.
             let last = self.joined.last().copied().unwrap_or(NONE);
             let joined = if is(last.wrapping_add(1)) {
@@ -153,7 +226,7 @@ impl Pairs {
                 both.extend_from_slice(right);
                 listed.id_of(&both).unwrap_or(NONE)
             };
-            self.parts.push(parts);
+            self.parts.push(ids);
             self.joined.push(joined);
         }
         Some(())

@@ -1,8 +1,23 @@
-use super::{Tables, Written, byte_of, lay_bytes};
+use super::{LONG, Tables, Written, byte_of, lay_bytes};
 
+/// Cuts a document, and the same with white space behind it, which makes it one that two threads read.
 fn cut(document: &str) -> Option<(Written, String)> {
-    let (written, rest) = Written::cut(document.as_bytes(), b"m", b"v", b"p")?;
-    Some((written, String::from_utf8(rest).unwrap()))
+    let cut = |document: &str| {
+        let (written, rest) = Written::cut(document.as_bytes(), b"m", b"v", b"p")?;
+        Some((written, String::from_utf8(rest).unwrap()))
+    };
+    let found = cut(document);
+    let long = cut(&(document.to_owned() + &" ".repeat(LONG)));
+    assert_eq!(found.is_some(), long.is_some(), "{document}");
+    let (found, long) = (found?, long?);
+    assert_eq!(found.1.trim_end(), long.1.trim_end());
+    for visible in [false, true] {
+        for left_out in [&[][..], &[0, 2]] {
+            let tables = |written: &Written| written.tables(b"", left_out, visible);
+            assert_eq!(tables(&found.0), tables(&long.0), "{document}");
+        }
+    }
+    Some(found)
 }
 
 #[test]
@@ -42,6 +57,25 @@ fn what_is_left_out_comes_back_if_a_merge_needs_it_or_it_is_a_byte() {
         (tables.blob, tables.ends),
         ("abab<s>é東".into(), vec![1, 2, 4, 7, 7, 12])
     );
+}
+
+#[test]
+fn merges_that_only_seem_to_begin_are_not_taken() {
+    let model = r#""m": {"v": {"a": 0, "p": 1, "pa": 2}, "p": ["p a"]}"#;
+    let expected = cut(&format!("{{{model}}}")).unwrap().0;
+    let expected = expected.tables(b"", &[], false);
+    for other in [r#"["a a"]"#, "[1]", r#"["#.repeat(9).as_str(), "[]", "{}"] {
+        let before = format!(r#"{{"x": {{"p": {other}}}, {model}}}"#);
+        let after = format!(r#"{{{model}, "x": {{"p": {other}}}}}"#);
+        for document in [before, after] {
+            let found = cut(&document).map(|(written, _)| written.tables(b"", &[], false));
+            if other.ends_with("[[") {
+                assert!(found.is_none(), "{document}");
+            } else {
+                assert_eq!(found.as_ref(), Some(&expected), "{document}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -99,12 +133,18 @@ fn every_byte_has_one_visible_character() {
         if let Some(byte) = byte_of(character) {
             assert_eq!(found[usize::from(byte)].replace(character), None);
         }
-        let mut room = [0; 4];
-        let laid = lay_bytes(&mut room, character.to_string().as_bytes());
-        assert_eq!(
-            laid.map(|size| (size, room[0])),
-            byte_of(character).map(|byte| (1, byte))
-        );
+        for around in ["", "a", "abcdefgh", "Ġ"] {
+            let text = format!("{around}{character}{around}");
+            let mut room = [0; 40];
+            let laid = lay_bytes(&mut room, text.as_bytes(), 0..text.len());
+            let bytes: Option<Vec<u8>> = text.chars().map(byte_of).collect();
+            assert_eq!(laid.map(|size| room[..size].to_vec()), bytes, "{text:?}");
+            // What stands around a text does not count.
+            let part = around.len()..around.len() + character.len_utf8();
+            let laid = lay_bytes(&mut room, text.as_bytes(), part);
+            let byte = byte_of(character);
+            assert_eq!(laid.map(|size| (size, room[0])), byte.map(|byte| (1, byte)));
+        }
     }
     assert!(found.iter().all(Option::is_some));
     assert_eq!(

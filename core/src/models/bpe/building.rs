@@ -8,9 +8,14 @@ use super::{Bpe, LONGEST_TOKEN};
 use crate::error::{Result, ensure, invalid};
 use crate::models::merging::table::MergeTable;
 use crate::tables::{
-    AsciiTable, CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+    AsciiTable, CharacterTable, Edges, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable,
+    recover_merges,
 };
+use crate::threads::both;
 use crate::written;
+
+/// So many merges are laid out by two threads.
+const MANY: usize = 1 << 15;
 
 impl Bpe {
     /// Builds a model that merges by the rank of the concatenation; a whole piece that is a token is
@@ -105,8 +110,13 @@ impl Bpe {
                 byte_ids[byte as usize] = id;
             }
         }
-        let merges = MergeTable::new(entries, products, tokens.len())?;
-        let characters = merges.characters(&tokens, entries, &byte_ids);
+        let (merges, edges) = both(
+            if entries.len() < MANY { 1 } else { 2 },
+            || MergeTable::new(entries, products, tokens.len()),
+            || Edges::new(&tokens, entries.iter().copied()),
+        );
+        let merges = merges?;
+        let characters = merges.characters(edges, &byte_ids);
         Ok(Self {
             tokens,
             pieces,
@@ -128,7 +138,8 @@ impl Bpe {
     /// As [`MergeTable::only`].
     pub(super) fn only(&self, entries: &[(u32, u32, u32)]) -> Result<Self> {
         let merges = self.merges.only(entries, self.tokens.len())?;
-        let characters = merges.characters(&self.tokens, entries, &self.byte_ids);
+        let edges = Edges::new(&self.tokens, entries.iter().copied());
+        let characters = merges.characters(edges, &self.byte_ids);
         Ok(Self {
             tokens: self.tokens.clone(),
             pieces: None,

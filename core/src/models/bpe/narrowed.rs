@@ -9,7 +9,7 @@
 use super::Bpe;
 use crate::models::merging::short::MAX_SYMBOLS;
 use crate::models::merging::table::{MergeTable, Merges};
-use crate::tables::{CharacterTable, NONE};
+use crate::tables::{CharacterTable, Edges, NONE};
 
 /// The merges that can happen, and what characters begin as under them.
 #[derive(Clone, Debug)]
@@ -23,7 +23,8 @@ impl Narrowed {
     pub fn new(model: &Bpe, entries: &[(u32, u32, u32)]) -> Option<Self> {
         // What is in the table of all of them can be in this one.
         let merges = model.merges.only(entries, model.tokens.len()).ok()?;
-        let characters = merges.characters(&model.tokens, entries, &model.byte_ids);
+        let edges = Edges::new(&model.tokens, entries.iter().copied());
+        let characters = merges.characters(edges, &model.byte_ids);
         Some(Self { merges, characters })
     }
 

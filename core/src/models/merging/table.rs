@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::tables::{CharacterTable, PairTable, TokenTable};
+use crate::tables::{CharacterTable, Edges, PairTable};
 
 /// Says which neighbours can be merged, in what order, and into what.
 pub trait Merges {
@@ -70,16 +70,9 @@ impl MergeTable {
         }
     }
 
-    /// What characters begin as under these merges, given as (left, right, rank) too.
-    pub fn characters(
-        &self,
-        tokens: &TokenTable<'_>,
-        entries: &[(u32, u32, u32)],
-        byte_ids: &[u32; 256],
-    ) -> CharacterTable<'static> {
-        let entries = entries.iter().copied();
-        let product = |rank| self.product(rank);
-        CharacterTable::build(tokens, entries, &self.pairs, product, byte_ids)
+    /// What characters begin as under these merges, whose ranks are in `edges` too.
+    pub fn characters(&self, edges: Edges, byte_ids: &[u32; 256]) -> CharacterTable<'static> {
+        CharacterTable::build(edges, &self.pairs, |rank| self.product(rank), byte_ids)
     }
 
     /// Whether every merge's rank is above those of the merges that make its parts.
