@@ -19,10 +19,14 @@ Trie = dict[Any, Any]
 
 @pytest.fixture(scope="module")
 def world(shared):
-    """Return the vocabulary, and a trie of its tokens as the lines spell them (ids under the key None)."""
-    tokenizer = rwkv.load(shared / WORLD)
+    """Return the vocabulary, and a trie of its tokens."""
+    return rwkv.load(shared / WORLD), trie_of(shared / WORLD)
+
+
+def trie_of(path: Path) -> Trie:
+    """Return a trie of the tokens as the lines spell them (ids under the key None)."""
     trie: Trie = {}
-    for line in (shared / WORLD).read_text(encoding="utf-8").split("\n")[:-1]:
+    for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
         token_id, _, rest = line.partition(" ")
         # The file is Python's own: here, and only here, it may be read as such.
         token = ast.literal_eval(rest.rpartition(" ")[0])
@@ -30,7 +34,7 @@ def world(shared):
         for byte in token.encode() if isinstance(token, str) else token:
             node = node.setdefault(byte, {})
         node[None] = int(token_id)
-    return tokenizer, trie
+    return trie
 
 
 def by_trie(trie: Trie, text: bytes) -> list[int]:

@@ -14,6 +14,7 @@ from tests.proof.kinds import (
     mutations,
     order,
     races,
+    real,
     round_trips,
     starving,
     trust,
@@ -22,6 +23,7 @@ from tests.proof.kinds import (
 
 PROOFS: dict[str, Proof] = {
     "equality": equality.PROOF,
+    "real": real.PROOF,
     "round-trips": round_trips.PROOF,
     "mutants": mutants.PROOF,
     "mutations": mutations.PROOF,

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any
 
-from bpe_cli import _core, formats
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli import _core
+from bpe_cli.errors import FormatError
 from bpe_cli.stages import MergeBpe
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer import Specials, Tokenizer, named_encodings
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.differential.rivals import tiktoken_encoding
-from tests.differential.texts import disputed, pieces
+from tests.differential.texts import pieces
 from tests.needs import needs
 from tests.oracle.encode import encode_by_merges, encode_by_ranks
-from tests.proof.attempts import SHARED, Found, Proof
+from tests.proof.attempts import Proof
+from tests.proof.kinds.comparing import compare, undisputed
 from tests.proof.kinds.texts import any_bytes, any_text
 from tests.random_tokenizers import on_bytes
 
@@ -32,14 +32,6 @@ ENCODINGS = ("gpt2", "p50k_base", "cl100k_base", "o200k_base")
 
 EXPRESSIONS = [(name, each) for name, pattern in PATTERNS.items() for each in (pattern.regex, *pattern.spellings)]
 """The name of each scanner with each expression that it stands for."""
-
-LIBRARY_FILES = {
-    **dict.fromkeys(("clip", "falcon", "hf-llama3", "hf-qwen2_5", "phi-3-mini", "roberta-base", "t5-small",
-                     "whisper-tiny"), "tokenizer.json"),
-    **dict.fromkeys(("llama2", "mistral-spm-v1", "mistral-spm-v3"), "*.model*"),
-    **dict.fromkeys(("spm-bpe_example", "spm-test_ja_model", "spm-test_model", "xlnet-base-cased"), "*.model"),
-}  # fmt: skip
-"""Folder of a real tokenizer -> the file that its own library reads."""
 
 LONG, SHORT = 60_000, 600
 """Characters of a text for the libraries, and for the textbook, which takes the square of a piece's length."""
@@ -56,23 +48,6 @@ class Desk:
     kinds: dict[str, Callable[[Random], int]]
 
 
-def compare(what: str, data: bytes, ours: list[Any] | bytes, theirs: list[Any] | bytes) -> int:
-    """Return how many bytes were compared.
-
-    Raises:
-        Found: if the two differ.
-    """
-    if ours == theirs:
-        return len(data)
-    place = next((n for n, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), None)
-    place = min(len(ours), len(theirs)) if place is None else place
-    around = slice(max(0, place - 3), place + 5)
-    raise Found(
-        f"{what}: entry {place} differs: {ours[around]!r} is to be {theirs[around]!r}",
-        {"text": data, "ours.txt": repr(ours).encode(), "theirs.txt": repr(theirs).encode()},
-    )
-
-
 # -- the textbook ----------------------------------------------------------------------------------
 
 
@@ -86,14 +61,6 @@ def scanner(name: str) -> _core.Splitter:
 def expression(pattern: str) -> RegexSplitter:
     """Return what runs the expression itself."""
     return RegexSplitter([pattern])
-
-
-def undisputed(data: bytes) -> bytes:
-    """Return bytes without the characters whose class is another in the Unicode version of the ``regex`` module."""
-    while not disputed().isdisjoint(text := data.decode("utf-8", "surrogateescape")):
-        kept = "".join(each for each in text if each not in disputed())
-        data = kept.encode("utf-8", "surrogateescape")  # in which broken bytes may meet, and be another character
-    return data
 
 
 def scanners(chance: Random) -> int:
@@ -170,31 +137,6 @@ def small(chance: Random) -> int:
     return size
 
 
-@cache
-def real_pair(name: str) -> tuple[Callable[[str], list[int]], Tokenizer, Specials]:
-    """Return what a real tokenizer's own library encodes with, ours, and which special tokens are looked for."""
-    folder = SHARED / "vocabs" / name
-    path = next(iter(sorted(folder.glob(LIBRARY_FILES[name]))))
-    ours = formats.load(path)
-    if path.name == "tokenizer.json":
-        rival = needs("tokenizers").Tokenizer.from_file(str(path))
-        return lambda text: list(rival.encode(text, add_special_tokens=False).ids), ours, "all"
-    processor = needs("sentencepiece").SentencePieceProcessor(model_file=str(path))
-    return lambda text: list(processor.encode(text)), ours, ()
-
-
-def real(chance: Random) -> int:
-    """Compare a real tokenizer with its own library."""
-    name = chance.choice([each for each in LIBRARY_FILES if (SHARED / "vocabs" / each).is_dir()])
-    encode, ours, specials = real_pair(name)
-    text = undisputed(any_text(chance, LONG // 4).encode()).decode()
-    try:
-        ids = ours.encode(text, specials=specials)
-    except InputError:  # a byte that the library leaves out without a word
-        return 0
-    return compare(f"ids of {name}", text.encode(), ids, encode(text))
-
-
 def threads(chance: Random) -> int:
     """Compare ids on several threads and in several documents with those of one, and with what they decode to."""
     tokenizer = named_encodings.named(chance.choice(ENCODINGS))
@@ -220,8 +162,6 @@ def begin(_: Path) -> Iterator[Desk]:
         "ids on several threads with one, and decoded": threads,
         "ids of small tokenizers with their libraries": small,
     }
-    if (SHARED / "vocabs").is_dir():
-        kinds["ids of real tokenizers with their libraries"] = real
     yield Desk(kinds)
 
 
