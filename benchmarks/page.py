@@ -68,7 +68,7 @@ better.""",
     "learn": """\
 Whole processes, a file to a tokenizer, on nine tenths of a text. What was learnt counts if it does as well as the
 other's on the last tenth: the log-likelihood a byte of Unigram, the tokens a byte of the others. *compat*: by
-SentencePiece's own rules. Seconds: less is better.""",
+the rules of the library beside it, tokenizers' for WordPiece (`--compat hf`). Seconds: less is better.""",
     "start": """\
 From the start of a process to its end: one line of text into ids on stdout. Milliseconds: less is better.""",
     "load": """\

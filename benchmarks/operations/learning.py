@@ -56,7 +56,7 @@ class Learning:
 
 
 LEARNINGS = (
-    Learning("WordPiece", {"": ("-a", "wordpiece")}, "tokenizers", WORDPIECE),
+    Learning("WordPiece", {"compat": ("-a", "wordpiece", "--compat", "hf")}, "tokenizers", WORDPIECE),
     Learning(
         "Unigram",
         {"": ("-a", "unigram", "--lines"), "compat": ("-a", "unigram", "--compat", "sentencepiece")},

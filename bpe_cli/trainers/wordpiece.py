@@ -82,7 +82,8 @@ class WordPieceOptions(SplittingOptions):
         pre_tokenizer: What cuts text into words; None for BERT's.
         dictionary: Whether the input has words with their counts instead of text: lines as ``hug 10``, or JSON.
         compat: Whose result to give: ``hf`` (tokenizers 0.23, whose own result differs from run to run
-            in how ties between tokens inside a word go) or ``tensorflow`` (tensorflow-text).
+            in how ties between tokens inside a word go; ours may differ from it where words begin with
+            ``continuing_subword_prefix``) or ``tensorflow`` (tensorflow-text).
     """
 
     vocab_size: int
@@ -165,8 +166,12 @@ def _words(counts: _core.Counts, options: WordPieceOptions) -> _core.Counts:
 
 
 def alphabet_of(counts: _core.Counts, options: WordPieceOptions) -> Alphabet:
-    """Find the letters of a corpus that have a token. A byte that is not part of UTF-8 is not a letter."""
-    letters = _core.character_counts(counts)[: options.most_letters]
+    """Find the letters of a corpus that spell words. A byte that is not part of UTF-8 is not a letter."""
+    found = _core.character_counts(counts)
+    letters = found[: options.most_letters]
+    if options.compat == "hf":
+        # Theirs looks letters up in a vocabulary that has the special tokens already.
+        letters += [letter for letter in found[len(letters) :] if letter[0] in options.special_tokens]
     first = {letter for letter, _, begins, _ in letters if begins}
     inside = {letter for letter, *_, stands_inside in letters if stands_inside}
     if options.has_all_letters:

@@ -15,7 +15,9 @@ from bpe_cli import _core
 from bpe_cli.stages import WordLevel, WordPiece
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.trainers import wordpiece
 from tests.core_options import bpe_options
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")
@@ -146,3 +148,55 @@ def test_recorded_training(shared, name, files, lowercase):
     )
     blob, ends = trained.tokens()
     assert [blob[start:end].decode() for start, end in pairwise([0, *memoryview(ends)])] == expected
+
+
+def learnt_by_theirs(words: dict[str, int], options: wordpiece.Options) -> list[str]:
+    """Return the tokens of their trainer, by id."""
+    rival = needs("tokenizers")
+    tokenizer = rival.Tokenizer(rival.models.WordPiece(unk_token=options.unk_token))
+    tokenizer.pre_tokenizer = rival.pre_tokenizers.WhitespaceSplit()
+    trainer = rival.trainers.WordPieceTrainer(
+        vocab_size=options.vocab_size,
+        min_frequency=options.minimum,
+        limit_alphabet=options.most_letters,
+        special_tokens=list(options.special_tokens),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([" ".join([word] * count) for word, count in words.items()], trainer)
+    vocabulary = tokenizer.get_vocab()
+    return sorted(vocabulary, key=vocabulary.__getitem__)
+
+
+def learnt_by_ours(counts: _core.Counts, options: wordpiece.Options) -> list[str]:
+    tokenizer = wordpiece.TRAINER.train(counts, options).tokenizer
+    return [tokenizer.token_bytes(token_id).decode() for token_id in range(tokenizer.vocab_size)]
+
+
+@at_least(300)
+def test_special_tokens_of_one_letter(monkeypatch):
+    """Where the special letters are beyond the limited alphabet; ties go by the order of their initial tokens."""
+    draw, order = random.Random(8), wordpiece.initial_tokens
+    for _ in range(1000):
+        letters = draw.choice(["abcd", "aé你😀", "abcdeé"])
+        made = ("".join(draw.choices(letters, k=draw.randint(1, 8))) for _ in range(draw.randint(1, 8)))
+        words = {word: draw.randint(1, 9) for word in made}
+        special = ["[UNK]", *draw.sample(letters, draw.randint(1, 3)), *draw.choice([(), ("ab",), ("##a",)])]
+        draw.shuffle(special)
+        limit = draw.randint(1, 4)
+        options = wordpiece.Options(len(special) + draw.randint(5, 30), compat="hf", limit_alphabet=limit,
+                                    min_frequency=draw.randint(0, 3), special_tokens=tuple(special))  # fmt: skip
+        counts = counted(Counter(words))
+        found = _core.character_counts(counts)
+        if len(found) <= limit or found[limit - 1][1] == found[limit][1]:
+            continue  # nothing is beyond the alphabet, or a hash table decides what is
+        if not {letter for letter, *_ in found[limit:]} & set(special):
+            continue
+        initial = order(options, wordpiece.alphabet_of(counts, options))
+        if options.vocab_size < len(initial):
+            continue  # they give more tokens than asked for
+        expected = learnt_by_theirs(words, options)
+        first = expected[: len(initial)]
+        assert sorted(first) == sorted(initial), (words, options)
+        monkeypatch.setattr(wordpiece, "initial_tokens", lambda *_, first=first: first)
+        assert learnt_by_ours(counts, options) == expected, (words, options)
+        compared()

@@ -100,6 +100,16 @@ def test_a_special_token_that_is_a_letter_is_one_token(rule) -> None:
     assert tokenizer.model.vocabulary.token(2) == b"", "text becomes a special token only where that is asked for"
 
 
+def test_a_special_token_of_one_letter_spells_words_beyond_the_alphabet_as_in_hugging_face() -> None:
+    """They look letters up in a vocabulary that has the special tokens already."""
+    words, special = {"ab": 9, "b": 7, "aé": 3}, ("[UNK]", "é")
+    settings = {"special_tokens": special, "limit_alphabet": 2}
+    followed = train(words, 20, compat="hf", **settings).tokenizer
+    assert tokens_of(followed) == [*special, "a", "b", "##b", "##é", "ab", "aé"]
+    assert followed.model.vocabulary.token(1) == "é".encode()
+    assert not {"##é", "aé"} & set(tokens_of(train(words, 20, **settings).tokenizer))
+
+
 def test_tensorflow() -> None:
     words = {word: count * 10 for word, count in COUNTS.items()}
     trained = train(words, 70, compat="tensorflow")
