@@ -238,6 +238,9 @@ def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
         return [bytes([byte]) for byte in range(256)]
     counted = character_counts(texts(words, options.by_byte, options.boundary_mark))
     kept = kept_characters(counted, options.limit_alphabet, options.character_coverage, options.characters)
+    if options.compat == "hf" and not options.by_byte:
+        # Theirs looks characters up in a vocabulary that has the special tokens already.
+        kept += [character for character in sorted(counted.keys() - set(kept)) if character in options.specials]
     return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
 
 
