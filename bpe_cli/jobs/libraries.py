@@ -156,7 +156,7 @@ def _llama(path: str | None, model: Tokenizer, name: str) -> Reader:
         return model.id_to_token(token_id)
 
     try:
-        import llama_cpp  # type: ignore[import-not-found]  # an optional library without types
+        import llama_cpp
     except ImportError:
         program = shutil.which("llama-tokenize")
         if program is None:
