@@ -41,10 +41,16 @@ class Pair:
     Attributes:
         ours: Gives the entries of a text.
         theirs: Gives its own library's.
+        without: Tells which characters of a text are to be left out.
     """
 
     ours: Callable[[str], Entries]
     theirs: Callable[[str], Entries]
+    without: Callable[[str], bool] | None = None
+
+    def prepared(self, text: str) -> str:
+        """Return a text that can be compared."""
+        return text if self.without is None else "".join(each for each in text if not self.without(each))
 
 
 def ids_of(tokenizer: Tokenizer, specials: Specials = ()) -> Callable[[str], Entries]:
@@ -149,7 +155,12 @@ def of_llama_cpp(path: Path) -> Pair:
     """Read a GGUF file twice."""
     library = needs("llama_cpp").Llama(str(path), vocab_only=True, verbose=False)
     ours = ids_of(formats.load(path))
-    return Pair(ours, lambda text: library.tokenize(text.encode(), add_bos=False, special=False))
+    return Pair(ours, lambda text: library.tokenize(text.encode(), add_bos=False, special=False), unassigned)
+
+
+def unassigned(character: str) -> bool:
+    """Return whether Python's tables of Unicode know nothing of a character: then llama.cpp's may not either."""
+    return unicodedata.category(character) == "Cn"
 
 
 READERS: dict[str, tuple[str, Callable[[Path], Pair]]] = {
@@ -236,7 +247,7 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
     """Compare one text with the next tokenizer."""
     name = desk.names[number % len(desk.names)]
     pair = desk.pair(name)
-    text = undisputed(any_text(chance, CHARACTERS).encode()).decode()
+    text = pair.prepared(undisputed(any_text(chance, CHARACTERS).encode()).decode())
     ours, theirs = pair.ours(text), pair.theirs(text)
     if ours is None or theirs is None:
         return Counter({f"texts left out: {name}": 1})
