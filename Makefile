@@ -11,6 +11,8 @@ SITE := $(VENV)/site
 # The one interpreter that all builds link against: otherwise cargo rebuilds pyo3 at every turn.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+# Bytecode is kept, whatever the machine says: else each of the many processes of the tests compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 CARGO := cargo
 MANIFEST := --manifest-path core/Cargo.toml
 

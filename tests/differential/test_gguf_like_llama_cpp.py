@@ -174,6 +174,7 @@ def llama_cpp(tmp_path_factory):
         return lambda text: model.tokenize(text.encode(), add_bos=around, special=special)
 
     yield of
+    library.llama_log_set(library.llama_log_callback(), None)  # or it would go on calling what is gone
     del silent
 
 
