@@ -175,7 +175,6 @@ def llama_cpp(tmp_path_factory):
 
     yield of
     library.llama_log_set(library.llama_log_callback(), None)  # or it would go on calling what is gone
-    del silent
 
 
 TRICKY = (
