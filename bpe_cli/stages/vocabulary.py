@@ -136,9 +136,20 @@ class Vocabulary:
 
     def without(self, token_ids: Collection[int]) -> Vocabulary:
         """Return a vocabulary of the same ids in which some are unused."""
-        return Vocabulary.from_tokens(
-            b"" if token_id in token_ids else token for token_id, token in enumerate(self.tokens())
-        )
+        gone = self.among(token_ids)
+        if not gone:
+            return self
+        parts: list[bytes] = []
+        ends: array[int] = array("I")
+        end = 0
+        for token_id, token in self.items():
+            if token_id not in gone:
+                ends.extend(array("I", [end]) * (token_id - len(ends)))
+                parts.append(token)
+                end += len(token)
+                ends.append(end)
+        ends.extend(array("I", [end]) * (self.size - len(ends)))
+        return Vocabulary(b"".join(parts), ends)
 
     def items(self) -> Iterator[tuple[int, bytes]]:
         """Return (id, bytes) in order of id, without the unused ids."""

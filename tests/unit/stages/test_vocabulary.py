@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from tests.work import cost
 
 
 def test_a_token_by_its_id():
@@ -15,6 +18,21 @@ def test_a_token_by_its_id():
     for outside in (-1, 3):
         with pytest.raises(IndexError):
             vocabulary.token(outside)
+
+
+def test_ids_without_their_tokens_stay_unused():
+    chance = Random(5)
+    for _ in range(300):
+        tokens = [b"" if chance.random() < 0.4 else chance.randbytes(chance.randint(1, 3)) for _ in range(12)]
+        gone = {number for number in range(14) if chance.random() < chance.choice((0.0, 0.3, 0.9))}
+        left = Vocabulary.from_tokens(tokens).without(gone)
+        assert left == Vocabulary.from_tokens([b"" if number in gone else token for number, token in enumerate(tokens)])
+        assert left.size == len(tokens)
+
+
+def test_a_few_tokens_with_ids_of_millions_cost_little():
+    vocabulary = Vocabulary.from_ids({b"a": 0, b"b": 7, b"c": 2_097_151})
+    cost(lambda: vocabulary.without({7, 9}), vocabulary.size, 20)
 
 
 def test_equal_merges_are_one_in_a_set():
