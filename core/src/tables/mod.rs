@@ -6,6 +6,7 @@
 //! * [`TokenTable`]: id -> bytes.
 //! * [`PieceTable`]: bytes -> id, an open-addressing hash table of ids that compares the bytes.
 //! * [`PairTable`]: (left id, right id) -> number, one u64 a slot.
+//! * [`PairFilter`]: whether a pair of ids can be in a set, one bit each.
 //! * [`CharacterTable`]: a character -> the symbols that merging begins with, one u64 a slot.
 //! * [`AsciiTable`]: two bytes of ASCII -> what is known of their merge, one u64 each.
 //! * [`recover_merges`]: ranks -> merges.
@@ -17,6 +18,7 @@
 mod ascii;
 mod character;
 mod pair;
+mod pair_filter;
 mod piece;
 mod recover;
 mod token;
@@ -24,6 +26,7 @@ mod token;
 pub use ascii::{AsciiPair, AsciiTable};
 pub use character::{CharacterTable, Edges, Start};
 pub use pair::PairTable;
+pub use pair_filter::PairFilter;
 pub use piece::PieceTable;
 pub use recover::{Merge, Recovered, recover_merges};
 pub use token::TokenTable;

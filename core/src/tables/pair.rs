@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Result, ensure, invalid};
-use crate::tables::MAX_TOKENS;
+use crate::tables::{MAX_TOKENS, PairFilter};
 
 /// An open-addressing table with everything of an entry in one u64:
 /// left id, right id and number, 21 bits each, and a top bit that says the slot is taken.
@@ -13,9 +13,11 @@ use crate::tables::MAX_TOKENS;
 #[derive(Clone, Debug)]
 pub struct PairTable<'a> {
     slots: Cow<'a, [u64]>,
-    /// Eight bits or more for each entry, of which one is set.
-    filter: Cow<'a, [u64]>,
+    filter: PairFilter<'a>,
 }
+
+/// Of the filter, for each entry.
+const FILTER_BITS: usize = 8;
 
 const BITS: u32 = 21;
 const MASK: u64 = MAX_TOKENS as u64 - 1;
@@ -30,7 +32,7 @@ impl<'a> PairTable<'a> {
     /// Names an id or number of 2,097,152 or more, or says that the pairs were made to collide.
     pub fn build(entries: impl ExactSizeIterator<Item = (u32, u32, u32)>) -> Result<Self> {
         let mut slots = vec![0_u64; (entries.len() * 5 / 4).next_power_of_two().max(16)];
-        let mut filter = vec![0_u64; (entries.len() / 8).next_power_of_two().max(2)];
+        let mut filter = PairFilter::with_room(entries.len(), FILTER_BITS);
         let mask = slots.len() - 1;
         for (left, right, number) in entries {
             if let Some(large) = [left, right, number]
@@ -52,13 +54,12 @@ impl<'a> PairTable<'a> {
             }
             if slots[slot] == 0 {
                 slots[slot] = key | u64::from(number);
-                let (word, bit) = place_of_bit(key, filter.len());
-                filter[word] |= 1 << bit;
+                filter.add(left, right);
             }
         }
         Ok(Self {
             slots: Cow::Owned(slots),
-            filter: Cow::Owned(filter),
+            filter,
         })
     }
 
@@ -67,7 +68,7 @@ impl<'a> PairTable<'a> {
     pub const fn from_static(slots: &'a [u64], filter: &'a [u64]) -> Self {
         Self {
             slots: Cow::Borrowed(slots),
-            filter: Cow::Borrowed(filter),
+            filter: PairFilter::from_static(filter),
         }
     }
 
@@ -92,7 +93,7 @@ impl<'a> PairTable<'a> {
     /// The bits of the filter, for a build script to write down.
     #[must_use]
     pub fn filter(&self) -> &[u64] {
-        &self.filter
+        self.filter.words()
     }
 
     /// The number of the merge of a pair of ids below [`MAX_TOKENS`], or [`crate::tables::NONE`].
@@ -112,8 +113,7 @@ impl<'a> PairTable<'a> {
     #[inline]
     #[must_use]
     pub fn may_have(&self, left: u32, right: u32) -> bool {
-        let (word, bit) = place_of_bit(key(left, right), self.filter.len());
-        self.filter[word] >> bit & 1 != 0
+        self.filter.may_have(left, right)
     }
 
     /// The same as [`PairTable::get`], for a pair of which [`PairTable::may_have`] is known.
@@ -138,14 +138,14 @@ impl<'a> PairTable<'a> {
 
 /// Packs a pair of ids below [`MAX_TOKENS`]; larger ones would alias other pairs.
 #[inline]
-fn key(left: u32, right: u32) -> u64 {
+pub(super) fn key(left: u32, right: u32) -> u64 {
     debug_assert!(left < MAX_TOKENS as u32 && right < MAX_TOKENS as u32);
     TAKEN | (u64::from(left) << (2 * BITS)) | (u64::from(right) << BITS)
 }
 
 /// A number that is spread by all of a key.
 #[inline]
-fn spread(key: u64) -> u64 {
+pub(super) fn spread(key: u64) -> u64 {
     (key >> BITS).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
@@ -154,14 +154,6 @@ fn spread(key: u64) -> u64 {
 fn home(key: u64, mask: usize) -> usize {
     let spread = spread(key);
     ((spread >> 32) ^ spread) as usize & mask
-}
-
-/// The word of a filter of so many, a power of two, and the bit in it that stand for a pair.
-#[inline]
-fn place_of_bit(key: u64, words: usize) -> (usize, u32) {
-    // The upper bits of the product; the slot is found by the lower ones.
-    let spread = spread(key).rotate_left(32) as usize;
-    (spread >> 6 & (words - 1), spread as u32 % 64)
 }
 
 #[cfg(test)]

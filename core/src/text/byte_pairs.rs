@@ -1,8 +1,20 @@
-//! A set of pairs of bytes that stand side by side: which of them are in it is read with one look.
+//! A set of pairs of bytes that stand side by side: which of them are in it is read with one look, or for 64 places at
+//! once.
+
+mod classes;
+
+use classes::Classes;
+pub use classes::PLACES;
 
 /// By the first byte, a bit for the second.
+type Rows = [[u64; 4]; 256];
+
+/// A set of pairs of bytes.
 #[derive(Clone, Debug)]
-pub struct BytePairs(Box<[[u64; 4]; 256]>);
+pub struct BytePairs {
+    rows: Box<Rows>,
+    classes: Box<Classes>,
+}
 
 impl BytePairs {
     /// Takes the pairs for which a function says so.
@@ -14,29 +26,36 @@ impl BytePairs {
                 row[usize::from(second / 64)] |= u64::from(holds(first, second)) << (second % 64);
             }
         }
-        Self(rows)
+        let classes = Box::new(Classes::of(&rows));
+        Self { rows, classes }
     }
 
     /// Whether a pair is in the set.
     #[inline]
     #[must_use]
     pub fn has(&self, first: u8, second: u8) -> bool {
-        self.0[usize::from(first)][usize::from(second / 64)] >> (second % 64) & 1 != 0
+        self.rows[usize::from(first)][usize::from(second / 64)] >> (second % 64) & 1 != 0
+    }
+
+    /// At which of the [`PLACES`] from `at` on a byte and the one behind it can be in the set, the first one's bit the lowest:
+    /// a zero is certain. A place behind which the text ends has a zero.
+    #[inline]
+    #[must_use]
+    pub fn likely(&self, text: &[u8], at: usize) -> u64 {
+        match text[at..].first_chunk() {
+            Some(stretch) => self.classes.likely(stretch),
+            None => self.likely_at_end(&text[at..]),
+        }
+    }
+
+    #[cold]
+    fn likely_at_end(&self, rest: &[u8]) -> u64 {
+        let mut stretch = [0; PLACES + 1];
+        stretch[..rest.len()].copy_from_slice(rest);
+        let pairs = rest.len().saturating_sub(1);
+        self.classes.likely(&stretch) & !(u64::MAX << pairs)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_pairs_are_those_that_were_given() {
-        let holds = |first: u8, second: u8| first.wrapping_mul(37) ^ second > 100;
-        let pairs = BytePairs::of(holds);
-        for first in 0..=u8::MAX {
-            for second in 0..=u8::MAX {
-                assert_eq!(pairs.has(first, second), holds(first, second));
-            }
-        }
-    }
-}
+mod tests;

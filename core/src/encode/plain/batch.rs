@@ -6,8 +6,10 @@
 //! first look, so that the loop over them has one branch that matters; its ids are written four at a
 //! time, however many there are.
 
+use std::ops::Range;
+
 use super::Plain;
-use super::words::Words;
+use super::words::{LookedUp, Words};
 use crate::encode::encoded::Part;
 use crate::error::{Error, Result};
 use crate::memory::budget::Share;
@@ -123,6 +125,7 @@ impl Plain {
         part: &mut Part,
     ) -> Result<()> {
         look_up.cache.grow();
+        look_up.words.begin();
         look_up.find_buckets(text, batch.from, &batch.ends[..batch.filled]);
         let mut from = batch.from;
         let mut done = 0;
@@ -160,25 +163,26 @@ impl Plain {
             if next > 0 && found > 0 {
                 from = ends[next - 1];
             }
-            self.take_unknown::<KEEP>(text, from, end, look_up.keys[next], look_up, part)?;
+            let behind = &ends[next + 1..];
+            self.take_unknown::<KEEP>(text, from..end, behind, look_up.keys[next], look_up, part)?;
             next += 1;
             from = end;
         }
         Ok(())
     }
 
-    /// Takes a piece that no slot holds the ids of.
+    /// Takes a piece that no slot holds the ids of; `behind` are the ends of those behind it.
     #[inline(never)]
     fn take_unknown<const KEEP: bool>(
         &self,
         text: &[u8],
-        from: usize,
-        end: usize,
+        place: Range<usize>,
+        behind: &[usize],
         key: u128,
         look_up: &mut LookUp,
         part: &mut Part,
     ) -> Result<()> {
-        let piece = &text[from..end];
+        let (from, piece) = (place.start, &text[place.clone()]);
         if !KEEP && piece.len() >= GIANT {
             let counted = self.model.count_piece(piece, &mut look_up.scratch);
             part.add(counted.map_err(|error| error.moved(from as isize))?);
@@ -198,7 +202,12 @@ impl Plain {
         let out = if KEEP { &mut part.ids } else { counted };
         let before = out.len();
         let moved = |error: Error| error.moved(from as isize);
-        let by_words = words.take(&self.model, piece, cache, scratch, out);
+        let looked_up = LookedUp {
+            cache,
+            scratch,
+            out,
+        };
+        let by_words = words.take(&self.model, text, place, behind, looked_up);
         // What becomes of a piece that was taken word by word is not remembered: that of its words is.
         if !by_words.map_err(moved)? && cache.find(key, piece, out).is_none() {
             let done = self.model.encode_piece(piece, scratch, out);

@@ -11,13 +11,16 @@
 //! So a piece is cut at such places, each part (a *word* here) is merged alone with the merges below K, and then those
 //! from K on merge what the words became. K is the lowest rank that crosses a space, or near it: see [`limit_of`].
 
-use super::super::merging::characters::Symbol;
-use super::super::merging::short::{MAX_SYMBOLS, ShortPiece};
-use super::super::merging::table::{MergeTable, Merges};
+use std::ops::Range;
+
+use super::super::merging::table::Merges;
 use super::{Bpe, BpeScratch, FIND_AFTER};
 use crate::error::Result;
 use crate::tables::NONE;
-use crate::text::byte_pairs::BytePairs;
+use crate::text::byte_pairs::{BytePairs, PLACES};
+use joining::Joins;
+
+mod joining;
 
 /// How many different pairs of bytes there are.
 const PAIRS: usize = 1 << 16;
@@ -25,16 +28,13 @@ const PAIRS: usize = 1 << 16;
 /// Of the merges up to the last one, at least one of so many must be below K.
 const INSIDE: u64 = 8;
 
-/// What begins behind so many symbols of a window may become something else with what comes behind it.
-const KEPT: usize = MAX_SYMBOLS / 8 * 7;
-
 /// A model with tokens of several words.
 #[derive(Clone, Debug)]
 pub(crate) struct Superwords {
     /// The merges below K.
     words: Bpe,
     /// The merges from K on.
-    across: MergeTable,
+    across: Joins,
     /// Between which two bytes words are cut.
     cuts: BytePairs,
 }
@@ -89,26 +89,37 @@ impl Superwords {
         Some(Self {
             // What is in one table can be in two.
             words: model.only(&inside).ok()?,
-            across: model.merges.only(&across, model.tokens.len()).ok()?,
+            across: Joins::new(model, &inside, &across).ok()?,
             cuts: cuts_of(&crossings(model, &inside)),
         })
     }
 
-    /// Writes where the words of a piece end, from the one on that begins at an offset, as many as there is room for;
-    /// returns how many.
+    /// Writes where words end in the piece that a stretch of a text is, as many as there is room for; returns how many.
     #[inline]
-    pub fn ends(&self, piece: &[u8], from: usize, room: &mut [usize]) -> usize {
+    pub fn ends(&self, text: &[u8], piece: Range<usize>, room: &mut [usize]) -> usize {
         let mut found = 0;
-        for (two, at) in piece[from..].windows(2).zip(from + 1..) {
-            // Written at any rate, and counted if it is one: where words end, nobody can foretell.
-            room[found] = at;
-            found += usize::from(self.cuts.has(two[0], two[1]));
-            if found == room.len() {
-                return found;
+        let mut at = piece.start;
+        while at < piece.end {
+            // Behind its last byte no word of the piece begins.
+            let inside = u64::MAX.checked_shr((PLACES + 1).saturating_sub(piece.end - at) as u32);
+            let mut likely = self.cuts.likely(text, at) & inside.unwrap_or_default();
+            while likely != 0 {
+                let place = at + likely.trailing_zeros() as usize;
+                likely &= likely - 1;
+                // Written at any rate, and counted if it is one: where words end, nobody can foretell.
+                room[found] = place + 1;
+                found += usize::from(self.cuts.has(text[place], text[place + 1]));
+                if found == room.len() {
+                    return found;
+                }
             }
+            at += PLACES;
         }
-        room[found] = piece.len();
-        found + 1
+        if !piece.is_empty() {
+            room[found] = piece.end;
+            found += 1;
+        }
+        found
     }
 
     /// Appends the ids of a word inside a piece: not those of the same bytes as a piece, which go on.
@@ -126,72 +137,10 @@ impl Superwords {
 
     /// Appends the ids of a piece, given those of its words, one after the other.
     ///
-    /// Complexity: linear, unless a token is longer than a window; see [`crate::models::merging::windows`].
-    ///
     /// # Errors
     /// [`crate::Error::Memory`] when there is no memory for the ids.
     pub fn join(&self, ids: &[u32], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> Result<()> {
-        if self.join_boldly(ids, &mut scratch.short, out) {
-            return Ok(());
-        }
-        let spell = || {
-            let mut rest = ids.iter();
-            move |symbols: &mut Vec<Symbol>| {
-                let symbol = rest.next().map(|&id| Symbol {
-                    id,
-                    start: 0,
-                    end: 0,
-                });
-                symbols.extend(symbol);
-                symbol.is_some()
-            }
-        };
-        scratch.joining.merge_by_windows(
-            &self.across,
-            self.across.monotone(),
-            spell,
-            out,
-            |out: &mut Vec<u32>, symbol: Symbol, _| {
-                out.push(symbol.id);
-                Ok(())
-            },
-        )
-    }
-
-    /// Does the same in windows of which most is kept, or says that this does not lead to an end: nothing is appended then.
-    #[inline]
-    fn join_boldly(&self, ids: &[u32], short: &mut ShortPiece, out: &mut Vec<u32>) -> bool {
-        let before = out.len();
-        let mut from = 0;
-        let mut expected = None;
-        loop {
-            let end = ids.len().min(from + MAX_SYMBOLS);
-            short.clear();
-            ids[from..end].iter().for_each(|&id| short.push(id));
-            short.merge(&self.across);
-            let is_last = end == ids.len();
-            let mut next = None;
-            for (token, place) in short.merged() {
-                if expected.take().is_some_and(|expected| expected != token) {
-                    out.truncate(before);
-                    return false;
-                }
-                if place as usize >= KEPT && !is_last {
-                    next = Some((place as usize, token));
-                    break;
-                }
-                out.push(token);
-            }
-            // The next window begins with a token of this one, and must find it again.
-            let Some((place, token)) = next else {
-                if !is_last {
-                    out.truncate(before);
-                }
-                return is_last;
-            };
-            from += place;
-            expected = Some(token);
-        }
+        self.across.join(ids, scratch, out)
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 
 use super::automaton::{CUTS, FAILS, MATCHES, STATE};
 use super::table::Table;
+use crate::text::byte_pairs::PLACES;
 
 /// So many bytes are read without a match before anything is remembered, and from then on one place in so many.
 const FAR: usize = 256;
@@ -122,17 +123,31 @@ impl Table {
     /// Where the next match begins behind a place where none does, or the text's end.
     fn next_match(&self, text: &[u8], from: usize, dead_ends: &mut DeadEnds) -> usize {
         let mut at = from + self.alphabet.read(text, from).1;
-        loop {
-            // Most of what lies between two matches is passed over by two bytes at a time.
-            at += text[at..]
-                .windows(2)
-                .take_while(|two| self.matchless.has(two[0], two[1]))
-                .count();
-            if at == text.len() || self.finish(text, self.search_from(text, at), dead_ends) > at {
-                return at;
+        while at < text.len() {
+            // Most of what lies between two matches is passed over by two bytes at a time, many together.
+            let base = at;
+            let mut likely = self.hopeful.likely(text, base);
+            if text.len() - base <= PLACES {
+                likely |= 1 << (text.len() - base - 1); // the last byte has none behind it
             }
-            at += self.alphabet.read(text, at).1;
+            while likely != 0 {
+                at = base + likely.trailing_zeros() as usize;
+                let is_hopeful = text[at..]
+                    .first_chunk()
+                    .is_none_or(|&[one, two]| self.hopeful.has(one, two));
+                if !is_hopeful {
+                    likely &= likely - 1;
+                    continue;
+                }
+                if self.finish(text, self.search_from(text, at), dead_ends) > at {
+                    return at;
+                }
+                at += self.alphabet.read(text, at).1;
+                likely &= u64::MAX.checked_shl((at - base) as u32).unwrap_or_default();
+            }
+            at = at.max(base + PLACES).min(text.len());
         }
+        at
     }
 
     fn search_from(&self, text: &[u8], at: usize) -> Search {

@@ -15,8 +15,8 @@ pub(super) struct Table {
     pub alphabet: Alphabet,
     pub automaton: Automaton,
     pub safe: SafePairs,
-    /// No match begins at the first of two such bytes.
-    pub matchless: BytePairs,
+    /// A match may begin at the first of two such bytes.
+    pub hopeful: BytePairs,
 }
 
 impl Table {
@@ -30,19 +30,19 @@ impl Table {
         let newline = alphabet.of(u32::from('\n'));
         let automaton = Automaton::new(&program, &holds, newline)?;
         let safe = SafePairs::new(&automaton, newline);
-        let matchless = matchless_of(&alphabet, &automaton);
+        let hopeful = hopeful_of(&alphabet, &automaton);
         Ok(Self {
             alphabet,
             automaton,
             safe,
-            matchless,
+            hopeful,
         })
     }
 }
 
-/// The pairs of ASCII characters of which every state where a match may begin reads one or both, and then fails without
-/// a match.
-fn matchless_of(alphabet: &Alphabet, automaton: &Automaton) -> BytePairs {
+/// All pairs but those of ASCII characters of which every state where a match may begin reads one or both, and then
+/// fails without a match.
+fn hopeful_of(alphabet: &Alphabet, automaton: &Automaton) -> BytePairs {
     // The line feed that ends a text may be read as another character.
     let is_itself =
         |byte: u8| byte.is_ascii() && (byte != b'\n' || automaton.last_newline.is_none());
@@ -55,6 +55,6 @@ fn matchless_of(alphabet: &Alphabet, automaton: &Automaton) -> BytePairs {
             let cell = read(start, first);
             fails(cell) || cell & (MATCHES | CUTS) == 0 && fails(read(cell & STATE, second))
         };
-        is_itself(first) && is_itself(second) && automaton.starts.values().all(fails_from)
+        !(is_itself(first) && is_itself(second) && automaton.starts.values().all(fails_from))
     })
 }
