@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import threading
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import IO
 
 from bpe_cli.tokenizer import named_encodings
 from tests.cli_runner import COMMAND, call, surroundings
@@ -37,7 +39,7 @@ LINE_MEMORY = 5
 LARGEST = 30
 """Streams grow from a megabyte to 2 to this power."""
 
-GIANT, FIRST_GIANT = 20 << 30, 1001
+GIANT, FIRST_GIANT = 100 * 10**9, 1001
 """Streams have so many bytes from this attempt on, which only who asks for it comes to (``--first``)."""
 
 MOST_TINY = 1 << 27
@@ -66,7 +68,7 @@ def size_of(number: int) -> int:
     """Return how long an attempt's input is: ever longer, up to a limit, and then from the beginning.
 
     >>> [size_of(number) >> 20 for number in (1, 7, 70, 77, FIRST_GIANT)]
-    [1, 2, 1024, 1, 20480]
+    [1, 2, 1024, 1, 95367]
     """
     if number >= FIRST_GIANT:
         return GIANT
@@ -104,12 +106,35 @@ def ended(what: str, process: subprocess.Popen[bytes]) -> bytes:
 
 
 def stream(chance: Random, _: Path, size: int) -> Counter[str]:
-    """Count the ids of one document that comes through a pipe."""
+    """Encode one document that comes through a pipe, and read its ids; they are those of a unit, again and again."""
     unit = chance.choice(UNITS)
-    with encode("--to", "count", "-j", str(chance.choice((1, 2)))) as process:
+    ids = array("H", named_encodings.named("gpt2").encode(unit)).tobytes()
+    process = encode("--to", "bin", "-j", str(chance.choice((1, 2))))
+    read: list[int] = []
+    reader = threading.Thread(target=lambda: read.append(repeated(process.stdout, ids)))
+    with process:
+        reader.start()
         units, peak = fed(process, unit, size)
-        out = ended("a stream", process)
-    return judged("a stream of one document", units * len(unit), peak, STREAM_MEMORY, out, units * tokens_of(unit))
+        process.stdin.close()
+        reader.join()
+        if process.wait() != 0:
+            raise Found(f"a stream: status {process.returncode}, {process.stderr.read()[-300:]!r}")
+    done = judged("a stream of one document", units * len(unit), peak, STREAM_MEMORY, b"%d" % read[0], units * len(ids))
+    return done + Counter({"bytes of ids that were read": read[0]})
+
+
+def repeated(pipe: IO[bytes], ids: bytes) -> int:
+    """Read all of a pipe and return how many bytes there are, as long as they are some bytes again and again."""
+    expected = ids * (2 * WRITTEN_AT_ONCE // len(ids) + 1)
+    size = 0
+    while part := pipe.read1(WRITTEN_AT_ONCE):
+        begin = size % len(ids)
+        if part != expected[begin : begin + len(part)]:
+            while pipe.read1(WRITTEN_AT_ONCE):  # so that the other side ends
+                pass
+            return -1
+        size += len(part)
+    return size
 
 
 def tiny_documents(chance: Random, _: Path, size: int) -> Counter[str]:
@@ -248,8 +273,9 @@ def attempt(folder: Path, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Long and odd",
-    claim="Streams of up to 20 gigabytes at a time are encoded in 200 MB of memory, one document or many; a line of "
-    "JSON takes at most five times its length in addition. The ids are as many as those of the parts. Folders of up to "
+    claim="Streams of up to 100 gigabytes at a time are encoded in 200 MB of memory, one document or many; a line of "
+    "JSON takes at most five times its length in addition. The ids are as many as those of the parts, and in streams "
+    "of one document they are read and are the same. Folders of up to "
     "200,000 files, names that are not UTF-8 or look like options, pipes with names, and files that get shorter or "
     "longer while they are read end with a result or a message.",
     begin=begin,
