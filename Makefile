@@ -21,7 +21,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz fuzz-python test-schedules sanitize sanitize-rust sanitize-python docs site clean
+.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz fuzz-python test-schedules sanitize sanitize-rust sanitize-python sanitize-threads docs site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -118,8 +118,8 @@ test-schedules: ## Run the core's threads, workers and counts in thousands of ch
 # Under AddressSanitizer: the core's own tests, and those of what crosses to Python, with the extension as it then is.
 # Python's own allocator would hide where an object ends. Miri is no part of a stable toolchain, and has neither the
 # vector instructions of the scanners nor Python's buffers: whoever has it can run single modules of the core's tests.
-# ThreadSanitizer has to be compiled into Rust's own library too (rust-src, -Zbuild-std): without, it sees no lock of
-# that library that had to wait, and reports a Vec behind a Mutex.
+# ThreadSanitizer has to be compiled into Rust's own library too: without, it sees no lock of that library that had to
+# wait, and reports a Vec behind a Mutex. So it needs the library's sources, and ten minutes to compile.
 SANITIZED := core/target/sanitized
 SANITIZE := RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$(SANITIZED) $(CARGO)
 SANITIZER_TARGET := --release --target x86_64-unknown-linux-gnu
@@ -130,6 +130,16 @@ sanitize: sanitize-rust sanitize-python ## Run tests under AddressSanitizer: the
 sanitize-rust:
 	@$(NEED_CARGO)
 	$(SANITIZE) test $(MANIFEST) --features embedded --lib $(SANITIZER_TARGET)
+
+# The modules whose tests use several threads.
+THREADED := threads workers shares together count plain staged spilled budget
+
+sanitize-threads: ## Run the core's tests with several threads under ThreadSanitizer (Linux)
+	@$(NEED_CARGO)
+	@test -d "$$(rustc --print sysroot)/lib/rustlib/src/rust/library" || { \
+	  printf 'error: the sources of Rust'"'"'s library were not found\n\nhint: run `rustup component add rust-src`\n'; exit 1; } >&2
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=core/target/threads $(CARGO) test $(MANIFEST) \
+	  --features embedded --lib --target x86_64-unknown-linux-gnu -Zbuild-std -- $(THREADED)
 
 sanitize-python: $(VENV)/.dev
 	@$(NEED_CARGO)
