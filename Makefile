@@ -138,7 +138,7 @@ sanitize-threads: ## Run the core's tests with several threads under ThreadSanit
 	@$(NEED_CARGO)
 	@test -d "$$(rustc --print sysroot)/lib/rustlib/src/rust/library" || { \
 	  printf 'error: the sources of Rust'"'"'s library were not found\n\nhint: run `rustup component add rust-src`\n'; exit 1; } >&2
-	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=core/target/threads $(CARGO) test $(MANIFEST) \
+	TSAN_OPTIONS=allocator_may_return_null=1 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=core/target/threads $(CARGO) test $(MANIFEST) \
 	  --features embedded --lib --target x86_64-unknown-linux-gnu -Zbuild-std -- $(THREADED)
 
 sanitize-python: $(VENV)/.dev
