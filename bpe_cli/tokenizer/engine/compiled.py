@@ -282,14 +282,19 @@ class Engine:
         if matcher is None and not self._prefix_space:
             return Placed(ids, begins, joined, bytes(len(ids)))
         starts, ends, special = array("Q"), array("Q"), bytearray()
-        position = spaces = first = 0
+        # How much further the joined tokens are than the text: by spaces that are put before a segment, which are in
+        # its first token, and by special tokens whose id has other bytes as an ordinary token.
+        position = ahead = first = 0
         for segment, special_id in segments(data, matcher):
-            # A space that is put before a segment is in its first token, and nowhere in the text.
-            spaces += special_id is None and self._prefix_space and not segment.startswith(b" ")
             starts.append(position)
             position += len(segment)
-            last = bisect_left(joined, position + spaces, first) + 1
-            ends.extend(end - spaces for end in joined[first:last])
+            if special_id is None:
+                ahead += self._prefix_space and not segment.startswith(b" ")
+                last = bisect_left(joined, position + ahead, first) + 1
+            else:
+                ahead = joined[first] - position
+                last = first + 1
+            ends.extend(end - ahead for end in joined[first:last])
             starts.extend(ends[first : last - 1])
             special += bytes([special_id is not None]) * (last - first)
             first = last

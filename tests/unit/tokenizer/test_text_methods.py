@@ -6,6 +6,7 @@ Length: one part for each of the methods, which are many.
 from __future__ import annotations
 
 import copy
+import json
 import os
 import pickle
 from array import array
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 import bpe_cli
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.tokenizer.encoded import EncodedBatch
 from bpe_cli.tokenizer.parts import breaks
 from bpe_cli.tokenizer.usage import Usage
@@ -144,6 +146,25 @@ def test_characters_of_what_is_no_text():
     assert spans[-1][1::2] == (5, 4)
     assert GPT2.tokens("") == []
     assert [(token.char_start, token.char_end) for token in trained("wordpiece").tokens("éÉ low")][-1] == (3, 6)
+
+
+def test_an_added_token_that_is_written_like_a_byte_spans_its_own_text(tmp_path):
+    """In the vocabulary, "é" is how byte E9 is written; as an added token it is two bytes of text with the same id."""
+    flags = dict.fromkeys(["single_word", "lstrip", "rstrip", "normalized", "special"], False)
+    path = tmp_path / "tokenizer.json"
+    document = {
+        "version": "1.0", "truncation": None, "padding": None, "normalizer": None, "post_processor": None,
+        "decoder": None,
+        "added_tokens": [{"id": 0xE9, "content": "é"} | flags],
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},
+        "model": {"type": "BPE", "vocab": {to_visible(bytes([byte])): byte for byte in range(256)}, "merges": []},
+    }  # fmt: skip
+    path.write_text(json.dumps(document))
+    tokens = bpe_cli.load(path).tokens("aéb é\n")
+    spans = [(token.token_id, token.start, token.end) for token in tokens]
+    assert spans == [(97, 0, 1), (0xE9, 1, 3), (98, 3, 4), (32, 4, 5), (0xE9, 5, 7), (10, 7, 8)]
+    theirs = needs("tokenizers").Tokenizer.from_file(str(path)).encode("aéb é\n")
+    assert theirs.ids == [token_id for token_id, *_ in spans]
 
 
 # -- parts of texts ------------------------------------------------------------------------------------
