@@ -128,10 +128,15 @@ def reserved(tokenizer: Tokenizer) -> set[int]:
 
 
 def is_lossless(tokenizer: Tokenizer) -> bool:
-    """Return whether ids have to decode to the very bytes: byte-level BPE that only cuts."""
+    """Return whether ids have to decode to the very bytes: byte-level BPE that only cuts.
+
+    An added token may be written like an ordinary one, whose id and bytes it then has: é like byte E9, as in Hugging
+    Face's library.
+    """
     cuts = all(isinstance(stage, Split) and stage.behavior != "Removed" for stage in tokenizer.pre_tokenizer)
     strips = any(token.lstrip or token.rstrip for token in tokenizer.special_tokens)
     plain = not (tokenizer.normalizer or tokenizer.decoder or strips)
+    plain &= all(tokenizer.token_bytes(token.token_id) == token.content for token in tokenizer.special_tokens)
     return isinstance(tokenizer.model, (RankBpe, MergeBpe)) and cuts and plain
 
 

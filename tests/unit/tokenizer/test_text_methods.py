@@ -163,8 +163,11 @@ def test_an_added_token_that_is_written_like_a_byte_spans_its_own_text(tmp_path)
     tokens = bpe_cli.load(path).tokens("aéb é\n")
     spans = [(token.token_id, token.start, token.end) for token in tokens]
     assert spans == [(97, 0, 1), (0xE9, 1, 3), (98, 3, 4), (32, 4, 5), (0xE9, 5, 7), (10, 7, 8)]
-    theirs = needs("tokenizers").Tokenizer.from_file(str(path)).encode("aéb é\n")
-    assert theirs.ids == [token_id for token_id, *_ in spans]
+    theirs = needs("tokenizers").Tokenizer.from_file(str(path))
+    ids = [token_id for token_id, *_ in spans]
+    assert theirs.encode("aéb é\n").ids == ids
+    theirs.decoder = needs("tokenizers").decoders.ByteLevel()
+    assert theirs.decode(ids) == bpe_cli.load(path).decode(ids) == "a\ufffdb \ufffd\n", "and decodes to the byte"
 
 
 # -- parts of texts ------------------------------------------------------------------------------------
