@@ -273,7 +273,7 @@ def attempt(folder: Path, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Long and odd",
-    claim="Streams of up to 100 gigabytes at a time are encoded in 200 MB of memory, one document or many; a line of "
+    claim="Streams are encoded in 200 MB of memory, however long they are, one document or many; a line of "
     "JSON takes at most five times its length in addition. The ids are as many as those of the parts, and in streams "
     "of one document they are read and are the same. Folders of up to "
     "200,000 files, names that are not UTF-8 or look like options, pipes with names, and files that get shorter or "
