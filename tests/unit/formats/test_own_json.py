@@ -10,6 +10,7 @@ import pytest
 
 from bpe_cli import _core, formats
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.features import FEATURES
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.stages import (
     CharacterBpe,
@@ -103,3 +104,7 @@ def test_hugging_face_loads_its_file(name):
     theirs = rival.Tokenizer.from_str(written.decode())
     for text in ("a", "ab", "x", "xx"):
         assert theirs.encode(text).ids == tokenizer.encode(text), text
+
+
+def test_it_holds_every_feature():
+    assert {feature.name for feature in FEATURES} <= own_json.HOLDS

@@ -162,6 +162,8 @@ def test_arrays_of_all_integers_are_read(descr, version):
 def test_numbers_that_are_no_ids_are_named(descr, value):
     data = struct.pack("<" + 3 * NUMBERS[descr][-1], 1, 2, value)
     assert message_of("npy", npy(descr, "(3,)", data)) == f"x: {value} at place 2 is not a token id"
+    data = struct.pack("<" + 3 * NUMBERS[descr][-1], 1, 0, value)
+    assert message_of("npy", npy(descr, "(3,)", data)) == f"x: {value} at place 2 is not a token id", "0 is one"
 
 
 @pytest.mark.parametrize(
@@ -278,6 +280,20 @@ def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
         complete("bin", str(path), ReadOptions(), tokenizer)
     path.write_bytes(bytes(2 * width))
     assert complete("bin", str(path), ReadOptions(), tokenizer)[0].dtype == dtype
+
+
+def test_a_sidecar_is_asked_for_what_the_caller_leaves_open(tmp_path):
+    path = tmp_path / "x.bin"
+    (tmp_path / "x.bin.json").write_text(
+        '{"schema":"bpe-ids/1","dtype":"u16","byteorder":"little","tokens":1,"documents":1,"bos":7,"eot":8}',
+        encoding="utf-8",
+    )
+    path.write_bytes(bytes(2))
+    given = [
+        complete("bin", str(path), ReadOptions(bos=bos, eot=eot), load("gpt2"))[0]
+        for bos, eot in ((None, None), (1, None), (None, 2), (1, 2))
+    ]
+    assert [(each.bos, each.eot) for each in given] == [(7, 8), (1, 8), (7, 2), (1, 2)]
 
 
 def test_headers_have_one_length():

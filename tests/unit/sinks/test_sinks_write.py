@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bpe_cli.errors import OutputError, UsageError
 from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, numbers, open_sink, sink_class
 from bpe_cli.sinks.atomic import Output, open_stdout
-from bpe_cli.sinks.numbers import choose_dtype, pack
+from bpe_cli.sinks.numbers import choose_dtype, pack, places_of
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import load_sidecar
 from bpe_cli.tokenizer import fingerprint
@@ -147,6 +147,13 @@ def test_numpy_reads_the_arrays(stubs, tmp_path):
         loaded = numpy.load(path)
         assert (loaded.dtype.str, loaded.shape, loaded.tolist()) == ("<u4", (count,), [256] * count)
         assert numpy.load(path, mmap_mode="r").shape == (count,) if count else True
+
+
+@given(st.sampled_from("HI"), st.lists(st.sampled_from([0, 1, 256, 257])))
+def test_places_are_those_of_whole_numbers(code, ids):
+    for token_id in (0, 1, 256, 257):
+        expected = [place for place, each in enumerate(ids) if each == token_id]
+        assert places_of(memoryview(array(code, ids)), token_id) == expected
 
 
 def test_files_have_a_sidecar(stubs, tmp_path):

@@ -16,7 +16,7 @@ from bpe_cli.stages.counting import SplitText, StagedText, count_blocks, matcher
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers.counts import new_counts, pieces_of
+from bpe_cli.trainers.counts import counts_of, items_of, kept_characters, mark_pieces, new_counts, pieces_of
 
 PATTERN = PATTERNS["gpt2"].regex
 
@@ -62,3 +62,19 @@ def test_what_does_not_fit_says_what_to_do():
             smaller="take less",
         )
     assert caught.value.hint == "take less"
+
+
+def test_coverage_that_is_reached_exactly_is_enough():
+    counts = {"a": 8, "b": 1, "c": 1}
+    kept = [kept_characters(counts, coverage=share) for share in (0.75, 0.8, 0.85, 0.9, 1.0)]
+    assert kept == [["a"], ["a"], ["a", "b"], ["a", "b"], ["a", "b", "c"]]
+
+
+@pytest.mark.parametrize("longest", [0, 1, 2, 3, 4])
+def test_words_are_marked_with_what_no_piece_holds(longest):
+    counts = counts_of([(b"undo", 2), (b"a" + b"\xff" * longest + b"b", 1), (b" undo", 3)])
+    marked, mark = mark_pieces(counts, {"undo": ("un", "do")})
+    assert mark == b"\xff" * (longest + 1)
+    assert dict(items_of(marked)) == {
+        b"un" + mark + b"do": 2, b"a" + b"\xff" * longest + b"b": 1, b" un" + mark + b"do": 3,
+    }  # fmt: skip

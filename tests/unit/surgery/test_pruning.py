@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bpe_cli
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump, rehearse
 from bpe_cli.formats.features import LOSSES
@@ -335,3 +336,11 @@ def test_frequencies_of_longest_match_follow_their_tokens():
     made = LongestMatch(Vocabulary.from_tokens([b"a", b"b", b"ab"]), frequencies=array("d", [5, 6, 7]))
     kept = renumbered_model(made, {0: None, 1: 1, 2: 0})
     assert [kept.frequencies[kept.vocabulary.id_of(token)] for token in (b"b", b"ab")] == [6, 7]
+
+
+def test_pruning_says_how_far_it_is():
+    words = " ".join(f"{first}{second}" for first in "abcdefghij" for second in "klmnopqrst")
+    whole = bpe_cli.train([words], vocab_size=256 + 90)
+    said: list[tuple[int, int]] = []
+    prune(whole, counted(whole, words), 256, progress=lambda gone, excess: said.append((gone, excess)))
+    assert said == [(64, 90)]
