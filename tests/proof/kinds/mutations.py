@@ -39,7 +39,9 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "bpe_cli/support/blocks.py": ("tests/unit/support/test_blocks.py",),
     "bpe_cli/support/json_files.py": ("tests/unit/support/test_json_files.py",),
-    "bpe_cli/surgery/pruning.py": ("tests/unit/surgery/test_pruning.py",),
+    "bpe_cli/surgery/pruning.py": (
+        "tests/unit/surgery/test_pruning.py", "tests/unit/surgery/test_tokenizer_extension.py",
+    ),
     "bpe_cli/trainers/counts.py": (
         "tests/unit/formats/test_counts_file.py", "tests/unit/stages/test_counting.py",
         "tests/unit/jobs/test_spilling.py",

@@ -13,7 +13,7 @@ from bpe_cli import load
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.numbers import header
 from bpe_cli.sinks.read import ReadOptions, read_batches
-from bpe_cli.sinks.sidecar import check_length, complete, load_sidecar
+from bpe_cli.sinks.sidecar import check_length, complete, is_described, load_sidecar
 from tests.counted import at_least, compared
 
 
@@ -267,12 +267,14 @@ def test_broken_sidecars_are_named(tmp_path, content, message):
 def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
     path = tmp_path / "x.bin"
     assert load_sidecar(str(path)) is None
+    assert not is_described(str(path))
     (tmp_path / "x.bin.json").write_text(
         f'{{"schema":"bpe-ids/1","dtype":"{dtype}","byteorder":"little","tokens":2,"documents":1}}', encoding="utf-8"
     )
     path.write_bytes(bytes(2 * width))
     check_length(load_sidecar(str(path)), str(path))
     path.write_bytes(bytes(2 * width + 1))
+    assert is_described(str(path))
     with pytest.raises(InputError, match=f"speaks of 2 ids of {width} bytes"):
         check_length(load_sidecar(str(path)), str(path))
     tokenizer = load("gpt2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from random import Random
 
 import pytest
@@ -37,5 +38,7 @@ def test_a_few_tokens_with_ids_of_millions_cost_little():
 
 def test_equal_merges_are_one_in_a_set():
     pairs = [(0, 1, 2), (2, 0, 3)]
+    with pytest.raises(ValueError, match="shorter"):
+        list(Merges(array("I", [0, 1, 2, 3])))
     assert repr(Merges.from_pairs(pairs)) == "Merges(2)"
     assert len({Merges.from_pairs(pairs), Merges.from_pairs(pairs), Merges.from_pairs(pairs[:1])}) == 2

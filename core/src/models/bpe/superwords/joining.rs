@@ -77,12 +77,11 @@ impl Joins {
         for (place, two) in symbols[..count].windows(2).enumerate() {
             open |= u64::from(self.joined.may_have(two[0], two[1])) << place;
         }
-        // What the last symbol stands together with begins the next window, unless nothing comes behind it.
+        // Where more comes behind a full window, the last symbol and what it stands together with begin the next one.
         let taken = if count == ids.len() {
             count
         } else {
-            let together = (open << (MAX_SYMBOLS + 1 - count)).leading_ones() as usize;
-            count - 1 - together
+            MAX_SYMBOLS - 1 - (open << 1).leading_ones() as usize
         };
         open &= !(u64::MAX << taken.saturating_sub(1));
         let mut gone = 0_u64;
