@@ -4,13 +4,13 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import argv_fast as clear_words
 from bpe_cli.cli import config
 from bpe_cli.cli.console import drop, report, tell
 from bpe_cli.cli.options import HELP, HELP_ALL, Option, call, parameters_of
 from bpe_cli.errors import BpeError
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.support.messages import cannot_write
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ else it says so, and typer reads the line from its beginning: abbreviated or joi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, get_args, get_origin
 
-from bpe_cli.cli.options import Argument, Option, choices_of, defaults_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, defaults_of, inner, is_list, parameters_of, without_none
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any
@@ -114,7 +113,7 @@ def _switches(name: str, declared: Option | Argument) -> list[tuple[str, tuple[s
 
 def is_flag(kind: Any) -> bool:
     """Return whether a parameter of this type is set by its name alone."""
-    return kind is bool or (get_origin(kind) is UnionType and bool in get_args(kind))
+    return without_none(kind) is bool
 
 
 def _of_environment(declared: Option | Argument, environment: Mapping[str, str]) -> list[str]:
@@ -128,10 +127,9 @@ def _value(texts: Sequence[str], kind: Any, declared: Option | Argument) -> Any:
     Raises:
         Unclear: if it is not certain that the texts stand for a value.
     """
-    if isinstance(kind, UnionType):
-        kind = next(each for each in get_args(kind) if each is not NoneType)
-    if get_origin(kind) is list:
-        return [_one(text, get_args(kind)[0], declared) for text in texts]
+    kind = without_none(kind)
+    if is_list(kind):
+        return [_one(text, inner(kind), declared) for text in texts]
     if isinstance(declared, Argument) and len(texts) > 1:
         raise Unclear(texts[1])
     return _one(texts[-1], kind, declared)

@@ -10,12 +10,23 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from types import ModuleType, UnionType
-from typing import TYPE_CHECKING, Annotated, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bpe_cli.cli import help
-from bpe_cli.cli.options import HELP, Argument, Option, call, choices_of, defaults_of, parameters_of
+from bpe_cli.cli.options import (
+    HELP,
+    Argument,
+    Option,
+    call,
+    choices_of,
+    defaults_of,
+    inner,
+    is_list,
+    parameters_of,
+    without_none,
+)
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import nearest
 
@@ -115,10 +126,9 @@ def _for_typer(
 def _with_choices(kind: Any, parameter: Option | Argument) -> Any:
     """Return the type of a parameter, with an enumeration in place of its literal words, as typer wants it."""
     if isinstance(kind, UnionType):
-        inner, _ = get_args(kind)
-        return _with_choices(inner, parameter) | None
-    if get_origin(kind) is list:
-        return list[_with_choices(get_args(kind)[0], parameter)]  # type: ignore[misc]  # made at run time
+        return _with_choices(without_none(kind), parameter) | None
+    if is_list(kind):
+        return list[_with_choices(inner(kind), parameter)]  # type: ignore[misc]  # made at run time
     choices = choices_of(kind, parameter)
     return kind if choices is None else StrEnum("Choice", {word: word for word in choices})
 

@@ -2,7 +2,6 @@
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.compare_output import Checks, CompareOutput, Measured, Written, show
@@ -11,6 +10,7 @@ from bpe_cli.cli.options import Option
 from bpe_cli.cli.parts_folder import parts_folder
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.support.messages import plural as count
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.views.pictures import COMPARISON_PICTURES

@@ -1,11 +1,11 @@
 """The part of ``bpe compare`` that verifies a port: ``--ids``."""
 
 import os
-from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console
 from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.ordered_threads import usable_threads
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import io
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, check_page_name, note, stdout_console, write_page
@@ -14,11 +13,13 @@ from bpe_cli.jobs.files import STDOUT, check_outputs, write_output
 from bpe_cli.results import ComparisonReport
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated, Literal
 from bpe_cli.support.messages import every, listed
 from bpe_cli.views.pictures import COMPARISON_PICTURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from bpe_cli.jobs.compare import CheckedComparison
     from bpe_cli.reports.comparison.changes import Changes

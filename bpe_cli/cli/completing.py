@@ -6,9 +6,9 @@ A shell calls ``bpe`` with the words up to the cursor, the last of them unfinish
 """
 
 import sys
-from typing import TYPE_CHECKING
 
 from bpe_cli.cli.options import Argument, Option, choices_of, inner, parameters_of
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,10 +4,9 @@ The scripts know nothing of the command line. They run ``bpe`` itself with the w
 ``completing`` answers.
 """
 
-from typing import Annotated, Literal
-
 from bpe_cli.cli.options import Argument
 from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_typing import Annotated, Literal
 
 EPILOG = "Exit status: 0 fine, 2 bad usage."
 

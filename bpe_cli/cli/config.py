@@ -11,11 +11,11 @@ line alone, and a default that changes results is noted on stderr each time (not
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, inner, is_list, parameters_of, without_none
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read, did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -205,16 +205,12 @@ def _check_may_be_set(place: str, name: str, declared: "Argument | Option") -> N
 
 def _checked(path: str, table: str, key: str, value: object, kind: "Any", declared: "Argument | Option") -> object:
     """Return a value of the option's type."""
-    from types import NoneType, UnionType
-    from typing import Union, get_args, get_origin
-
     where = f"{path}: {table} {key}"
-    if get_origin(kind) in (UnionType, Union):
-        kind = next(each for each in get_args(kind) if each is not NoneType)
-    if get_origin(kind) is list:
+    kind = without_none(kind)
+    if is_list(kind):
         if not isinstance(value, list):
             raise UsageError(f"{where}: {_toml(value)} is not a list", hint=f"for example: {key} = [...]")
-        return [_checked(path, table, key, each, get_args(kind)[0], declared) for each in value]
+        return [_checked(path, table, key, each, inner(kind), declared) for each in value]
     choices = choices_of(kind, declared)
     if choices is not None:
         if value not in choices:

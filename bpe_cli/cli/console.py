@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
 
 from bpe_cli.errors import BpeError, CheckFailed
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import duration, size_of
 
 if TYPE_CHECKING:
+    from typing import Any, TextIO
+
     from rich.console import Console
 
     from bpe_cli.cli.options import Color

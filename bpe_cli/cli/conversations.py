@@ -1,11 +1,11 @@
 """The options about conversations, which several commands have."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
     import datetime

@@ -3,7 +3,6 @@
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
@@ -11,6 +10,7 @@ from bpe_cli.cli.options import Argument, Option
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import FORMATS
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source

@@ -1,7 +1,6 @@
 """``bpe decode``: decode ids to text."""
 
 import sys
-from typing import Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
@@ -9,6 +8,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.read import READERS
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import Annotated, Literal
 from bpe_cli.support.messages import plural as count
 
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."

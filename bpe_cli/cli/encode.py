@@ -2,7 +2,6 @@
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
@@ -13,6 +12,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.tokenizers import Inference
 from bpe_cli.sinks import SINKS
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated, Literal
 from bpe_cli.support.messages import listed
 from bpe_cli.support.messages import plural as count
 

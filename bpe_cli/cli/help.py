@@ -6,10 +6,10 @@ it; ``--help --all`` has everything that is declared. The text is plain, and its
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import requested_columns
 from bpe_cli.cli.options import Argument, Option, choices_of, defaults_of, inner, parameters_of
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

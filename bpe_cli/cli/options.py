@@ -15,10 +15,11 @@ Length: a list of what commands share, of which each entry is short.
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
+from types import NoneType, UnionType
 
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -72,25 +73,36 @@ class Option:
 
 def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | None":
     """Return the words that a value of a type may be; None for any."""
-    return get_args(kind) if get_origin(kind) is Literal else declared.settings.get("choices")
+    return kind.__args__ if _origin(kind) is Literal else declared.settings.get("choices")
 
 
 def inner(kind: "Any") -> "Any":
-    """Return the type of one value: ``Literal[...]`` of ``Literal[...] | None``."""
-    from types import NoneType, UnionType
-    from typing import Union
+    """Return the type of one value: ``Literal[...]`` of ``list[Literal[...]] | None``."""
+    kind = without_none(kind)
+    return kind.__args__[0] if is_list(kind) else kind
 
-    if get_origin(kind) in (UnionType, Union):
-        return inner(next(each for each in get_args(kind) if each is not NoneType))
-    return get_args(kind)[0] if get_origin(kind) is list else kind
+
+def without_none(kind: "Any") -> "Any":
+    """Return the type of a value that is not None: ``int`` of ``int | None``."""
+    return next(each for each in kind.__args__ if each is not NoneType) if isinstance(kind, UnionType) else kind
+
+
+def is_list(kind: "Any") -> bool:
+    """Return whether values of a type are lists."""
+    return _origin(kind) is list
+
+
+def _origin(kind: "Any") -> "Any":
+    return getattr(kind, "__origin__", None)
 
 
 def parameters_of(declared: "Callable[..., object] | type") -> "dict[str, tuple[Any, Option | Argument]]":
     """Return the type and the declaration of each parameter that has one, by name; those of groups in their places."""
     parameters: dict[str, tuple[Any, Option | Argument]] = {}
     for name, annotation in declared.__annotations__.items():
-        if hasattr(annotation, "__metadata__"):
-            parameters[name] = annotation.__origin__, annotation.__metadata__[0]
+        if _origin(annotation) is Annotated:
+            kind, declaration = annotation.__args__
+            parameters[name] = kind, declaration
         elif isinstance(annotation, type):
             parameters |= parameters_of(annotation)
     return parameters

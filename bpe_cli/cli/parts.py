@@ -1,11 +1,11 @@
 """The options about parts of texts: chunks, and what is kept of a text that is cut."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.tokenizer.parts import BREAKS
 
 if TYPE_CHECKING:

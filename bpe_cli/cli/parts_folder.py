@@ -1,9 +1,8 @@
 """The folder in which ``train`` and ``compare`` keep what they make of parts of the input, from the options."""
 
-from typing import TYPE_CHECKING, Protocol
-
 from bpe_cli.cli.options import share_of
 from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.parts.doing import PartsFolder

@@ -3,12 +3,12 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import note
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import STDOUT, check_outputs, make_folder, write_output
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -6,7 +6,6 @@ Length: the options, each declared where its name, its type and its help stand t
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, process_streams
@@ -17,6 +16,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated, Literal
 from bpe_cli.support.messages import duration
 from bpe_cli.support.messages import plural as count
 

@@ -6,11 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
 
 from bpe_cli.cli import console
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import duration, size_of
 from bpe_cli.support.messages import plural as count
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 How = Literal["auto", "plain", "json"]
 

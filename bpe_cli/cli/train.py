@@ -5,7 +5,6 @@ Length: a list of options, of which each entry is short.
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, note, print_json, process_streams, write_page
@@ -19,6 +18,7 @@ from bpe_cli.formats.registry import TRAINED
 from bpe_cli.jobs.files import check_outputs
 from bpe_cli.jobs.targets import TARGETS
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.support.messages import plural as count
 from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 

@@ -1,7 +1,6 @@
 """The options of ``bpe train`` about held-out text, and what they show: the curve of several sizes."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import print_json, stdout_console
@@ -9,6 +8,7 @@ from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import PictureFile, picture_files, write_pictures
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.views.pictures import SIZES_PICTURES
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 """The options of ``bpe train`` about languages that choose merges: who is worst, and who may choose."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.support.messages import every
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ Every codec is a *decompressor* in the manner of ``bz2.BZ2Decompressor``: ``deco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import Protocol
 from bpe_cli.support.lazy_modules import optional
 
 MAGIC_BYTES = 16

@@ -9,14 +9,16 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, head_of, is_url, read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_path, without_secrets
 
 if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
     from bpe_cli.corpus.kinds import Kind
 
 

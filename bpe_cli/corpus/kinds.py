@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from bpe_cli.corpus.compression import MAGIC_BYTES
 from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, first_bytes, is_url, read_chunks
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:

@@ -11,13 +11,15 @@ import stat
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bpe_cli.corpus.compression import MAGIC_BYTES, codec_of, decompress, may_be_compressed
 from bpe_cli.errors import InputError
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
     from typing_extensions import Buffer
 
 

@@ -8,10 +8,14 @@ that ends too early, is an ``InputError`` in any case.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 FAULTS = ("json", "utf-8", "field", "type", "columns", "quotes", "member", "conversation", "template")
 """The kinds of what can be wrong with a row: no JSON, no UTF-8, no such field, a value of another type (null, too),

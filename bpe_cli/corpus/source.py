@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, Literal
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
@@ -16,7 +15,12 @@ from bpe_cli.corpus.rows import ALL_WHOLE, Place, Rows
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.listening import SILENCE, Listener
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
 
 Documents = Literal["whole", "lines", "jsonl"]
 """What a document is: a whole input, a line, or a field of a line of JSON."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import counts_file
-from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, FormatOfSeveral, usual_names
+from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, is_of_several, usual_names
 from bpe_cli.support.messages import cannot_read
 
 
@@ -61,7 +61,7 @@ def locate(path: Path) -> tuple[Path, str]:
         )
     for name in OF_SEVERAL:
         module = FORMATS[name]
-        if module.sniff(head) and isinstance(module, FormatOfSeveral) and module.belongs(path):
+        if module.sniff(head) and is_of_several(module) and module.belongs(path):
             return path, name
     return path, fitting
 
@@ -75,7 +75,7 @@ def _in_folder(folder: Path) -> Path:
     """Return the tokenizer file of a folder: by its whole name, else the only one with a usual ending."""
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     for module, name in usual_names():
-        if name in files and (not isinstance(module, FormatOfSeveral) or module.belongs(files[name])):
+        if name in files and (not is_of_several(module) or module.belongs(files[name])):
             return files[name]
     from bpe_cli.formats.huggingface import companions
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
 from bpe_cli.support.lazy_modules import Modules
 from bpe_cli.support.messages import nearest
 from bpe_cli.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 FORMATS: Mapping[str, Format] = Modules(
     "bpe_cli.formats",
@@ -114,9 +117,13 @@ class Format(Protocol):
         """
 
 
-@runtime_checkable
 class FormatOfSeveral(Format, Protocol):
     """The interface of the module of a format of several files."""
 
     def belongs(self, path: Path) -> bool:
         """Return, from what lies beside a file, whether it is one of them: that counts more than the order."""
+
+
+def is_of_several(module: Format) -> TypeGuard[FormatOfSeveral]:
+    """Return whether a format has several files."""
+    return hasattr(module, "belongs")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, Target, check_kept
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:

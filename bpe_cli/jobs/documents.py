@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Target, check_text_output
 from bpe_cli.sinks.lines import CountSink
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from bpe_cli import _core

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from bpe_cli.errors import OutputError, UsageError
 from bpe_cli.jobs.documents import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
 from bpe_cli.jobs.files import Streams, Target, check_kept
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import cannot_read
 

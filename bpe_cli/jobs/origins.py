@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.errors import CheckFailed
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
 from bpe_cli.support.messages import MOST_NAMED, plural
 
 if TYPE_CHECKING:

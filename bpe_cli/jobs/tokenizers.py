@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.files import read_counts
 from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.listening import Listener
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 

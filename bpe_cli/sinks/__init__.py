@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import UsageError
 from bpe_cli.sinks.atomic import Output, check_writable, open_described, open_stdout
 from bpe_cli.sinks.base import Sink, SinkOptions
 from bpe_cli.sinks.naming import ENDINGS, IN_PLACE, TEXT, check_name, read_name, sink_of_name
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from typing import BinaryIO
 
     from bpe_cli.tokenizer import Tokenizer
 

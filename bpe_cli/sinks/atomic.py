@@ -9,23 +9,25 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, real_path, status_of, sync_folder
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_write, reason_of, show_path
 from bpe_cli.support.unfinished import UNFINISHED
 
 if TYPE_CHECKING:
     import hashlib
+    from typing import Any, BinaryIO, ClassVar
 
     from typing_extensions import Buffer
 
-_DESCRIPTOR = r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)"  # few runs need it compiled
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+_MOST_DIGITS = 9
+"""Of the number of an open file."""
 
 
 class Output:
@@ -283,7 +285,7 @@ def check_writable(path: str) -> None:
         OutputError: if its folder is missing or read-only, it is a folder, or the like.
     """
     name = show_path(path)
-    if re.fullmatch(_DESCRIPTOR, path):
+    if _descriptor_of(path) is not None:
         return
     target = real_path(path, name)
     status = status_of(target, name)
@@ -294,13 +296,20 @@ def check_writable(path: str) -> None:
             pass
 
 
+def _descriptor_of(path: str) -> int | None:
+    """Return the number of the open file that a path stands for; None for other paths."""
+    folder, _, number = path.rpartition("/")
+    if folder in ("/dev/fd", "/proc/self/fd") and number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS:
+        return int(number)
+    return _STREAMS.get(path)
+
+
 def _open_direct(path: str, name: str) -> BinaryIO | None:
     """Open a path that is not a regular file; None for a regular file, or for one that does not exist yet."""
-    match = re.fullmatch(_DESCRIPTOR, path)
+    number = _descriptor_of(path)
     try:
-        if match is not None:
+        if number is not None:
             # Opening /dev/stdout anew would empty the file that `>> file` adds to.
-            number = 1 if match[1] else 2 if match[2] else int(match[3] or match[4])
             return os.fdopen(os.dup(number), "wb", BUFFER_BYTES)
         status = status_of(real_path(path, name), name)
         if status is None or stat.S_ISREG(status.st_mode):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from bpe_cli.tokenizer.usage import NO_EDGES, Edges
 
 if TYPE_CHECKING:
+    from typing import IO, Any, ClassVar
+
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.beside import Beside
     from bpe_cli.support.blocks import Block

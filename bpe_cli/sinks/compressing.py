@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
 
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks.atomic import Output, open_output
 from bpe_cli.sinks.naming import PACKED, read_name
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
 from bpe_cli.support.lazy_modules import optional
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from typing_extensions import Buffer
 
 _CHUNK_BYTES = 1 << 20

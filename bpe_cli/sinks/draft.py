@@ -14,9 +14,9 @@ import os
 import stat
 from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING
 
 from bpe_cli.errors import OutputError
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_write, show_path
 from bpe_cli.support.unfinished import UNFINISHED
 

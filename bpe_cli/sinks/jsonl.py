@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import IO, TYPE_CHECKING
 
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
 from bpe_cli.sinks.lines import rows, visible_table
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import IO
+
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer

@@ -7,10 +7,10 @@ as they are, with whitespace, controls and backslashes escaped: reversible.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output

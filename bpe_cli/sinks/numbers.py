@@ -12,15 +12,17 @@ import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Batch, Dtype, ReadOptions, Sink, SinkOptions, chunks_of
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
+    from typing import IO, Any
+
     from typing_extensions import Buffer
 
     from bpe_cli.sinks.atomic import Output

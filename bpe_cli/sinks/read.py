@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING
 
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Batch, ReadOptions, Table, chunks_of, without_edges
@@ -17,8 +16,11 @@ from bpe_cli.sinks.lines import escaped
 from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
 from bpe_cli.sinks.numbers import NPY_MAGIC, read_bin, read_npy
 from bpe_cli.sinks.sidecar import is_described
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import IO
+
     from bpe_cli.tokenizer import Tokenizer
 
 _LONGEST_WORD = 1 << 20

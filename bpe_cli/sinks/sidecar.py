@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Dtype, ReadOptions, SinkOptions
 from bpe_cli.sinks.numbers import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 from bpe_cli.support.messages import cannot_read, show_path
 from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from bpe_cli.sinks.numbers import BinSink
     from bpe_cli.tokenizer import Tokenizer
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from bpe_cli.stages.components import Decoder, Normalizer, PreTokenizer, Replace, ReplaceDecoder, Split
 from bpe_cli.stages.models import Model
+from bpe_cli.support.fast_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 _SUFFIXES = ("Normalizer", "Decoder")
 _OWN_NAMES = {"BertNormalizer", "BPEDecoder"}

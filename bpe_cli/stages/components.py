@@ -8,9 +8,8 @@ decoder joins the bytes of its tokens.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import Literal
 
 
 @dataclass(frozen=True, slots=True)

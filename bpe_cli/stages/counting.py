@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError
 from bpe_cli.stages.splitters import Splitter, safe_cutter, segments
 from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from typing import Literal
 
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, field
+from bpe_cli.support.fast_typing import Literal
 
 SPLIT = (1 << 32) - 1
 """What stands for the right part and for the product of an event that takes a token apart."""

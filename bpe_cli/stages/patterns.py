@@ -7,10 +7,9 @@ backtracking (``core/src/split/pattern``); the ``regex`` module itself runs the 
 
 from __future__ import annotations
 
-from typing import Literal
-
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import Literal
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
 from bpe_cli.stages.patterns import name_of, scanner_for
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def show_pattern(pattern: str) -> str:

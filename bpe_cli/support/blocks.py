@@ -6,10 +6,10 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bpe_cli.errors import BpeError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar
 from bpe_cli.support.messages import listed, nearest
 
 if TYPE_CHECKING:

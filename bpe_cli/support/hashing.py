@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import threading

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+
+from bpe_cli.support.fast_typing import Protocol
 
 
 class Listener(Protocol):

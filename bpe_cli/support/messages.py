@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
 
 from bpe_cli.errors import BpeError, InputError, OutputError
+from bpe_cli.support.fast_typing import TypeVar
 
 MOST_NAMED = 10
 """How many of several that are at fault a message names."""

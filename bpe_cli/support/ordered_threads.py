@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     import threading

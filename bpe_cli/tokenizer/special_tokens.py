@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
@@ -24,6 +23,7 @@ from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer.usage import Edges
 

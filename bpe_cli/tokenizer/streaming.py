@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer

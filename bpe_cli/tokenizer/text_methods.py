@@ -10,15 +10,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast
 from bpe_cli.tokenizer.engine import Text, sampling_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from bpe_cli import _core
     from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer
     from bpe_cli.tokenizer.encoded import EncodedBatch, Placed
@@ -680,7 +682,7 @@ class TextMethods:
         """
         from bpe_cli.jobs.convert import convert
 
-        return list(convert(cast(Any, self), path, format, allow_loss=allow_loss).files)
+        return list(convert(cast("Any", self), path, format, allow_loss=allow_loss).files)
 
     def apply_chat_template(
         self,
@@ -727,7 +729,7 @@ class TextMethods:
         from bpe_cli.chat.encoding import apply_chat_template
 
         return apply_chat_template(
-            cast(Any, self), messages, tools=tools, documents=documents, chat_template=chat_template,
+            cast("Any", self), messages, tools=tools, documents=documents, chat_template=chat_template,
             add_generation_prompt=add_generation_prompt, tokenize=tokenize, specials=specials_of(specials),
             arguments=arguments,
         )  # fmt: skip

@@ -6,9 +6,8 @@ it; ``Origin`` is not: it is what a file said about itself, for reports and for 
 
 from __future__ import annotations
 
-from typing import Literal
-
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import Literal
 
 Strategy = Literal["longest_first", "only_first", "only_second"]
 STRATEGIES: tuple[Strategy, ...] = ("longest_first", "only_first", "only_second")

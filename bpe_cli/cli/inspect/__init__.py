@@ -5,7 +5,6 @@ import shlex
 import stat
 import sys
 from collections.abc import Mapping
-from typing import Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, check_page_name, process_streams
@@ -17,6 +16,7 @@ from bpe_cli.cli.pictures import outputs_of
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.files import FIELD, check_outputs
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.fast_typing import Annotated
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.views.pictures import TOKENIZER_PICTURES
 

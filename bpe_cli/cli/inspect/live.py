@@ -2,13 +2,13 @@
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

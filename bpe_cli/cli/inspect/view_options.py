@@ -1,13 +1,12 @@
 """The options of ``bpe inspect`` about what is shown, and which of them go together."""
 
-from typing import TYPE_CHECKING, Annotated
-
 from bpe_cli.cli import options
 from bpe_cli.cli.options import Option
 from bpe_cli.cli.pictures import PictureFile, picture_files
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.tokenizers import Inference
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated
 from bpe_cli.views import ALL, SECTIONS
 from bpe_cli.views.pictures import TOKENIZER_PICTURES
 

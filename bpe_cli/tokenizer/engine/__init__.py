@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from bpe_cli import _core
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer, SpecialToken
     from bpe_cli.stages.vocabulary import Vocabulary

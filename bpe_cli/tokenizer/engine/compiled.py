@@ -9,7 +9,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
@@ -18,9 +17,12 @@ from bpe_cli.stages.splitters import compile_splitter, segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast
 from bpe_cli.tokenizer.engine import Place, only_splits, variation
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from typing_extensions import Buffer
 
     from bpe_cli.tokenizer.encoded import PieceSpans, Placed

@@ -1,12 +1,11 @@
 """Options in groups are read as if they stood among a command's parameters, and reach it in their groups."""
 
-from typing import Annotated
-
 import pytest
 
 from bpe_cli.cli.argv_fast import Unclear, read
 from bpe_cli.cli.options import Argument, Option, call, defaults_of, parameters_of
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_typing import Annotated
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def run(
 
 def test_fields_stand_where_their_group_does():
     assert list(parameters_of(run)) == ["name", "inputs", "lines", "size", "quiet", "count"]
-    assert parameters_of(run)["size"] == (int, Reading.__annotations__["size"].__metadata__[0])
+    assert parameters_of(run)["size"] == (int, Reading.__annotations__["size"].__args__[1])
 
 
 def test_defaults_are_those_of_the_groups_value_or_else_of_its_class():

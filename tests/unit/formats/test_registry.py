@@ -279,5 +279,5 @@ def test_name_says_which_format_to_write(name, format_name):
 
 
 def test_formats_of_several_files_are_those_that_say_so():
-    several = [name for name, module in formats.FORMATS.items() if isinstance(module, registry.FormatOfSeveral)]
+    several = [name for name, module in formats.FORMATS.items() if registry.is_of_several(module)]
     assert several == list(registry.OF_SEVERAL)
