@@ -32,16 +32,3 @@ def test_import_loads_nothing_else():
     loaded = set(done.stdout.split())
     assert not {name for name in loaded if name.startswith("bpe_cli.")}
     assert not loaded & {"typing_extensions", "importlib.metadata", "regex", "rich", "typer", "tqdm", "orjson"}
-
-
-def test_a_run_that_encodes_a_line_loads_neither_typing_nor_what_it_brings_along():
-    words = ["encode", "-T", "hello", "-t", "gpt2", "--no-config"]
-    script = (
-        "import sys; before = {*sys.modules}; from bpe_cli.cli.app import main;"
-        f"main({words}); print(*{{*sys.modules}} - before)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    ids, loaded = done.stdout.splitlines()
-    assert ids == "31373"
-    assert "bpe_cli.cli.encode" in loaded.split()
-    assert not {*loaded.split()} & {"typing", "re", "dataclasses", "inspect", "enum", "pathlib", "orjson", "typer"}

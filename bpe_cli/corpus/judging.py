@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.inputs import Input
 from bpe_cli.corpus.kinds import EMPTY, JSONL, MAGIC_ENOUGH, OBJECT, TEXT, Kind, kind_of_head, may_be_json_lines
 from bpe_cli.corpus.opening import NO_STDIN, read_chunks
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from bpe_cli.corpus.jsonl import JsonLines
 
 _COMPANIONS = frozenset(

@@ -8,7 +8,6 @@ Length: two formats of numbers, each with its writer and its reader.
 
 from __future__ import annotations
 
-import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
@@ -281,6 +280,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
 def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
     """Read the header of an array: how its numbers lie, and how many there are."""
     import ast
+    import re
     import warnings
 
     start = _exactly(stream, 8, name)

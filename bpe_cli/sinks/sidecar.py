@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 
 from bpe_cli.errors import InputError
@@ -127,7 +126,7 @@ def _checked(content: Any, place: str) -> Sidecar:
         if edge is not None and (type(edge) is not int or not 0 <= edge <= HIGHEST_ID):
             raise InputError(f"{place}: {key!r} is not an id")
     digest = content.get("sha256")
-    if digest is not None and (not isinstance(digest, str) or re.fullmatch("[0-9a-f]{64}", digest) is None):
+    if digest is not None and not _is_sha256(digest):
         raise InputError(f"{place}: 'sha256' is not a hash")
     tokenizer = content.get("tokenizer")
     sha256, name = (tokenizer.get("sha256"), tokenizer.get("name")) if isinstance(tokenizer, dict) else (None, None)
@@ -141,6 +140,11 @@ def _checked(content: Any, place: str) -> Sidecar:
         sha256 if isinstance(sha256, str) else None,
         name if isinstance(name, str) else None,
     )
+
+
+def _is_sha256(value: object) -> bool:
+    """Return whether a value is a hash as the sidecar writes it."""
+    return isinstance(value, str) and len(value) == 64 and not value.strip("0123456789abcdef")
 
 
 def check_length(sidecar: Sidecar, path: str) -> None:
