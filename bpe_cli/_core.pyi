@@ -11,9 +11,9 @@ of another kind raises ``ValueError`` with its name; so do options that contradi
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeAlias, TypeVar, final
+from typing import Protocol, Self, TypeAlias, TypeVar, final
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 _T = TypeVar("_T")
 
@@ -277,6 +277,25 @@ class Decoder:
             ValueError: An id has no token: (sentence, place among the ids); there is not one byte for each
                 special token; or an expression takes too long.
         """
+
+@disjoint_base
+class KnownTexts:
+    """What a decoder of a stream looks at before anything else: what single ids read as. Its subclass says who knows
+    that, and about which ids (u32, ascending) the table is not asked; whether the next id may read alone, as no
+    character is begun; and what becomes of all else: of ids (``_feed``) and of bytes (``_feed_bytes``). Nothing of it
+    is pickled."""
+
+    def __new__(cls, *_given: object, **_named: object) -> Self: ...
+    def feed(self, ids: Iterable[int]) -> str:
+        """Return the text that is certain after these ids.
+
+        Raises:
+            InputError: if an id has no token; if the bytes are not UTF-8 and errors are strict; or if the decoders
+                change text that was already returned.
+        """
+
+    def _know(self, encoder: Encoder, others: Buffer) -> None: ...
+    def _be_ready(self, ready: bool) -> None: ...
 
 @final
 class Codebook:

@@ -8,6 +8,7 @@ holds the files of corpora/ that ``bpe compare --probe`` uses. docs/man/ holds t
 
 from __future__ import annotations
 
+import ast
 import functools
 import html
 import inspect
@@ -15,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
@@ -124,7 +126,7 @@ def _class_entry(name: str, value: type) -> str:
             continue
         if isinstance(found, (classmethod, staticmethod)):
             found = found.__func__
-        if inspect.isfunction(found):
+        if inspect.isfunction(found) or isinstance(found, types.MethodDescriptorType):
             members.append(_entry("####", f"{name}.{member}", found))
         elif isinstance(found, (property, functools.cached_property)):
             members.append(f"#### `{name}.{member}`\n\n{_text(found)}\n")
@@ -133,7 +135,7 @@ def _class_entry(name: str, value: type) -> str:
 
 def _entry(level: str, name: str, function: Callable[..., object]) -> str:
     """Return a function: its signature as code, its docstring below."""
-    signature = inspect.signature(function)
+    signature = inspect.signature(function) if inspect.isfunction(function) else _written_in_stub(function)
     shown = [each for each in signature.parameters.values() if each.name not in ("self", "cls")]
     plain = [each.replace(annotation=_Plain(each.annotation)) for each in shown]
     written = str(signature.replace(parameters=plain, return_annotation=_Plain(signature.return_annotation)))
@@ -143,6 +145,18 @@ def _entry(level: str, name: str, function: Callable[..., object]) -> str:
         inner, _, returned = written[1:].rpartition(") -> ")
         text = f"{name}(\n" + "".join(f"    {part},\n" for part in _divided(inner)) + f") -> {returned}"
     return f"{level} `{name}`\n\n```python\n{text}\n```\n\n{_text(function)}\n"
+
+
+def _written_in_stub(method: Callable[..., object]) -> inspect.Signature:
+    """Return the signature of a method of the core, with the types that only its stub says."""
+    stub = ast.parse((DOCS.parent / "bpe_cli" / "_core.pyi").read_text(encoding="utf-8"))
+    owner, name = method.__qualname__.split(".")
+    kind = next(each for each in stub.body if isinstance(each, ast.ClassDef) and each.name == owner)
+    found = next(each for each in kind.body if isinstance(each, ast.FunctionDef) and each.name == name)
+    kinds = {each.arg: ast.unparse(each.annotation) for each in found.args.args if each.annotation}
+    signature = inspect.signature(method)
+    typed = [each.replace(annotation=kinds.get(name, each.annotation)) for name, each in signature.parameters.items()]
+    return signature.replace(parameters=typed, return_annotation=ast.unparse(found.returns))
 
 
 class _Plain(str):

@@ -12,10 +12,13 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Sequence
 
+from bpe_cli import _core
 from bpe_cli.errors import InputError
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer
 
 Errors = Literal["strict", "replace", "ignore"]
@@ -24,10 +27,8 @@ Errors = Literal["strict", "replace", "ignore"]
 # No character has more than four bytes; but tokens may read as nothing, so a few more may be waited for.
 _PATIENCE = 16
 
-_NOTHING: dict[int, str] = {}
 
-
-class StreamDecoder:
+class StreamDecoder(_core.KnownTexts):
     """Decode ids as they arrive, never splitting a character, with any tokenizer.
 
     It differs from Hugging Face's in three ways. Bytes that can never become a character are returned at once (as
@@ -51,44 +52,33 @@ class StreamDecoder:
         self._tokenizer = tokenizer
         self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
         self._characters = CharacterStream(errors)
-        self._known: dict[int, bytes] = {}  # what single ids stand for
-        self._texts: dict[int, str] = {}  # of single ids that read alone as whole characters
-        self._ready = self._texts.get  # finds them while no character is begun, else nothing
         self._counts = errors == "strict"  # whose messages say where in all bytes an error is
+        self._look_up()
 
-    def feed(self, ids: Iterable[int]) -> str:
-        """Return the text that is certain after these ids.
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what the base class holds: it is the tokenizer's."""
+        return self.__dict__
 
-        Raises:
-            InputError: if an id has no token; if the bytes are not UTF-8 and errors are strict; or if the decoders
-                change text that was already returned.
-        """
-        if type(ids) is list and len(ids) == 1 and type(ids[0]) is int:
-            text = self._ready(ids[0])
-            return self._feed_one(ids) if text is None else text
-        return self._feed(ids)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Go on from where the other was."""
+        self.__dict__.update(state)
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """Have single ids looked up by the base class, where each reads as its bytes."""
+        if self._window is None:
+            self._know(*self._tokenizer.engine.single_ids)
 
     def _feed(self, ids: Iterable[int]) -> str:
+        """Feed what is not one id that is known."""
         if self._window is not None:
             return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
         return self._feed_bytes(self._tokenizer.decode_bytes(ids))
 
-    def _feed_one(self, ids: list[int]) -> str:
-        """Feed one id, and remember what it stands for, and its text if it reads alone."""
-        if self._window is not None:
-            return self._feed(ids)
-        data = self._known.get(ids[0])
-        if data is None:
-            data = self._known[ids[0]] = self._tokenizer.decode_bytes(ids)
-        was_begun = self._characters.begun
-        text = self._feed_bytes(data)
-        if not self._counts and not was_begun and not self._characters.begun:
-            self._texts[ids[0]] = text
-        return text
-
     def _feed_bytes(self, data: bytes) -> str:
+        """Feed bytes that may end within a character, or go on with one."""
         text = self._characters.feed(data)
-        self._ready = _NOTHING.get if self._characters.begun else self._texts.get
+        self._be_ready(not self._counts and not self._characters.begun)
         return text
 
     def finish(self) -> str:
@@ -99,7 +89,7 @@ class StreamDecoder:
         """
         left = b"" if self._window is None else self._window.finish()
         text = self._characters.feed(left) + self._characters.finish()
-        self._ready = self._texts.get
+        self._be_ready(not self._counts and self._window is None)
         return text
 
 

@@ -19,6 +19,7 @@ mod picky;
 mod progress;
 mod split;
 mod stages;
+mod streaming;
 mod texts;
 mod tokens;
 mod train;
@@ -83,6 +84,8 @@ mod _core {
     use super::split::{Codebook, SpecialMatcher, Splitter, charsmap};
     #[pymodule_export]
     use super::stages::Stages;
+    #[pymodule_export]
+    use super::streaming::KnownTexts;
     #[pymodule_export]
     use super::train::{
         BpeTraining, MaxMatchTraining, MinGramTraining, UnigramTraining, resume_bpe, train_bpe,

@@ -450,6 +450,11 @@ class Engine:
                 pass
         return self._encoder.decode(ids, self._parts.special_table)
 
+    @property
+    def single_ids(self) -> tuple[_core.Encoder, memoryview | array[int]]:
+        """What knows the bytes of single ids, where there are no decoders, and the ids (u32) that it does not know."""
+        return self._encoder, self._parts.special_table[0]
+
     def decode_lists(self, lists: list[Any], threads: int) -> list[str | bytes] | None:
         """Return the text of each of several lists of ids, or its bytes if they are not UTF-8.
 

@@ -14,6 +14,7 @@ use super::decoder::{decode_bytes, decode_lists};
 use super::ids::Ids;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
+use super::streaming::TokenTexts;
 use super::texts::{Text, Texts};
 use super::tokens::{KindArg, PlacedArg, tokens_of};
 use super::written::WrittenTables;
@@ -33,6 +34,7 @@ use crate::tables::TokenTable;
 pub struct Encoder {
     pub(super) way: Way,
     ids: Ids,
+    pub(super) texts: TokenTexts,
 }
 
 /// Which way it goes. What needs all stages can't be asked of the plain one.
@@ -52,8 +54,12 @@ impl Way {
 
 impl From<Way> for Encoder {
     fn from(way: Way) -> Self {
-        let ids = Ids::below(way.tokens().len());
-        Self { way, ids }
+        let size = way.tokens().len();
+        Self {
+            way,
+            ids: Ids::below(size),
+            texts: TokenTexts::below(size),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 import pickle
 import re
@@ -180,3 +181,49 @@ def test_a_list_with_what_is_no_id(wrong):
 def test_lists_of_numbers_that_are_no_plain_ones():
     tokenizer = load("gpt2")
     assert tokenizer.decode_batch([[True, 64], (64,)]) == [tokenizer.decode([1, 64]), "a"]
+
+
+def odd_bytes() -> Tokenizer:
+    """Return a tokenizer of whole characters, parts of some, an id that is a special token's, and ids without one."""
+    tokens = [b"a", b"<s>", "\u00e9".encode(), b"", b"\xe4", b"\xbd", b"\xa0", b"\xff", "x\u4f60".encode(), b"b\xe4"]
+    vocabulary = Vocabulary.from_tokens(tokens)
+    return Tokenizer(RankBpe(vocabulary), special_tokens=(SpecialToken(b"<special>", 1), LARGE))
+
+
+ODD_IDS = [0, 1, 2, 4, 5, 6, 7, 8, 9, LARGE.token_id]
+
+
+@pytest.mark.parametrize("errors", ["replace", "ignore"])
+@given(st.lists(st.sampled_from(ODD_IDS), max_size=40))
+def test_ids_one_by_one_are_what_pythons_own_decoder_makes_of_their_bytes(errors, ids):
+    tokenizer = odd_bytes()
+    decoder = StreamDecoder(tokenizer, errors)
+    for _ in range(2):  # when texts are made, and when they are known
+        textbook = codecs.getincrementaldecoder("utf-8")(errors)
+        expected = [textbook.decode(tokenizer.decode_bytes([each])) for each in ids]
+        assert [decoder.feed([each]) for each in ids] == expected
+        assert decoder.finish() == textbook.decode(b"", final=True)
+
+
+def test_what_is_no_id_is_refused_though_it_equals_one():
+    for begun in ([], [[0]], [[4]]):
+        for wrong in (3, -1, 10, 1 << 32, 1 << 70, "a", None, 0.0):
+            decoder = StreamDecoder(odd_bytes())
+            for ids in begun:
+                decoder.feed(ids)
+            with pytest.raises((BpeError, TypeError)):
+                decoder.feed([wrong])
+    decoder = StreamDecoder(odd_bytes())
+    assert [decoder.feed([0]), decoder.feed((0,)), decoder.feed(iter([0, 0])), decoder.feed([])] == ["a", "a", "aa", ""]
+
+
+def test_streams_of_one_tokenizer_do_not_share_what_is_begun():
+    tokenizer = odd_bytes()
+    one, other = StreamDecoder(tokenizer), StreamDecoder(tokenizer, "ignore")
+    assert [one.feed([0]), one.feed([4]), other.feed([0]), one.feed([0]), other.feed([0])] == [
+        "a",
+        "",
+        "a",
+        "\ufffda",
+        "a",
+    ]
