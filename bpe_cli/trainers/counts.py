@@ -101,7 +101,7 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
         UsageError: if the corpus is too large.
     """
     pieces = dict(counts.items(0, STEPS_BYTES))
-    if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):
+    if sum(map(len, pieces)) > STEPS_BYTES:  # so many pieces have more bytes, if there are more than these
         raise UsageError(
             f"`steps` is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
             hint="leave `steps` out, or train on a sample",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import hashlib
 import io
 import os
@@ -266,6 +267,29 @@ def test_stdout_is_flushed_and_left_open():
         output.write(b"x")
         assert output.rewritable
     assert stdout.getvalue() == b"x"
+
+
+def test_a_raw_stdout_is_left_open():
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as pipe:
+        with os.fdopen(write, "wb", buffering=0) as raw:
+            with open_stdout(raw) as output:
+                output.write(b"one ")
+            del output
+            gc.collect()
+            raw.write(b"two")
+        assert pipe.read() == b"one two"
+
+
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+def test_a_number_stands_for_an_open_file(folder, tmp_path):
+    with (tmp_path / "out").open("wb") as file:
+        check_writable(f"{folder}/{file.fileno()}")
+        write_file(f"{folder}/{file.fileno()}", b"new")
+    assert (tmp_path / "out").read_bytes() == b"new"
+    for number in ("7" * 400, "\u0661"):  # more than any system has; a digit that is no number here
+        with pytest.raises(OutputError, match="cannot write"):
+            write_file(f"{folder}/{number}", b"new")
 
 
 def test_a_raw_stdout_gets_everything():

@@ -9,14 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.errors import TrainingError
+from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import PrefixSpace, Split
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.counting import SplitText, StagedText, count_blocks, matcher_of
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers.counts import counts_of, items_of, kept_characters, mark_pieces, new_counts, pieces_of
+from bpe_cli.trainers.counts import (
+    DEFAULT_MAX_MEMORY,
+    STEPS_BYTES,
+    counts_of,
+    items_of,
+    kept_characters,
+    mark_pieces,
+    new_counts,
+    pieces_of,
+    small,
+)
 
 PATTERN = PATTERNS["gpt2"].regex
 
@@ -68,6 +78,32 @@ def test_coverage_that_is_reached_exactly_is_enough():
     counts = {"a": 8, "b": 1, "c": 1}
     kept = [kept_characters(counts, coverage=share) for share in (0.75, 0.8, 0.85, 0.9, 1.0)]
     assert kept == [["a"], ["a"], ["a", "b"], ["a", "b"], ["a", "b", "c"]]
+
+
+def test_what_is_always_there_comes_by_its_count():
+    assert kept_characters({"b": 1}, limit=1, always="ab") == ["b"]
+    assert kept_characters({"b": 1, "c": 9}, limit=2, always="ab") == ["a", "b"]
+
+
+def test_the_limit_of_memory_is_what_the_help_says():
+    from bpe_cli.cli.app import load, root
+    from bpe_cli.cli.help import text_of
+
+    shown = text_of("train", root, {"train": load("train")}, whole=True)
+    assert f"[default: {DEFAULT_MAX_MEMORY >> 20}]" in " ".join(shown.split("--max-memory MIB")[1].split()[:20])
+    assert DEFAULT_MAX_MEMORY == 4096 * 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [[b"a" * (STEPS_BYTES + 1)], [b"a" * (STEPS_BYTES // 2), b"b" * (STEPS_BYTES // 2 + 1)],
+     [number.to_bytes(3, "big") for number in range(STEPS_BYTES + 1)]],
+    ids=["one", "two", "many"],
+)  # fmt: skip
+def test_more_than_a_textbook_takes(pieces):
+    with pytest.raises(UsageError, match="`steps` is for small corpora: up to 20,000 bytes"):
+        small(counts_of([(piece, 1) for piece in pieces]))
+    assert small(counts_of([(b"a" * STEPS_BYTES, 2)])) == {b"a" * STEPS_BYTES: 2}
 
 
 @pytest.mark.parametrize("longest", [0, 1, 2, 3, 4])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given
@@ -134,6 +136,27 @@ def test_a_text_is_refused_as_soon_as_a_stretch_of_it_is_too_long(text, cuts):
             assert b"".join(bytes(block.data) for block in settled) == text
             last = max((each for each in parts if each < len(text)), default=0)
             assert between_bars(text[:last])[0] <= 5
+
+
+def pieces_of_one_text(*parts: bytes) -> Iterator[Block]:
+    for number, part in enumerate(parts):
+        yield Block(part, array("Q", [len(part)]), continued=number > 0, unfinished=True)
+
+
+def test_one_byte_more_than_may_be_held_is_too_much():
+    held = settle(pieces_of_one_text(b"a" * 5, b"a", b"a"), lambda _: 0, 5)
+    with pytest.raises(InputError, match="without a safe place"):
+        next(held)
+    assert b"".join(block.data for block in settle(pieces_of_one_text(b"aa", b"aaa"), lambda _: 0, 5)) == b"a" * 5
+
+
+@pytest.mark.parametrize(("over", "is_refused"), [(0, False), (1, True)])
+def test_a_stretch_may_be_longer_by_what_can_divide_it(over, is_refused):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_module, "_LONGEST_MARK", 3)
+        held = settle(pieces_of_one_text(b"a" * (5 + 3 + over)), lambda _: 0, 5, between_bars)
+        with pytest.raises(InputError) if is_refused else nullcontext():
+            assert [bytes(block.data) for block in held] == [b"a" * 8]
 
 
 def test_what_is_held_is_counted_from_the_last_safe_place():
