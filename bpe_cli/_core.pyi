@@ -10,8 +10,8 @@ fields of the Rust struct that is named, and those that are bytes are in base64.
 of another kind raises ``ValueError`` with its name; so do options that contradict each other.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, Self, TypeAlias, TypeVar, final
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar, final
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -25,6 +25,18 @@ _Tokens: TypeAlias = tuple[Buffer, Buffer]
 
 _Text: TypeAlias = str | bytes | bytearray | memoryview
 """A text. Those that may change, and a str with a lone surrogate, are refused: TypeError, UnicodeEncodeError."""
+
+class _Sampling(Protocol):
+    """How an encoding varies."""
+
+    @property
+    def way(self) -> str: ...
+    @property
+    def number(self) -> float: ...
+    @property
+    def nbest(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
 
 _Specials: TypeAlias = tuple[Buffer, Buffer, Buffer]
 """Special tokens: their ids, ascending (u32); their bytes, and where each ends (u32)."""
@@ -277,6 +289,34 @@ class Decoder:
             ValueError: An id has no token: (sentence, place among the ids); there is not one byte for each
                 special token; or an expression takes too long.
         """
+
+@disjoint_base
+class OneText:
+    """A tokenizer, as far as one text goes with which nothing special is to be done. Its subclass has ``_encode`` and
+    ``_count``, which do all; who encodes, and what is always looked for, is known from ``_know`` on."""
+
+    def __new__(cls, *_given: object, **_named: object) -> Self: ...
+    def encode(
+        self,
+        text: _Text,
+        *,
+        add_special_tokens: bool = False,
+        specials: Literal["all"] | Collection[str] = (),
+        bos: str | int | None = None,
+        eot: str | int | None = None,
+        max_tokens: int | None = None,
+        side: Literal["left", "right"] = "right",
+        sampling: _Sampling | None = None,
+        threads: int = 1,
+    ) -> list[int]: ...
+    def count(
+        self,
+        text: _Text,
+        *,
+        add_special_tokens: bool = False,
+        specials: Literal["all"] | Collection[str] = (),
+    ) -> int: ...
+    def _know(self, encoder: Encoder, matcher: SpecialMatcher | None) -> None: ...
 
 @disjoint_base
 class KnownTexts:

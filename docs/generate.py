@@ -148,12 +148,13 @@ def _entry(level: str, name: str, function: Callable[..., object]) -> str:
 
 
 def _written_in_stub(method: Callable[..., object]) -> inspect.Signature:
-    """Return the signature of a method of the core, with the types that only its stub says."""
+    """Return the signature of a method of the core, with the types that only its stub says, by their public names."""
     stub = ast.parse((DOCS.parent / "bpe_cli" / "_core.pyi").read_text(encoding="utf-8"))
     owner, name = method.__qualname__.split(".")
     kind = next(each for each in stub.body if isinstance(each, ast.ClassDef) and each.name == owner)
     found = next(each for each in kind.body if isinstance(each, ast.FunctionDef) and each.name == name)
-    kinds = {each.arg: ast.unparse(each.annotation) for each in found.args.args if each.annotation}
+    arguments = (*found.args.args, *found.args.kwonlyargs)
+    kinds = {each.arg: re.sub(r"\b_", "", ast.unparse(each.annotation)) for each in arguments if each.annotation}
     signature = inspect.signature(method)
     typed = [each.replace(annotation=kinds.get(name, each.annotation)) for name, each in signature.parameters.items()]
     return signature.replace(parameters=typed, return_annotation=ast.unparse(found.returns))

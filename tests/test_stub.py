@@ -38,6 +38,7 @@ def parameters(node: ast.FunctionDef, *, bound: bool) -> list[tuple[str, bool, b
         (argument.arg, True, default is not None)
         for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     ]
+    found += [(argument.arg, False, False) for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
     return found[1:] if bound else found
 
 
@@ -67,7 +68,7 @@ def test_function_takes_what_the_stub_says(name):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_class_has_the_methods_of_the_stub(name):
-    public = {method for method in vars(getattr(_core, name)) if not method.startswith("_")}
+    public = {method for method in vars(getattr(_core, name)) if not method.startswith("__")}
     assert public == {method for owner, method in METHODS if owner == name}
 
 

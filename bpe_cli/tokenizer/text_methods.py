@@ -2,15 +2,16 @@
 
 A class of its own, so that ``tokenizer.py`` holds the value and its engine, and this file what people call.
 
-Length: twenty-four methods, whose docstrings are docs/reference/api.md; what they do stands in the modules beside.
+Length: sixteen methods, whose docstrings are docs/reference/api.md; what they do stands in the modules beside.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from bpe_cli import _core
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
@@ -21,7 +22,6 @@ from bpe_cli.tokenizer.engine import Text, sampling_of
 if TYPE_CHECKING:
     from typing import Any
 
-    from bpe_cli import _core
     from bpe_cli.tokenizer.any_tokenizer import AnyTokenizer
     from bpe_cli.tokenizer.encoded import EncodedBatch, Placed
     from bpe_cli.tokenizer.engine import Sampling
@@ -37,8 +37,6 @@ Side = Literal["left", "right"]
 _MOST_MATCHERS = 32
 """More choices of special tokens than one program makes again and again."""
 
-_NO_SPECIALS: Specials = ()
-_ONE_THREAD = 1
 
 Ids = TypeVar("Ids", list[int], memoryview)
 
@@ -66,8 +64,8 @@ class Token:
     char_end: int = 0
 
 
-class TextMethods:
-    """The methods of a ``Tokenizer`` that take a text or ids."""
+class TextMethods(_core.OneText):
+    """The methods of a ``Tokenizer`` that take a text or ids; ``encode`` and ``count`` are the core's."""
 
     __slots__ = ()
 
@@ -78,7 +76,7 @@ class TextMethods:
 
     # -- text to ids ---------------------------------------------------------------------------
 
-    def encode(
+    def _encode(
         self,
         text: Text,
         *,
@@ -91,41 +89,9 @@ class TextMethods:
         sampling: Sampling | None = None,
         threads: int = 1,
     ) -> list[int]:
-        """Return the ids of a text. Special tokens in it are plain text unless ``specials`` names them.
-
-        Args:
-            text: The text.
-            add_special_tokens: Whether to add the special tokens that the tokenizer's post-processor puts around a
-                text.
-            specials: The special tokens to recognize in it: ``"all"``, or a collection of their texts; none unless
-                asked.
-            bos: The token to put before it: the text of a special token, an id, or ``auto`` for the tokenizer's own.
-            eot: The token to put after it, given in the same way.
-            max_tokens: The most ids to return, including those around the text. The rest is cut off, even within a
-                character; ``truncate`` never does that.
-            side: The side of the text to cut off.
-            sampling: How to vary the encoding at random; None for no variation.
-            threads: Number of threads. Never changes the result.
-
-        >>> import bpe_cli
-        >>> tokenizer = bpe_cli.load("gpt2")
-        >>> tokenizer.encode("hello world"), tokenizer.encode("hello world", max_tokens=1)
-        ([31373, 995], [31373])
-        >>> tokenizer.encode("hello<|endoftext|>", specials="all")
-        [31373, 50256]
-
-        Raises:
-            UsageError: if a name in ``specials`` is unknown, the tokenizer has no token to put around the text, or
-                ``max_tokens`` has no room for it.
-            InputError: if a byte of the text has no token.
-            TypeError: if an argument has the wrong type.
-        """
+        """Do what ``encode`` says, with any options."""
+        self._learn()
         asks_nothing = bos is None and eot is None and max_tokens is None and not add_special_tokens
-        if asks_nothing and sampling is None and specials is _NO_SPECIALS and threads is _ONE_THREAD:
-            try:
-                return self._encode_alone(text)
-            except (TypeError, ValueError):
-                pass  # the long way says why, or finds a way
         matcher, threads = self._matcher(specials), whole_number("threads", threads, 1)
         if sampling is None:
             ids = self._tokenizer.engine.encode_text(text, matcher, threads)
@@ -342,22 +308,9 @@ class TextMethods:
 
     # -- counts --------------------------------------------------------------------------------
 
-    def count(self, text: Text, *, add_special_tokens: bool = False, specials: Specials = ()) -> int:
-        """Return the number of ids of a text, without making them.
-
-        >>> import bpe_cli
-        >>> bpe_cli.load("gpt2").count("hello world")
-        2
-
-        Raises:
-            BpeError: as ``encode`` does.
-            TypeError: if an argument has the wrong type.
-        """
-        if specials is _NO_SPECIALS and not add_special_tokens:
-            try:
-                return self._count_alone(text)
-            except (TypeError, ValueError):
-                pass  # as in ``encode``
+    def _count(self, text: Text, *, add_special_tokens: bool = False, specials: Specials = ()) -> int:
+        """Do what ``count`` says, with any options."""
+        self._learn()
         (count,) = self._tokenizer.engine.count_texts([text], self._matcher(specials))
         return int(count) + len(self._edges(add_special_tokens, None, None))
 
@@ -741,15 +694,11 @@ class TextMethods:
         """The bytes of tokens that ``tokens`` gave."""
         return {}
 
-    @cached_property
-    def _encode_alone(self) -> Callable[[Text], list[int]]:
-        """What encodes a text that nothing else is asked of: one call into the core, which is most of a short one."""
-        return self._tokenizer.engine.alone("encode_text", self._matcher(()))
-
-    @cached_property
-    def _count_alone(self) -> Callable[[Text], int]:
-        """The same for counting."""
-        return self._tokenizer.engine.alone("count_text", self._matcher(()))
+    def _learn(self) -> None:
+        """Have ``encode`` and ``count`` be one call into the core, where nothing is asked for: most of a short one."""
+        encoder = self._tokenizer.engine.encoder_of_texts
+        if encoder is not None:
+            self._know(encoder, self._matcher(()))
 
     @cached_property
     def _matchers(self) -> dict[Specials, tuple[_core.SpecialMatcher | None]]:

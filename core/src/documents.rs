@@ -27,7 +27,16 @@ pub struct Documents<'a> {
     pub continued: bool,
 }
 
-impl Documents<'_> {
+impl<'a> Documents<'a> {
+    /// The documents of a text.
+    pub fn new(text: &'a [u8], ends: &'a [u64], continued: bool) -> Self {
+        Self {
+            text,
+            ends,
+            continued,
+        }
+    }
+
     /// Checks ends that came over the border.
     ///
     /// # Errors

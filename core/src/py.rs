@@ -15,12 +15,14 @@ mod ids;
 mod json_lines;
 mod measure;
 mod numbers;
+mod one_text;
 mod picky;
 mod progress;
 mod split;
 mod stages;
 mod streaming;
 mod texts;
+mod token_texts;
 mod tokens;
 mod train;
 mod written;
@@ -78,6 +80,8 @@ mod _core {
         line_ends, pack_numbers, usable_documents, widen_numbers, without_line_ends, write_counts,
         write_rows,
     };
+    #[pymodule_export]
+    use super::one_text::OneText;
     #[pymodule_export]
     use super::picky::{PickyTraining, train_picky};
     #[pymodule_export]

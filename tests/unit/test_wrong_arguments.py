@@ -109,7 +109,7 @@ def test_every_public_function_is_among_them():
     functions = {name for name in bpe_cli.__all__ if inspect.isfunction(getattr(bpe_cli, name))}
     assert functions == {name for name in CALLS if "." not in name}
     methods = {
-        name for name, value in inspect.getmembers(bpe_cli.tokenizer.text_methods.TextMethods, inspect.isfunction)
+        name for name, value in inspect.getmembers(bpe_cli.tokenizer.text_methods.TextMethods, inspect.isroutine)
         if not name.startswith("_")
     }  # fmt: skip
     assert methods == {name.split(".")[1] for name in CALLS if name.startswith("Tokenizer.")}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import unicodedata
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
+from bpe_cli import _core
 from bpe_cli.errors import InputError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
@@ -78,13 +79,13 @@ def _together(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials) 
 def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()) -> list[Ids]:
     """Encode texts; None for each that cannot be."""
     matcher = tokenizer.matcher(specials)
-    alone = tokenizer.engine.alone("encode_text", matcher)
+    encoder = tokenizer.engine.encoder_of_texts
     results: list[Ids] = []
     size = len(texts)
     while len(results) < len(texts):
         part = texts[len(results) : len(results) + size]
         try:
-            if size == 1 and _is_refused(part[0], alone):
+            if size == 1 and encoder is not None and _is_refused(part[0], encoder, matcher):
                 results.append(None)
                 continue
             ids, ends = tokenizer.encode_block(Block.of(part), matcher, THREADS if size > 1 else 1)
@@ -98,12 +99,10 @@ def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()
     return results
 
 
-def _is_refused(text: bytes, encode_alone: Callable[..., object]) -> bool:
+def _is_refused(text: bytes, encoder: _core.Encoder, matcher: _core.SpecialMatcher | None) -> bool:
     """Return whether the core says that a text cannot be encoded; no error is worded for it, which takes longer."""
     try:
-        encode_alone(text)
-    except TypeError:  # not by this call
-        return False
+        encoder.encode_text(text, matcher)
     except ValueError:
         return True
     return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
@@ -17,7 +17,7 @@ from bpe_cli.stages.splitters import compile_splitter, segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
-from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal, TypeVar, cast
+from bpe_cli.support.fast_typing import TYPE_CHECKING, TypeVar, cast
 from bpe_cli.tokenizer.engine import Place, only_splits, variation
 
 if TYPE_CHECKING:
@@ -36,10 +36,6 @@ _NO_SPECIALS = b"", b"", b""
 
 def _laid_together(texts: Sequence[Text]) -> Block:
     return Block.of([bytes_of(text, f"texts[{place}]") for place, text in enumerate(texts)])
-
-
-def _refuse(_: Text) -> Any:
-    raise TypeError
 
 
 class Engine:
@@ -209,14 +205,10 @@ class Engine:
                 raise self._failed(error, bytes_of(text)) from error
         return self.encode(Block.of([bytes_of(text)]), matcher)[0].tolist()
 
-    def alone(
-        self, name: Literal["encode_text", "count_text"], matcher: _core.SpecialMatcher | None
-    ) -> Callable[..., Any]:
-        """Return the core's own call for one text, which raises what it does not take: TypeError and ValueError."""
-        if self._by_regex is not None:
-            return _refuse
-        call = getattr(self._encoder, name)
-        return call if matcher is None else partial(call, matcher=matcher)
+    @property
+    def encoder_of_texts(self) -> _core.Encoder | None:
+        """What encodes a text by itself; None if ``regex`` has to split it first."""
+        return self._encoder if self._by_regex is None else None
 
     def encode_texts(
         self, texts: Sequence[Text], matcher: _core.SpecialMatcher | None = None, threads: int = 1

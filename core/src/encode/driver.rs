@@ -1,5 +1,7 @@
 //! Blocks of documents through a tokenizer, on several threads: one driver, whatever encodes a document.
 
+use std::cell::Cell;
+
 use crate::documents::{self, Documents, Task};
 use crate::encode::encoded::{Encoded, Part, room_for};
 use crate::encode::gather::gather;
@@ -83,6 +85,14 @@ pub trait Encode: Sync {
     ) -> Result<()>;
 }
 
+/// How much room for ids is kept for the next short text.
+const LARGEST_BRIEF: usize = 1 << 14;
+
+thread_local! {
+    /// What the last short text was encoded into.
+    static BRIEF: Cell<Part> = const { Cell::new(Part::new()) };
+}
+
 /// A compiled tokenizer: immutable but for working memory, shared by threads.
 #[derive(Debug)]
 pub struct Encoder<E: Encode> {
@@ -111,6 +121,43 @@ impl<E: Encode> Encoder<E> {
     ) -> Result<Encoded> {
         let job = Job::new(documents, matcher);
         self.run_all(&job, threads)
+    }
+
+    /// Encodes one short text and gives its ids to a function, or only their number, in memory that the thread's next
+    /// short text gets too: asking for memory would take longer than the text.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn brief<R>(
+        &self,
+        text: &[u8],
+        matcher: Option<&SpecialMatcher>,
+        keep: bool,
+        take: impl FnOnce(&Part) -> R,
+    ) -> Result<R> {
+        let ends = [text.len() as u64];
+        let documents = Documents {
+            text,
+            ends: &ends,
+            continued: false,
+        };
+        let job = Job {
+            keep,
+            ..Job::new(&documents, matcher)
+        };
+        // What `take` does may come here again: the memory is nobody's then.
+        let mut part = BRIEF.take();
+        part.clear();
+        part.only_counts = !keep;
+        let mut worker = self.worker();
+        let task = Task::whole(&documents);
+        let done = self.way.encode_task(&job, &task, &mut worker, &mut part);
+        self.return_worker(worker);
+        let taken = done.map(|()| take(&part));
+        if part.ids.capacity() <= LARGEST_BRIEF {
+            BRIEF.set(part);
+        }
+        taken
     }
 
     /// Counts each document's tokens.

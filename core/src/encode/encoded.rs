@@ -76,6 +76,16 @@ pub struct Begin {
 }
 
 impl Part {
+    /// Nothing yet, and no memory.
+    pub const fn new() -> Self {
+        Self {
+            ids: Vec::new(),
+            counted: 0,
+            ends: Vec::new(),
+            only_counts: false,
+        }
+    }
+
     /// Nothing yet, for ids that are only counted.
     #[must_use]
     pub fn counting() -> Self {

@@ -14,13 +14,14 @@ use super::decoder::{decode_bytes, decode_lists};
 use super::ids::Ids;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
-use super::streaming::TokenTexts;
-use super::texts::{Text, Texts};
+use super::texts::{SingleText, Texts};
+use super::token_texts::TokenTexts;
 use super::tokens::{KindArg, PlacedArg, tokens_of};
 use super::written::WrittenTables;
 use crate::decode::places;
 use crate::documents::Documents;
 use crate::embedded;
+use crate::encode::encoded::Part;
 use crate::encode::{self, Plain, Staged, Variation};
 use crate::error::{Result, invalid};
 use crate::models::bpe::Bpe;
@@ -178,7 +179,7 @@ impl Encoder {
         threads: usize,
         continued: bool,
     ) -> PyResult<(U32Array, U64Array)> {
-        let documents = documents(&data, &ends, continued);
+        let documents = Documents::new(&data, &ends, continued);
         let matcher = matcher.map(|matcher| &matcher.0);
         let encoded =
             py.detach(|| either!(self, way => way.encode(&documents, matcher, threads)))?;
@@ -186,34 +187,41 @@ impl Encoder {
     }
 
     #[pyo3(signature = (text, matcher=None, threads=1))]
-    fn encode_text<'py>(
+    pub(super) fn encode_text<'py>(
         &self,
         py: Python<'py>,
-        text: Text<'py>,
+        text: SingleText<'py>,
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let bytes = text.bytes()?;
-        let ends = [bytes.len() as u64];
-        let documents = documents(bytes, &ends, false);
+        let bytes = text.0.bytes()?;
         let matcher = matcher.map(|matcher| &matcher.0);
+        if bytes.len() < BRIEF {
+            let list = |part: &Part| self.ids.list(py, &part.ids);
+            return either!(self, way => way.brief(bytes, matcher, true, list))?;
+        }
+        let ends = [bytes.len() as u64];
+        let documents = Documents::new(bytes, &ends, false);
         let encode = || either!(self, way => way.encode(&documents, matcher, threads));
-        self.ids.list(py, &detached(py, bytes, encode)?.ids)
+        self.ids.list(py, &py.detach(encode)?.ids)
     }
 
     #[pyo3(signature = (text, matcher=None))]
-    fn count_text(
+    pub(super) fn count_text(
         &self,
         py: Python<'_>,
-        text: Text<'_>,
+        text: SingleText<'_>,
         matcher: Option<&SpecialMatcher>,
     ) -> PyResult<u64> {
-        let bytes = text.bytes()?;
-        let ends = [bytes.len() as u64];
-        let documents = documents(bytes, &ends, false);
+        let bytes = text.0.bytes()?;
         let matcher = matcher.map(|matcher| &matcher.0);
+        if bytes.len() < BRIEF {
+            return Ok(either!(self, way => way.brief(bytes, matcher, false, Part::total))?);
+        }
+        let ends = [bytes.len() as u64];
+        let documents = Documents::new(bytes, &ends, false);
         let count = || either!(self, way => way.count(&documents, matcher, 1));
-        Ok(detached(py, bytes, count)?[0])
+        Ok(py.detach(count)?[0])
     }
 
     fn encode_texts(
@@ -269,7 +277,7 @@ impl Encoder {
         threads: usize,
         continued: bool,
     ) -> PyResult<U64Array> {
-        let documents = documents(&data, &ends, continued);
+        let documents = Documents::new(&data, &ends, continued);
         let matcher = matcher.map(|matcher| &matcher.0);
         let counts = py.detach(|| either!(self, way => way.count(&documents, matcher, threads)))?;
         Ok(counts.into())
@@ -380,23 +388,5 @@ impl Encoder {
     }
 }
 
-/// The documents of a block whose parts come one by one, which for a short text is quicker.
-fn documents<'a>(text: &'a [u8], ends: &'a [u64], continued: bool) -> Documents<'a> {
-    Documents {
-        text,
-        ends,
-        continued,
-    }
-}
-
-/// A text of fewer bytes is encoded before another thread could have taken over from this one.
+/// A text of fewer bytes is encoded before another thread could have taken over from this one: the GIL is kept.
 const BRIEF: usize = 1 << 12;
-
-/// Works on a text, without the GIL if it is long enough for another thread to make use of that.
-fn detached<T: Send>(py: Python<'_>, text: &[u8], work: impl FnOnce() -> T + Send) -> T {
-    if text.len() < BRIEF {
-        work()
-    } else {
-        py.detach(work)
-    }
-}

@@ -8,10 +8,10 @@ use pyo3::types::{PyBytes, PyString};
 /// A str of fewer characters is copied, which takes less time than to ask whether it has to be.
 const SHORT: usize = 512;
 
-/// A text, whose memory nothing can write to: `bytes`, or a str in which each character is a byte.
+/// A text, whose memory nothing can write to: `bytes`, or a str that has its UTF-8.
 pub enum Text<'py> {
     Bytes(Bound<'py, PyBytes>),
-    Ascii(Bound<'py, PyString>),
+    Str(Bound<'py, PyString>),
 }
 
 impl<'py> FromPyObject<'_, 'py> for Text<'py> {
@@ -28,7 +28,7 @@ impl<'py> FromPyObject<'_, 'py> for Text<'py> {
         // A str keeps UTF-8 that it was once asked for, unless it lies there as UTF-8 anyway.
         let is_ascii = intern!(object.py(), "isascii");
         if text.len()? >= SHORT && text.call_method0(is_ascii)?.is_truthy()? {
-            return Ok(Self::Ascii(text.to_owned()));
+            return Ok(Self::Str(text.to_owned()));
         }
         text.encode_utf8().map(Self::Bytes)
     }
@@ -39,8 +39,26 @@ impl Text<'_> {
     pub fn bytes(&self) -> PyResult<&[u8]> {
         match self {
             Self::Bytes(bytes) => Ok(bytes.as_bytes()),
-            Self::Ascii(text) => text.to_str().map(str::as_bytes),
+            Self::Str(text) => text.to_str().map(str::as_bytes),
         }
+    }
+}
+
+/// A text that is encoded by itself: a short str is asked for its UTF-8, which it keeps if it is not ASCII. Copying
+/// takes longer, and for one text at a time what is kept is little.
+pub struct SingleText<'py>(pub Text<'py>);
+
+impl<'py> FromPyObject<'_, 'py> for SingleText<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.cast_exact::<PyString>()
+            && text.len()? < SHORT
+            && text.to_str().is_ok()
+        {
+            return Ok(Self(Text::Str(text.to_owned())));
+        }
+        object.extract().map(Self)
     }
 }
 

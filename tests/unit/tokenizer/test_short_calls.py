@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
+import doctest
+import inspect
 import pickle
 import re
+import weakref
 from typing import Any
 
 import pytest
@@ -227,3 +230,49 @@ def test_streams_of_one_tokenizer_do_not_share_what_is_begun():
         "\ufffda",
         "a",
     ]
+
+
+@pytest.mark.parametrize("size", [0, 1, 511, 512, 4095, 4096, 4097, 20_000])
+@pytest.mark.parametrize("letter", ["a ", "\u00e9", "\u4f60 "])
+def test_one_text_of_any_size_is_what_it_is_among_others(tokenizer, size, letter):
+    text = (letter * size)[:size]
+    for each in (text, text.encode(), text.encode()[:size]):
+        (among,) = tokenizer.encode_batch([each])
+        assert tokenizer.encode(each) == list(among)
+        assert tokenizer.count(each) == len(among)
+
+
+@given(st.lists(st.text(max_size=40) | st.binary(max_size=40), max_size=8))
+def test_texts_one_after_the_other_leave_nothing_behind(texts):
+    for tokenizer in (load("gpt2"), odd_bytes()):
+        for text in texts:
+            try:
+                expected = [list(ids) for ids in tokenizer.encode_batch([text])]
+            except BpeError:
+                with pytest.raises(BpeError):
+                    tokenizer.encode(text)
+                with pytest.raises(BpeError):
+                    tokenizer.count(text)
+            else:
+                assert ([tokenizer.encode(text)], tokenizer.count(text)) == (expected, len(expected[0]))
+
+
+def test_what_encode_and_count_say_of_themselves():
+    for method, own in ((Tokenizer.encode, Tokenizer._encode), (Tokenizer.count, Tokenizer._count)):
+        (_, *said), (_, *taken) = (inspect.signature(each).parameters.values() for each in (method, own))
+        assert [(each.name, each.default) for each in said] == [(each.name, each.default) for each in taken]
+        examples = doctest.DocTestParser().get_doctest(method.__doc__, {}, method.__name__, None, None)
+        assert doctest.DocTestRunner().run(examples) == (0, len(examples.examples))
+        assert len(examples.examples) > 1
+    with pytest.raises(TypeError, match="positional"):
+        load("gpt2").encode("a", "b")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        load("gpt2").encode("a", colour=1)
+
+
+def test_a_tokenizer_that_knows_its_encoder_goes_with_its_last_user():
+    tokenizer = dataclasses.replace(load("gpt2"), name="another")
+    assert tokenizer.encode("a") == tokenizer.encode("a") == [64]
+    seen = weakref.ref(tokenizer)
+    del tokenizer
+    assert seen() is None  # at once: nothing in it refers to it

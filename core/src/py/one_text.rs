@@ -1,0 +1,132 @@
+//! The methods of a tokenizer that take one text, as calls from Python into the core.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+use pyo3::{IntoPyObjectExt, intern};
+
+use super::encoder::Encoder;
+use super::split::SpecialMatcher;
+
+/// A tokenizer, as far as one text goes with which nothing special is to be done. A subclass has `_encode` and `_count`,
+/// which do all: what they find the core knows from then on (`_know`), and is asked first.
+#[pyclass(subclass, frozen, module = "bpe_cli._core")]
+pub struct OneText {
+    known: PyOnceLock<(Py<Encoder>, Option<Py<SpecialMatcher>>)>,
+}
+
+#[pymethods]
+impl OneText {
+    #[new]
+    #[pyo3(signature = (*_given, **_named))]
+    fn new(_given: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> Self {
+        Self {
+            known: PyOnceLock::new(),
+        }
+    }
+
+    /// Return the ids of a text. Special tokens in it are plain text unless ``specials`` names them.
+    ///
+    /// Args:
+    ///     text: The text.
+    ///     add_special_tokens: Whether to add the special tokens that the tokenizer's post-processor puts around a
+    ///         text.
+    ///     specials: The special tokens to recognize in it: ``"all"``, or a collection of their texts; none unless
+    ///         asked.
+    ///     bos: The token to put before it: the text of a special token, an id, or ``auto`` for the tokenizer's own.
+    ///     eot: The token to put after it, given in the same way.
+    ///     max_tokens: The most ids to return, including those around the text. The rest is cut off, even within a
+    ///         character; ``truncate`` never does that.
+    ///     side: The side of the text to cut off.
+    ///     sampling: How to vary the encoding at random; None for no variation.
+    ///     threads: Number of threads. Never changes the result.
+    ///
+    /// >>> import bpe_cli
+    /// >>> tokenizer = bpe_cli.load("gpt2")
+    /// >>> tokenizer.encode("hello world"), tokenizer.encode("hello world", max_tokens=1)
+    /// ([31373, 995], [31373])
+    /// >>> tokenizer.encode("hello<|endoftext|>", specials="all")
+    /// [31373, 50256]
+    ///
+    /// Raises:
+    ///     UsageError: if a name in ``specials`` is unknown, the tokenizer has no token to put around the text, or
+    ///         ``max_tokens`` has no room for it.
+    ///     InputError: if a byte of the text has no token.
+    ///     TypeError: if an argument has the wrong type.
+    #[pyo3(
+        signature = (text, **options),
+        text_signature = "($self, text, *, add_special_tokens=False, specials=(), bos=None, eot=None, max_tokens=None, \
+                          side='right', sampling=None, threads=1)"
+    )]
+    fn encode<'py>(
+        this: &Bound<'py, Self>,
+        text: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let at_once = |py, encoder: &Encoder, matcher: Option<&SpecialMatcher>| {
+            encoder
+                .encode_text(py, text.extract()?, matcher, 1)?
+                .into_bound_py_any(py)
+        };
+        match Self::at_once(this, options, at_once) {
+            Some(done) => done,
+            None => this.call_method(intern!(text.py(), "_encode"), (text,), options),
+        }
+    }
+
+    /// Return the number of ids of a text, without making them.
+    ///
+    /// >>> import bpe_cli
+    /// >>> bpe_cli.load("gpt2").count("hello world")
+    /// 2
+    ///
+    /// Raises:
+    ///     BpeError: as ``encode`` does.
+    ///     TypeError: if an argument has the wrong type.
+    #[pyo3(
+        signature = (text, **options),
+        text_signature = "($self, text, *, add_special_tokens=False, specials=())"
+    )]
+    fn count<'py>(
+        this: &Bound<'py, Self>,
+        text: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let at_once = |py, encoder: &Encoder, matcher: Option<&SpecialMatcher>| {
+            encoder
+                .count_text(py, text.extract()?, matcher)?
+                .into_bound_py_any(py)
+        };
+        match Self::at_once(this, options, at_once) {
+            Some(done) => done,
+            None => this.call_method(intern!(text.py(), "_count"), (text,), options),
+        }
+    }
+
+    #[pyo3(signature = (encoder, matcher))]
+    fn _know(&self, py: Python<'_>, encoder: Py<Encoder>, matcher: Option<Py<SpecialMatcher>>) {
+        self.known.get_or_init(py, || (encoder, matcher));
+    }
+}
+
+impl OneText {
+    /// Does what is asked for without options, if that can be done at once. What fails goes the long way, which says why,
+    /// or finds a way.
+    fn at_once<'py>(
+        this: &Bound<'py, Self>,
+        options: Option<&Bound<'py, PyDict>>,
+        work: impl FnOnce(Python<'py>, &Encoder, Option<&SpecialMatcher>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> Option<PyResult<Bound<'py, PyAny>>> {
+        let py = this.py();
+        let (encoder, matcher) = this.get().known.get(py).filter(|_| options.is_none())?;
+        let done = work(py, encoder.get(), matcher.as_ref().map(Py::get));
+        let is_refused = |error: &PyErr| {
+            error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py)
+        };
+        match done {
+            Err(error) if is_refused(&error) => None,
+            done => Some(done),
+        }
+    }
+}
