@@ -272,7 +272,7 @@ def test_what_encode_and_count_say_of_themselves():
 
 def test_a_tokenizer_that_knows_its_encoder_goes_with_its_last_user():
     tokenizer = dataclasses.replace(load("gpt2"), name="another")
-    assert tokenizer.encode("a") == tokenizer.encode("a") == [64]
+    assert [tokenizer.encode("a") for _ in range(2)] == [[64], [64]]
     seen = weakref.ref(tokenizer)
     del tokenizer
     assert seen() is None  # at once: nothing in it refers to it
