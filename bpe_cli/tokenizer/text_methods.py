@@ -38,6 +38,8 @@ _MOST_MATCHERS = 32
 """More choices of special tokens than one program makes again and again."""
 
 
+_NO_SPECIALS: Specials = ()
+
 Ids = TypeVar("Ids", list[int], memoryview)
 
 
@@ -90,8 +92,9 @@ class TextMethods(_core.OneText):
         threads: int = 1,
     ) -> list[int]:
         """Do what ``encode`` says, with any options."""
-        self._learn()
         asks_nothing = bos is None and eot is None and max_tokens is None and not add_special_tokens
+        if asks_nothing and sampling is None and specials is _NO_SPECIALS:
+            self._learn()
         matcher, threads = self._matcher(specials), whole_number("threads", threads, 1)
         if sampling is None:
             ids = self._tokenizer.engine.encode_text(text, matcher, threads)
@@ -310,7 +313,8 @@ class TextMethods(_core.OneText):
 
     def _count(self, text: Text, *, add_special_tokens: bool = False, specials: Specials = ()) -> int:
         """Do what ``count`` says, with any options."""
-        self._learn()
+        if specials is _NO_SPECIALS and not add_special_tokens:
+            self._learn()
         (count,) = self._tokenizer.engine.count_texts([text], self._matcher(specials))
         return int(count) + len(self._edges(add_special_tokens, None, None))
 

@@ -283,8 +283,6 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         return _write_scored(tokenizer, model)
     tokens = byte_level.visible_tokens(model.vocabulary) if model.byte_level else _texts(model.vocabulary)
     vocab = byte_level.write_vocabulary(tokenizer, tokens)
-    if not isinstance(model, CharacterBpe):
-        _check_no_words_are_added(tokenizer, vocab)
     names = {token_id: text for text, token_id in vocab.items()}
     names |= {token.token_id: special_text(token) for token in tokenizer.special_tokens}
     unknown = None if model.unk_id is None else names[model.unk_id]
@@ -333,24 +331,6 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
     elif not isinstance(model, (MaxMatch, GreedyCover)):
         raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
     return content | {"vocab": vocab}
-
-
-def _check_no_words_are_added(tokenizer: Tokenizer, vocab: Mapping[str, int]) -> None:
-    """Check that no added token becomes a word of the model, for an entry in the vocabulary that keeps its id.
-
-    Text that is looked up whole would be the token, where it is not recognized: beside a letter, or in what a
-    normalizer makes. Special tokens are withheld from the model all the same.
-    """
-    vocabulary = tokenizer.model.vocabulary
-    for token in tokenizer.special_tokens:
-        is_a_word = token.token_id < vocabulary.size and vocabulary.token(token.token_id)
-        is_new = not is_a_word and special_text(token) in vocab
-        may_be_left = token.single_word or (tokenizer.normalizer and not token.normalized)
-        if is_new and may_be_left and not token.special:
-            raise FormatError(
-                f"the added token {quote(special_text(token))} (id {token.token_id}) would become a word of the model: "
-                "only an entry in the vocabulary keeps its id there"
-            )
 
 
 def _texts(vocabulary: Vocabulary) -> list[str]:

@@ -7,7 +7,7 @@ import unicodedata
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
@@ -240,9 +240,17 @@ def of_every_character() -> tuple[bytes, ...]:
     return tuple("".join(part).encode() for part in _by(8, (f"{chr(code)}a{chr(code)} " for code in codes)))
 
 
+_SOME = 4
+
+
 def of_special_tokens(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Yield texts that spell special and added tokens, alone, in sentences, cut, cased and beside each other."""
     contents = [token.content for token in tokenizer.special_tokens]
+    # One that has to stand alone is not recognized before another that begins with a letter, but cut off by it; with a
+    # third before them, it is a piece of its own.
+    alone = [token.content for token in tokenizer.special_tokens if token.single_word]
+    rest = [token.content for token in tokenizer.special_tokens if not token.single_word]
+    yield from map(b"".join, product((*alone[:_SOME], *rest[:_SOME]), repeat=3))
     for content in contents:
         yield content
         yield b"a" + content + b"b"

@@ -287,7 +287,7 @@ def test_a_number_stands_for_an_open_file(folder, tmp_path):
         check_writable(f"{folder}/{file.fileno()}")
         write_file(f"{folder}/{file.fileno()}", b"new")
     assert (tmp_path / "out").read_bytes() == b"new"
-    for number in ("7" * 400, "\u0661"):  # more than any system has; a digit that is no number here
+    for number in ("7" * 400, "\u0661"):  # too many digits; a digit outside ASCII
         with pytest.raises(OutputError, match="cannot write"):
             write_file(f"{folder}/{number}", b"new")
 
