@@ -318,6 +318,9 @@ class TextMethods(_core.OneText):
         (count,) = self._tokenizer.engine.count_texts([text], self._matcher(specials))
         return int(count) + len(self._edges(add_special_tokens, None, None))
 
+    # Errors about arguments name what was called.
+    _encode.__qualname__, _count.__qualname__ = "Tokenizer.encode", "Tokenizer.count"
+
     def count_batch(
         self,
         texts: Iterable[Text],
