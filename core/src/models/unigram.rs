@@ -127,14 +127,19 @@ impl Unigram {
         } = tables;
         tables::check(&settings, &tokens, &scores, &kinds)?;
         let kind_of = |id: u32| kinds.get(id as usize).copied().unwrap_or(kind::NORMAL);
+        // What is worked out is rounded alone; what is written, as its reader reads it, too.
         let round = |score: f64| match (settings.single_precision, settings.fixed_point) {
             (true, _) => f64::from(score as f32),
             (_, true) => backward::rounded(score),
-            _ => written::as_read(score),
+            _ => score,
+        };
+        let read = |id: u32| match settings.single_precision || settings.fixed_point {
+            true => round(scores[id as usize]),
+            false => written::as_read(scores[id as usize]),
         };
         let normal = || {
             let ids = (0..tokens.len() as u32).filter(|&id| kind_of(id) == kind::NORMAL);
-            ids.map(|id| round(scores[id as usize]))
+            ids.map(read)
         };
         let lowest = normal().fold(f64::INFINITY, f64::min);
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
@@ -150,7 +155,7 @@ impl Unigram {
                 }
             }
             _ => {
-                let score = round(scores[id as usize]);
+                let score = read(id);
                 Score {
                     best: score,
                     lattice: score,
