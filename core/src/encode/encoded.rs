@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use crate::error::Result;
-use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::huge_pages::{LARGE_PAGE, Paging};
 use crate::memory::slots::{MAX_IDS, Value};
 use crate::models::found::reserve;
 
@@ -60,6 +60,9 @@ const MANY: usize = 1 << 12;
 pub struct Part {
     /// Ids, as far as they are kept.
     pub ids: Vec<u32>,
+    /// Up to where there are pages for them, and how more come.
+    ready: usize,
+    paging: Paging,
     counted: u64,
     /// How many ids there were at the end of each document.
     pub ends: Vec<u64>,
@@ -80,6 +83,8 @@ impl Part {
     pub const fn new() -> Self {
         Self {
             ids: Vec::new(),
+            ready: 0,
+            paging: Paging::new(),
             counted: 0,
             ends: Vec::new(),
             only_counts: false,
@@ -101,7 +106,6 @@ impl Part {
         let mut part = Self::default();
         // If there is no such room, it may be found bit by bit.
         let _ = part.ids.try_reserve(room_for(bytes));
-        ask_for_large(part.ids.spare_capacity_mut());
         part
     }
 
@@ -118,7 +122,19 @@ impl Part {
     /// [`crate::error::Error::Memory`] when there is no memory for it.
     #[inline]
     pub fn reserve(&mut self, more: usize) -> Result<()> {
-        reserve(&mut self.ids, more)
+        if self.ready < self.ids.len() + more {
+            return self.prepare(more);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn prepare(&mut self, more: usize) -> Result<()> {
+        reserve(&mut self.ids, more)?;
+        let room = self.ids.spare_capacity_mut();
+        let prepared = self.paging.prepare(room, more);
+        self.ready = self.ids.len() + prepared;
+        Ok(())
     }
 
     /// How many ids there were.

@@ -2,9 +2,20 @@
 //!
 //! Whoever fills fresh memory pays for each page of it, and whoever looks around in a large table pays
 //! for finding the pages. Both are dear on a virtual machine; pages of 2 MB are 512 times fewer.
+//!
+//! But they may come slowly: a system without a whole one free moves others' memory together first, and a virtual
+//! machine's host may have taken back those that lay idle, while small ones come from what is left over between others.
+//! So what is filled from its beginning asks for one at a time, and stops where one came slowly.
+
+use std::mem::MaybeUninit;
 
 /// The size of a large page.
 pub const LARGE_PAGE: usize = 1 << 21;
+
+/// Nanoseconds of the thread's own time that a large page may take. Clearing one takes 100,000 to 400,000, 512 small
+/// ones of the same memory twice as long; one that the host has taken back takes 5,000,000.
+#[cfg(target_os = "linux")]
+const SLOW: i64 = 1_000_000;
 
 /// Asks that the whole large pages in some memory be made as such. Nothing depends on the answer.
 #[cfg(target_os = "linux")]
@@ -25,6 +36,79 @@ pub fn ask_for_large<T>(room: &mut [T]) {
 #[cfg(not(target_os = "linux"))]
 pub fn ask_for_large<T>(_room: &mut [T]) {}
 
+/// Large pages for one stretch of memory, one after the other while it is filled.
+#[derive(Debug)]
+pub struct Paging {
+    /// Whether one came slowly: the rest stays as it is.
+    slow: bool,
+}
+
+impl Default for Paging {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Paging {
+    /// None came slowly yet.
+    pub const fn new() -> Self {
+        Self { slow: false }
+    }
+
+    /// Sees to the pages of the first `items` of some room. Returns for how many it has: at least those, unless there
+    /// are not as many.
+    #[cold]
+    pub fn prepare<T>(&mut self, room: &mut [MaybeUninit<T>], items: usize) -> usize {
+        if self.slow {
+            return room.len();
+        }
+        let in_page = LARGE_PAGE / size_of::<T>();
+        if items >= in_page {
+            // Few of so many may come, so none is touched before.
+            let asked = items.min(room.len());
+            ask_for_large(&mut room[..asked]);
+            return asked;
+        }
+        let before = room.as_ptr().align_offset(LARGE_PAGE);
+        let end = before.saturating_add(in_page);
+        match room.get_mut(before..end) {
+            Some(page) => {
+                self.slow = !comes_soon(page);
+                end
+            }
+            None => room.len(),
+        }
+    }
+}
+
+/// Asks for one large page and touches it; returns whether that was done soon.
+#[cfg(target_os = "linux")]
+fn comes_soon<T>(page: &mut [MaybeUninit<T>]) -> bool {
+    ask_for_large(page);
+    let began = own_time();
+    // SAFETY: the memory is the caller's, and may hold anything. A write that nobody reads would be left out.
+    unsafe { page.as_mut_ptr().cast::<u8>().write_volatile(0) };
+    own_time() - began < SLOW
+}
+
+#[cfg(not(target_os = "linux"))]
+fn comes_soon<T>(_page: &mut [MaybeUninit<T>]) -> bool {
+    true
+}
+
+/// The processor's time of this thread in nanoseconds: waiting for others to run does not count.
+#[cfg(target_os = "linux")]
+fn own_time() -> i64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the call fills what it is given and does nothing else.
+    match unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } {
+        0 => i64::from(time.tv_sec) * 1_000_000_000 + i64::from(time.tv_nsec),
+        _ => 0,
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +122,36 @@ mod tests {
             ask_for_large(numbers.spare_capacity_mut());
             assert!(numbers.iter().copied().eq(0..items as u32));
         }
+    }
+
+    #[test]
+    fn pages_are_prepared_as_far_as_there_is_room() {
+        let in_page = LARGE_PAGE / 4;
+        for items in [0, 1, in_page - 1, in_page, 5 * in_page + 7] {
+            let mut numbers: Vec<u32> = Vec::with_capacity(items);
+            let mut paging = Paging::new();
+            let mut ready = 0;
+            while numbers.len() < items {
+                if numbers.len() == ready {
+                    let room = numbers.spare_capacity_mut();
+                    let prepared = paging.prepare(room, 1);
+                    assert!((1..=room.len()).contains(&prepared));
+                    assert!(prepared < 2 * in_page || paging.slow);
+                    ready += prepared;
+                }
+                numbers.push(numbers.len() as u32);
+            }
+            assert!(numbers.iter().copied().eq(0..items as u32));
+            let mut room = vec![MaybeUninit::<u32>::uninit(); items];
+            assert_eq!(paging.prepare(&mut room, items + 1), items);
+        }
+    }
+
+    #[test]
+    fn where_a_page_came_slowly_no_more_are_asked_for() {
+        let mut room = vec![MaybeUninit::<u32>::uninit(); LARGE_PAGE];
+        assert_eq!(Paging { slow: true }.prepare(&mut room, 1), LARGE_PAGE);
+        let prepared = Paging::new().prepare(&mut room, 1);
+        assert!(prepared < LARGE_PAGE);
     }
 }

@@ -7,12 +7,15 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Result, invalid};
-use crate::memory::huge_pages::ask_for_large;
+use crate::memory::huge_pages::Paging;
 
 /// What is left of a list's memory.
 #[derive(Debug)]
 pub struct Shares<'a, T> {
     left: &'a mut [MaybeUninit<T>],
+    /// How much of that has pages, and how more come.
+    ready: usize,
+    paging: Paging,
     book: &'a Book,
 }
 
@@ -34,8 +37,13 @@ impl<'a, T: Copy> Shares<'a, T> {
     /// Takes the next so many items; None if there are not as many, and from then on.
     #[must_use]
     pub fn take(&mut self, items: usize) -> Option<Share<'a, T>> {
+        while self.ready < items.min(self.left.len()) {
+            let bare = &mut self.left[self.ready..];
+            self.ready += self.paging.prepare(bare, 1);
+        }
         let (room, left) = std::mem::take(&mut self.left).split_at_mut_checked(items)?;
         self.left = left;
+        self.ready -= items;
         self.book.taken.fetch_add(items, Ordering::Relaxed);
         Some(Share {
             room,
@@ -69,10 +77,11 @@ pub fn list_of_shares<T: Copy, R>(
 ) -> Result<(Vec<T>, R)> {
     let mut list: Vec<T> = Vec::new();
     let _ = list.try_reserve_exact(room); // without it, nobody gets a share
-    ask_for_large(list.spare_capacity_mut());
     let book = Book::default();
     let made = fill(Shares {
         left: list.spare_capacity_mut(),
+        ready: 0,
+        paging: Paging::new(),
         book: &book,
     })?;
     let (taken, filled) = (book.taken.into_inner(), book.filled.into_inner());
