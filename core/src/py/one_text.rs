@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 
 use super::encoder::Encoder;
@@ -64,15 +64,12 @@ impl OneText {
         text: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let at_once = |py, encoder: &Encoder, matcher: Option<&SpecialMatcher>| {
+        let at_length = intern!(text.py(), "_encode");
+        Self::at_once_or(at_length, this, text, options, |py, encoder, matcher| {
             encoder
                 .encode_text(py, text.extract()?, matcher, 1)?
                 .into_bound_py_any(py)
-        };
-        match Self::at_once(this, options, at_once) {
-            Some(done) => done,
-            None => this.call_method(intern!(text.py(), "_encode"), (text,), options),
-        }
+        })
     }
 
     /// Return the number of ids of a text, without making them.
@@ -93,15 +90,12 @@ impl OneText {
         text: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let at_once = |py, encoder: &Encoder, matcher: Option<&SpecialMatcher>| {
+        let at_length = intern!(text.py(), "_count");
+        Self::at_once_or(at_length, this, text, options, |py, encoder, matcher| {
             encoder
                 .count_text(py, text.extract()?, matcher)?
                 .into_bound_py_any(py)
-        };
-        match Self::at_once(this, options, at_once) {
-            Some(done) => done,
-            None => this.call_method(intern!(text.py(), "_count"), (text,), options),
-        }
+        })
     }
 
     #[pyo3(signature = (encoder, matcher))]
@@ -111,22 +105,27 @@ impl OneText {
 }
 
 impl OneText {
-    /// Does what is asked for without options, if that can be done at once. What fails goes the long way, which says why,
-    /// or finds a way.
-    fn at_once<'py>(
+    /// Does what is asked for without options, if that can be done at once. What fails goes the long way, by the method
+    /// of that name: it says why, or finds a way.
+    fn at_once_or<'py>(
+        at_length: &Bound<'py, PyString>,
         this: &Bound<'py, Self>,
+        text: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
-        work: impl FnOnce(Python<'py>, &Encoder, Option<&SpecialMatcher>) -> PyResult<Bound<'py, PyAny>>,
-    ) -> Option<PyResult<Bound<'py, PyAny>>> {
+        at_once: impl FnOnce(Python<'py>, &Encoder, Option<&SpecialMatcher>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = this.py();
-        let (encoder, matcher) = this.get().known.get(py).filter(|_| options.is_none())?;
-        let done = work(py, encoder.get(), matcher.as_ref().map(Py::get));
-        let is_refused = |error: &PyErr| {
-            error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py)
-        };
-        match done {
-            Err(error) if is_refused(&error) => None,
-            done => Some(done),
+        if options.is_none()
+            && let Some((encoder, matcher)) = this.get().known.get(py)
+        {
+            let done = at_once(py, encoder.get(), matcher.as_ref().map(Py::get));
+            let is_refused = |error: &PyErr| {
+                error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py)
+            };
+            if !done.as_ref().is_err_and(is_refused) {
+                return done;
+            }
         }
+        this.call_method(at_length, (text,), options)
     }
 }
