@@ -5,6 +5,7 @@ pub(crate) mod huge_pages;
 pub(crate) mod key;
 pub mod piece_cache;
 pub(crate) mod prefetch;
+pub(crate) mod reserve;
 mod ring;
 pub mod room;
 pub(crate) mod shares;

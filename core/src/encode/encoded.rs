@@ -4,8 +4,9 @@ use std::mem::MaybeUninit;
 
 use crate::error::Result;
 use crate::memory::huge_pages::{LARGE_PAGE, Paging};
+use crate::memory::reserve;
 use crate::memory::slots::{MAX_IDS, Value};
-use crate::models::found::reserve;
+use crate::models::found;
 
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -122,6 +123,7 @@ impl Part {
     /// [`crate::error::Error::Memory`] when there is no memory for it.
     #[inline]
     pub fn reserve(&mut self, more: usize) -> Result<()> {
+        reserve::check()?;
         if self.ready < self.ids.len() + more {
             return self.prepare(more);
         }
@@ -130,7 +132,7 @@ impl Part {
 
     #[cold]
     fn prepare(&mut self, more: usize) -> Result<()> {
-        reserve(&mut self.ids, more)?;
+        found::reserve(&mut self.ids, more)?;
         let room = self.ids.spare_capacity_mut();
         let prepared = self.paging.prepare(room, more);
         self.ready = self.ids.len() + prepared;

@@ -8,14 +8,16 @@
 //! So what is filled from its beginning asks for one at a time, and stops where one came slowly.
 
 use std::mem::MaybeUninit;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 /// The size of a large page.
 pub const LARGE_PAGE: usize = 1 << 21;
 
-/// Nanoseconds of the thread's own time that a large page may take. Clearing one takes 100,000 to 400,000, 512 small
-/// ones of the same memory twice as long; one that the host has taken back takes 5,000,000.
+/// What a large page may take of the thread's own time. Clearing one takes 0.1 to 0.4 ms, 512 small ones of the same
+/// memory twice as long; one that the host has taken back takes 5 ms.
 #[cfg(target_os = "linux")]
-const SLOW: i64 = 1_000_000;
+const SLOW: Duration = Duration::from_millis(1);
 
 /// Asks that the whole large pages in some memory be made as such. Nothing depends on the answer.
 #[cfg(target_os = "linux")]
@@ -88,7 +90,7 @@ fn comes_soon<T>(page: &mut [MaybeUninit<T>]) -> bool {
     let began = own_time();
     // SAFETY: the memory is the caller's, and may hold anything. A write that nobody reads would be left out.
     unsafe { page.as_mut_ptr().cast::<u8>().write_volatile(0) };
-    own_time() - began < SLOW
+    own_time().saturating_sub(began) < SLOW
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -96,19 +98,20 @@ fn comes_soon<T>(_page: &mut [MaybeUninit<T>]) -> bool {
     true
 }
 
-/// The processor's time of this thread in nanoseconds: waiting for others to run does not count.
+/// The processor's time of this thread: waiting for others to run does not count.
 #[cfg(target_os = "linux")]
-fn own_time() -> i64 {
+fn own_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: the call fills what it is given and does nothing else.
     match unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } {
-        0 => i64::from(time.tv_sec) * 1_000_000_000 + i64::from(time.tv_nsec),
-        _ => 0,
+        0 => Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
+        _ => Duration::ZERO,
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,6 +16,7 @@ use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use crate::count;
 use crate::error::{Error, Result, invalid};
+use crate::memory::reserve;
 use crate::trainers::{frequent, letters, ngrams};
 
 /// Counts in one of two forms.
@@ -279,6 +280,7 @@ fn calling<T: Send>(
     let mut raised = None;
     let result = py.detach(|| {
         job(&mut |called| {
+            reserve::check()?;
             let given = Python::attach(|py| {
                 py.check_signals()?;
                 called(py)

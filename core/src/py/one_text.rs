@@ -112,7 +112,11 @@ impl OneText {
         this: &Bound<'py, Self>,
         text: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
-        at_once: impl FnOnce(Python<'py>, &Encoder, Option<&SpecialMatcher>) -> PyResult<Bound<'py, PyAny>>,
+        at_once: impl FnOnce(
+            Python<'py>,
+            &Encoder,
+            Option<&SpecialMatcher>,
+        ) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = this.py();
         if options.is_none()

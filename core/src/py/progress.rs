@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::memory::reserve;
 
 /// Works without the GIL, and takes it for each report of (done, all there is to do): signals are
 /// checked, and `progress` is called. What either raises ends the work.
@@ -15,6 +16,7 @@ pub fn run<T: Send>(
     let mut raised = None;
     let result = py.detach(|| {
         job(&mut |done, all| {
+            reserve::check()?;
             let called = Python::attach(|py| {
                 py.check_signals()?;
                 let call = progress.map(|call| call.call1(py, (done, all)));

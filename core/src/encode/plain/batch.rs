@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::memory::budget::Share;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
+use crate::memory::reserve;
 use crate::models::bpe::BpeScratch;
 use crate::split::AT_A_TIME;
 
@@ -124,6 +125,7 @@ impl Plain {
         look_up: &mut LookUp,
         part: &mut Part,
     ) -> Result<()> {
+        reserve::check()?;
         look_up.cache.grow();
         look_up.words.begin();
         look_up.find_buckets(text, batch.from, &batch.ends[..batch.filled]);
