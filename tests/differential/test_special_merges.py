@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from random import Random
 
@@ -13,6 +14,7 @@ from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.stages import NFKC, CharacterBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from tests.counted import at_least, compared
 from tests.needs import needs
 from tests.special_tokenizers import case, text_of
 
@@ -64,3 +66,44 @@ def test_what_it_does_otherwise():
     tokenizer = Tokenizer(model, special_tokens=(SpecialToken(b"</s>", 7, single_word=True),))
     assert theirs(tokenizer).encode("a</s>a").ids == [4, 7, 4]
     assert tokenizer.encode("a</s>a") == tokenizer.encode("a</s>a", specials="all") == [4, 6, 3, 4]
+
+
+def whole_pieces(ignore_merges, **flags):
+    """A byte-level file whose added token `zz` has an entry, so that its id stands between others; no merge makes it."""
+    split = {"type": "Split", "pattern": {"Regex": "[0-9]|[a-z]+"}, "behavior": "Isolated", "invert": False}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    token = {"id": 3, "content": "zz", "lstrip": False, "rstrip": False, "normalized": False}
+    return json.dumps({
+        "version": "1.0",
+        "added_tokens": [token | flags],
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, byte_level]},
+        "decoder": byte_level,
+        "model": {
+            "type": "BPE", "ignore_merges": ignore_merges, "merges": ["a z"],
+            "vocab": {"1": 0, "z": 1, "a": 2, "zz": 3, "az": 4},
+        },
+    })  # fmt: skip
+
+
+@at_least(60)
+@pytest.mark.parametrize("ignore_merges", [False, True])
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("single_word", [False, True])
+@given(texts=st.lists(st.text("1az", max_size=8), min_size=1))
+def test_an_added_token_as_a_whole_piece(ignore_merges, special, single_word, texts):
+    """Where its flags keep it from being recognized, it may be a piece still: not, with ours, if it is special."""
+    flags = {"special": special, "single_word": single_word}
+    document = whole_pieces(ignore_merges, **flags)
+    ours = tokenizer_json.loads(document.encode())
+    merged = document if not special else whole_pieces(ignore_merges=False, **flags)
+    other = needs("tokenizers").Tokenizer.from_str(merged)
+    assert tokenizer_json.loads(tokenizer_json.dump(ours)[""]) == ours
+    for text in texts:
+        assert ours.encode(text, specials="all") == other.encode(text).ids, text
+        compared()
+
+
+def test_a_special_token_as_a_whole_piece():
+    document = whole_pieces(ignore_merges=True, special=True, single_word=True)
+    assert needs("tokenizers").Tokenizer.from_str(document).encode("1zz").ids == [0, 3]
+    assert tokenizer_json.loads(document.encode()).encode("1zz", specials="all") == [0, 1, 1]

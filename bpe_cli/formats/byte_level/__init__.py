@@ -63,8 +63,8 @@ def read_model(
 ) -> MergeBpe:
     """Build the model from visible tokens and merges.
 
-    An entry that is a special token too is left out of the ordinary vocabulary unless a merge makes or
-    uses it or it is a single byte: nothing else could turn text into it. An entry that is not written in
+    An entry that is an added token too is left out of the ordinary vocabulary unless a merge makes or uses it, it is a
+    single byte, or ``from_whole_pieces`` says so: nothing else could turn text into it. An entry that is not written in
     the byte alphabet is only decoded, to its own text: text is written in that alphabet before it is merged,
     so that neither the entry nor a merge of it is ever met. The empty token, which stands in some
     vocabularies (Whisper's), leaves its id unused. Of a merge that appears twice the last counts, as in
@@ -90,11 +90,11 @@ def read_model(
     for (left_id, right_id), product in table.items():
         triples.extend((left_id, right_id, product))
     used = set(triples)
-    special = {token.token_id: token.content for token in special_tokens}
+    added = {token.token_id for token in special_tokens if not (ignore_merges and from_whole_pieces(token))}
     ordinary: dict[bytes, int] = {}
     texts: list[tuple[int, bytes]] = []
     for token, token_id in ids.items():
-        if token_id in special and token_id not in used and not (len(token) == 1 and from_visible(token)):
+        if token_id in added and token_id not in used and not (len(token) == 1 and from_visible(token)):
             continue
         content = contents[token_id]
         if token_id >= _core.MAX_TOKENS:
@@ -107,6 +107,14 @@ def read_model(
             ordinary[content] = token_id
     vocabulary = _with_places(Vocabulary.from_ids(ordinary), max((token_id for token_id, _ in texts), default=-1) + 1)
     return MergeBpe(vocabulary, Merges(triples), ignore_merges, tuple(sorted(texts)))
+
+
+def from_whole_pieces(token: SpecialToken) -> bool:
+    """Return whether a piece that is the whole text of an added token becomes it, where whole pieces come before merges.
+
+    Text never becomes a special token by itself; of another one it does where the token is not recognized, for its flags.
+    """
+    return not token.special and from_visible(token.content.decode()) is not None
 
 
 def _with_places(vocabulary: Vocabulary, size: int) -> Vocabulary:
