@@ -23,6 +23,7 @@ NO_TERMINAL = "needs a pseudo-terminal, which Windows has not"
 NO_SITE = "needs zensical, which make site installs"
 NO_TRAP = "needs a processor that traps CPUID, and a C compiler"
 NO_SEAL = "needs unshare, and the right to mount: nothing but a folder may be written to"
+NO_CARGO_MUTANTS = "needs cargo-mutants, which is not installed"
 NO_LIMITS = "needs limits on a process (resource), which Windows has not"
 NO_FAILING_CALLS = "needs Linux and a C compiler, to let calls to the system fail"
 

@@ -28,12 +28,12 @@ SAMPLES = {
 """Proof -> the number of the first attempt, how many there are, and what they are to have tried.
 
 ``worst`` measures time, which a test does not: what it is made of is tried below. Of ``commands`` there is a sample in
-tests/cli/test_random_commands.py.
+tests/cli/test_random_commands.py. ``core-mutations`` compiles the core for minutes: test_proofs.py has its parts.
 """
 
 
 def test_every_proof_has_a_sample():
-    assert {*SAMPLES, "worst", "commands"} == PROOFS.keys()
+    assert {*SAMPLES, "worst", "commands", "core-mutations"} == PROOFS.keys()
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -21,7 +21,7 @@ from tests.proof import __main__ as runner
 from tests.proof import render, results
 from tests.proof.attempts import Found, Proof, named
 from tests.proof.child import child
-from tests.proof.kinds import mutating, mutations
+from tests.proof.kinds import core_mutations, mutating, mutations
 from tests.proof.kinds.mutating_whole import change_everywhere
 from tests.proof.running import LONGEST_SENTENCE, run
 
@@ -299,6 +299,44 @@ def test_what_becomes_of_a_mutant_is_told(statuses, kind, notes, monkeypatch):
 def test_tests_that_fail_without_a_mutant_are_found(monkeypatch):
     monkeypatch.setattr(mutations, "status_of", lambda *_: 1)
     assert "do not pass as it is" in run(mutations.PROOF, 0, first=16, most=1).finding
+
+
+CORE_MUTANT = {
+    "name": "src/x.rs:2:3: replace + with -",
+    "diff": "--- src/x.rs\n+++ replace + with -\n@@ -1,3 +1,3 @@\n a\n-b + c\n"
+    "+b - /* ~ changed by cargo-mutants ~ */ c\n d\n",
+    "span": {"start": {"line": 2}},
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "kind", "notes"),
+    [
+        (None, None, "changes that the compiler refuses", {}),
+        ("x", None, "mutants: did not end, which is noticed", {}),
+        ("x", 101, "mutants: killed", {}),
+        ("x", 0, "mutants: survived", {"survived: core/src/x.rs:2": (1.0, "b + c: replace + with -")}),
+    ],
+)
+def test_what_becomes_of_a_mutant_of_the_core_is_told(program, status, kind, notes, monkeypatch, tmp_path):
+    (tmp_path / "src").mkdir()
+    source = tmp_path / "src" / "x.rs"
+    source.write_text("a\nb + c\nd\n")
+    seen = []
+    monkeypatch.setattr(core_mutations, "MODULES", ("x",))
+    monkeypatch.setattr(core_mutations, "compiled", lambda _: seen.append(source.read_text()) or program)
+    monkeypatch.setattr(core_mutations, "status_of", lambda *_: status)
+    desk = core_mutations.Desk(tmp_path, {"x": [CORE_MUTANT]})
+    assert core_mutations.attempt(desk, Random(1), 1)[kind] == 1
+    assert (seen, source.read_text()) == (["a\nb - c\nd\n"], "a\nb + c\nd\n")
+    assert desk.survived == notes
+    assert core_mutations.attempt(desk, Random(1), 2) == Counter({"drawn again, and not counted": 1})
+
+
+def test_modules_of_the_core_are_there():
+    assert [name for name in core_mutations.MODULES if not (core_mutations.ROOT / f"core/src/{name}.rs").exists()] == []
+    with pytest.raises(ValueError, match="another source"):
+        core_mutations.changed("a\nb\n", CORE_MUTANT["diff"])
 
 
 # -- which program it was --------------------------------------------------------------------------

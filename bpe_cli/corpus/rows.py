@@ -65,6 +65,8 @@ class Place:
 
         >>> Place("a", "a", 3, 90).shown(), Place("a", "a", 3, 90).shown(4), Place("a", "a", None, 90).shown(4)
         ('a:3', 'a:3:5', 'a, byte 95')
+        >>> Place("a", "a", member="b").shown(), Place("a", "a", member="b").shown(4_000)
+        ('a, member b', 'a, member b, byte 4,001')
         """
         if self.line is not None:
             return f"{self.name}:{self.line}" + ("" if byte is None else f":{byte + 1}")

@@ -186,7 +186,6 @@ def open_output(path: str) -> Iterator[Output]:
     with Draft(path) as draft:
         output = Output(draft.stream, name, path)
         yield output
-        output.flush()
         draft.prepare()
         draft.publish()
 
@@ -211,8 +210,6 @@ def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | No
     with Draft(path) as draft, Draft(beside) as description:
         outputs = Output(draft.stream, name, path), Output(description.stream, show_path(beside), beside)
         yield outputs
-        for output in outputs:
-            output.flush()
         draft.prepare()
         description.prepare()
         with UNFINISHED:

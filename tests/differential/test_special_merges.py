@@ -69,7 +69,7 @@ def test_what_it_does_otherwise():
 
 
 def whole_pieces(ignore_merges, **flags):
-    """A byte-level file whose added token `zz` has an entry, so that its id stands between others; no merge makes it."""
+    """A byte-level file whose added token `zz` has an entry, as its id stands between others; no merge makes it."""
     split = {"type": "Split", "pattern": {"Regex": "[0-9]|[a-z]+"}, "behavior": "Isolated", "invert": False}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     token = {"id": 3, "content": "zz", "lstrip": False, "rstrip": False, "normalized": False}

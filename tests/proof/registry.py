@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.proof.attempts import Proof
 from tests.proof.kinds import (
     commands,
+    core_mutations,
     equality,
     failing,
     full_disk,
@@ -27,6 +28,7 @@ PROOFS: dict[str, Proof] = {
     "round-trips": round_trips.PROOF,
     "mutants": mutants.PROOF,
     "mutations": mutations.PROOF,
+    "core-mutations": core_mutations.PROOF,
     "commands": commands.PROOF,
     "kills": kills.PROOF,
     "failing": failing.PROOF,

@@ -110,9 +110,9 @@ def read_model(
 
 
 def from_whole_pieces(token: SpecialToken) -> bool:
-    """Return whether a piece that is the whole text of an added token becomes it, where whole pieces come before merges.
+    """Return whether a piece that is the text of an added token becomes it, where whole pieces come before merges.
 
-    Text never becomes a special token by itself; of another one it does where the token is not recognized, for its flags.
+    Text never becomes a special token by itself. It becomes another one where that is not recognized, for its flags.
     """
     return not token.special and from_visible(token.content.decode()) is not None
 

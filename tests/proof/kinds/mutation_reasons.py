@@ -13,6 +13,19 @@ REASONS: dict[tuple[str, str], str] = {
         "bpe_cli/support/blocks.py", "most = last + longest + _LONGEST_MARK: last + longest -> last - longest",
     ): ASKED_SOONER,
     (
+        "bpe_cli/support/blocks.py", "_LONGEST_MARK = 1 << 16: 16 -> 17",
+    ): "a text of 4 GiB would be needed",
+    (
+        "bpe_cli/support/blocks.py", "if cut or len(ends) > 1:: 1 -> 2",
+    ): ASKED_SOONER,
+    (
+        "bpe_cli/sinks/numbers.py", "if len(ids) <= _AT_ONCE:: len(ids) <= _AT_ONCE -> len(ids) < _AT_ONCE",
+    ): "ids are packed to the same bytes in one part and in several",
+    (
+        "bpe_cli/stages/vocabulary.py",
+        "if size > _core.MAX_TOKENS or min(ids.values(), default=0) < 0:: 0 -> 1",
+    ): "what is not negative where there are no ids at all is as good as 0",
+    (
         "bpe_cli/support/blocks.py",
         "most = last + longest + _LONGEST_MARK: last + longest + _LONGEST_MARK -> last + longest - _LONGEST_MARK",
     ): ASKED_SOONER,
@@ -35,6 +48,9 @@ REASONS: dict[tuple[str, str], str] = {
         "bpe_cli/trainers/counts.py", "for batch in _batched(items, 1 << 16):: 1 -> 2",
     ): SIZE,
     (
+        "bpe_cli/trainers/counts.py", "for batch in _batched(items_of(counts), 1 << 16):: 1 -> 2",
+    ): SIZE,
+    (
         "bpe_cli/surgery/pruning.py", "for number, end in zip(numbers, ends, strict=True):: True -> False",
     ): "the core gives as many ends as it is given texts: the check is for a mistake of ours",
     (
@@ -43,3 +59,6 @@ REASONS: dict[tuple[str, str], str] = {
     ): "how often a listener hears of the progress",
 }  # fmt: skip
 """(Module, change) -> why nothing is another then."""
+
+CORE_REASONS: dict[tuple[str, str], str] = {}
+"""The same of the core: (module, change) -> why."""

@@ -156,6 +156,14 @@ def test_arrays_of_all_integers_are_read(descr, version):
         assert read("npy", npy(descr, "(3,)", data, version), step) == [values]
 
 
+def test_a_header_is_latin_1_before_version_3_and_utf_8_from_then_on():
+    by_version = [
+        npy(data=bytes(6), version=bytes([major, 0]), extra="}#?").replace(b"#?", b"#\xe9") for major in (1, 2, 3)
+    ]
+    assert [read("npy", data) for data in by_version[:2]] == [[[0, 0, 0]]] * 2
+    assert message_of("npy", by_version[2]) == "x: its header is damaged"
+
+
 @pytest.mark.parametrize(
     ("descr", "value"), [("<i4", -1), ("<i4", -256), ("<i2", -2), ("|i1", -1), ("<i8", -1), ("<u8", 1 << 32)]
 )
@@ -282,6 +290,7 @@ def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
         complete("bin", str(path), ReadOptions(), tokenizer)
     path.write_bytes(bytes(2 * width))
     assert complete("bin", str(path), ReadOptions(), tokenizer)[0].dtype == dtype
+    assert complete("text", str(path), ReadOptions(), tokenizer) == (ReadOptions(), None)
 
 
 def test_a_sidecar_is_asked_for_what_the_caller_leaves_open(tmp_path):

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.named_encodings import named
 from tests.work import cost
 
 
@@ -16,9 +17,18 @@ def test_a_token_by_its_id():
     assert [vocabulary.token(number) for number in range(3)] == [b"a", b"", b"bc"]
     assert (vocabulary.id_of(b"bc"), vocabulary.id_of(b"b")) == (2, None)
     assert vocabulary.among([0, 1, 2, 3, 9]) == {0, 2}
+    assert list(vocabulary.tokens()) == [b"a", b"", b"bc"]
     for outside in (-1, 3):
         with pytest.raises(IndexError):
             vocabulary.token(outside)
+
+
+def test_an_embedded_table_is_not_read_to_say_which_ids_it_has():
+    vocabulary = Vocabulary.from_embedded(named("gpt2").model.vocabulary.embedded)
+    asked = [0, 5, 50_255, 50_256, 1 << 20]
+    assert vocabulary.among(asked) == {0, 5, 50_255}
+    assert "_table" not in vars(vocabulary)
+    assert Vocabulary(vocabulary.blob, vocabulary.ends).among(asked) == {0, 5, 50_255}
 
 
 def test_ids_without_their_tokens_stay_unused():

@@ -143,6 +143,18 @@ def pieces_of_one_text(*parts: bytes) -> Iterator[Block]:
         yield Block(part, array("Q", [len(part)]), continued=number > 0, unfinished=True)
 
 
+def test_what_is_held_goes_on_where_something_of_its_text_was_given_out():
+    """So it is, however many blocks come before another place to cut."""
+    settled = list(settle(pieces_of_one_text(b"a b", b"ccc", b"dddddd"), after_blank))
+    assert [(bytes(block.data), block.continued) for block in settled] == [(b"a ", False), (b"bcccdddddd", True)]
+    blocks = [
+        Block(b"a b", array("Q", [3]), unfinished=True),
+        Block(b"c", array("Q", [1, 1]), continued=True, unfinished=True),  # its text ends, and another begins
+        Block(b"d", array("Q", [1]), continued=True),
+    ]
+    assert [block.continued for block in settle(blocks, after_blank)] == [False, True, False]
+
+
 def test_one_byte_more_than_may_be_held_is_too_much():
     held = settle(pieces_of_one_text(b"a" * 5, b"a", b"a"), lambda _: 0, 5)
     with pytest.raises(InputError, match="without a safe place"):

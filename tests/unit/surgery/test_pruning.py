@@ -103,7 +103,9 @@ def test_ranks_as_merges(words, others, merges, number):
     if number == 0 or len(whole.model.vocabulary) != 256 + len(whole.model.merges):
         return
     size = whole.vocab_size - number
-    pruned, by_merges = (prune(each, counted(each, " ".join(others)), size).tokenizer for each in (ranks, whole))
+    operations = [prune(each, counted(each, " ".join(others)), size) for each in (ranks, whole)]
+    assert [operation.notes for operation in operations] == [(), ()]
+    pruned, by_merges = (operation.tokenizer for operation in operations)
     assert isinstance(pruned.model, RankBpe)
     assert pruned.model.vocabulary == by_merges.model.vocabulary
     for text in words + others:
@@ -344,3 +346,13 @@ def test_pruning_says_how_far_it_is():
     said: list[tuple[int, int]] = []
     prune(whole, counted(whole, words), 256, progress=lambda gone, excess: said.append((gone, excess)))
     assert said == [(64, 90)]
+
+
+def test_rounds_take_half_of_what_is_left_to_go_and_say_so():
+    """Of 8 words 7 are to go, of which one is not used: 4, the half, then the half of 3, and the last."""
+    words = "a a a b b c c d d e e f f g g"
+    whole = train([f"{words} h h"], WordOptions(vocab_size=20))
+    said: list[tuple[int, int]] = []
+    size = len(used_ids(whole)) - 7
+    prune(whole, counted(whole, words), size, progress=lambda gone, excess: said.append((gone, excess)))
+    assert said == [(4, 7), (6, 7), (7, 7)]
