@@ -164,10 +164,10 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
 
 PROOF = Proof(
     title="Mutants of the core",
-    claim="One operator, condition or body of a function of the compiled core is another, as cargo-mutants draws them: "
-    "the tests in the same module are to fail. Modules are listed in tests/proof/kinds/core_mutations.py. What survives "
-    "is listed here, but for what changes nothing (reasons: tests/proof/kinds/mutation_reasons.py). Other tests, which would "
-    "notice more, do not run.",
+    claim="One operator, condition or body of a function of the compiled core is another, as cargo-mutants draws "
+    "them: the tests in the same module are to fail. Modules are listed in tests/proof/kinds/core_mutations.py. "
+    "What survives is listed here, but for what changes nothing (reasons: "
+    "tests/proof/kinds/mutation_reasons.py). Other tests, which would notice more, do not run.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.survived,
