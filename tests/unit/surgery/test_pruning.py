@@ -15,7 +15,7 @@ from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump, rehearse
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.stages import LongestMatch, MergeBpe, RankBpe, ScoredBpe, SpecialToken
+from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, RankBpe, ScoredBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import Operation, prune, skeleton
 from bpe_cli.surgery.merge_rules import MergeRules, composite
@@ -120,6 +120,15 @@ def test_the_short_loop_merges_like_the_core(words, merges, others):
     spelt = replace(tokenizer.model, merges=Merges.from_pairs(()))
     for text in [*others, "".join(words)]:
         assert rules.apply(Tokenizer(spelt).encode(text)) == Tokenizer(tokenizer.model).encode(text)
+
+
+def test_what_is_used_less_since_goes_next():
+    """Without `ab`, `abcd` has `bc` in the place of `cd`, which is left with two uses where it had four."""
+    vocabulary = Vocabulary.from_tokens([b"a", b"b", b"c", b"d", b"ab", b"bc", b"cd"])
+    model = CharacterBpe(vocabulary, Merges.from_pairs([(0, 1, 4), (1, 2, 5), (2, 3, 6)]))
+    counts = counts_of([b"abcd"] * 2 + [b"cd"] * 2 + [b"bc"] * 3)
+    kept = prune(Tokenizer(model), counts, 5).tokenizer.model.vocabulary
+    assert [*kept.tokens()] == [b"a", b"b", b"c", b"d", b"bc"]
 
 
 def test_parts_that_are_freed_merge_with_their_neighbours():
