@@ -78,7 +78,7 @@ class _OneLine:
             number: How many lines are before it.
             passed: How many bytes.
         """
-        from bpe_cli.support.safe_orjson import orjson
+        from bpe_cli.support.safe_orjson import look_for_memory, orjson
 
         whole, rows = line, self._rows
         if not number and line.startswith(_BOM) and not self._begin().offset:
@@ -86,6 +86,7 @@ class _OneLine:
         if not line.strip(_SPACE):
             return None
         try:
+            look_for_memory(line)
             try:
                 value = orjson.loads(line)
             except orjson.JSONDecodeError as error:

@@ -215,9 +215,10 @@ class Node:
         short = _parse_short(data)
         if short is not None:
             return cls(short, source)
-        from bpe_cli.support.safe_orjson import orjson
+        from bpe_cli.support.safe_orjson import look_for_memory, orjson
 
         try:
+            look_for_memory(data)
             return cls(orjson.loads(data), source)
         except orjson.JSONDecodeError as error:
             cut = "the file is cut short, or a bracket is missing" if "unexpected end" in error.msg else None

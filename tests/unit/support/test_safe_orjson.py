@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.needs import NO_LIMITS, only_where
 from tests.test_architecture import MODULES, imports_of, name_of
 
 SCRIPT = """
@@ -44,3 +45,32 @@ def test_an_interrupt_is_one_at_every_import(name):
 
 def test_nobody_imports_it_otherwise():
     assert [name_of(path) for path in MODULES if "orjson" in imports_of(path)] == ["bpe_cli/support/safe_orjson.py"]
+
+
+NEEDY = """
+import resource
+from bpe_cli.formats.read_file import Node, NotJsonError
+data = b'[' + b'["\\\\u2581", -1.5], ' * 200_000 + b'0]'
+small = b'[' + b' ' * (1 << 16) + b'["a", -1.5]]'
+Node.parse(small, "a.json")
+with open("/proc/self/statm") as file:
+    now = int(file.read().split()[0]) * resource.getpagesize()
+seen = []
+for megabytes in range(4, 120, 4):
+    resource.setrlimit(resource.RLIMIT_AS, (now + (megabytes << 20), resource.RLIM_INFINITY))
+    try:
+        seen.append(len(Node.parse(data, "a.json").value))
+    except NotJsonError:
+        seen.append(0)
+    Node.parse(small, "a.json")
+print(*seen)
+"""
+
+
+@only_where(sys.platform == "linux", NO_LIMITS)
+def test_without_memory_for_what_json_becomes_it_is_refused():
+    """orjson crashes there: so it is asked before, and never where there is enough."""
+    done = subprocess.run([sys.executable, "-c", NEEDY], capture_output=True, check=True, timeout=120)
+    seen = done.stdout.decode().split()
+    assert seen == sorted(seen, key=int)
+    assert {*seen} == {"0", "200001"}
