@@ -37,7 +37,7 @@ def llama_cpp(tmp_path_factory):
         return plain, special, lambda ids: model.detokenize(ids, special=True)
 
     yield of
-    del silent
+    library.llama_log_set(library.llama_log_callback(), None)  # or it would go on calling what is gone
 
 
 def made_up(number: int, seed: int) -> list[str]:

@@ -112,9 +112,11 @@ def read_model(
 def from_whole_pieces(token: SpecialToken) -> bool:
     """Return whether a piece that is the text of an added token becomes it, where whole pieces come before merges.
 
-    Text never becomes a special token by itself. It becomes another one where that is not recognized, for its flags.
+    Text never becomes a special token by itself. Another one is found in the text before there are pieces, unless it
+    has to stand as a word by itself.
     """
-    return not token.special and from_visible(token.content.decode()) is not None
+    is_found = token.special or not token.single_word
+    return not is_found and from_visible(token.content.decode()) is not None
 
 
 def _with_places(vocabulary: Vocabulary, size: int) -> Vocabulary:

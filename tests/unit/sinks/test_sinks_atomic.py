@@ -395,8 +395,7 @@ def test_what_others_belong_to_is_taken_away_before_they_change(tmp_path, monkey
 
 
 def test_of_two_files_none_changes_where_one_cannot_be_written(tmp_path):
-    paths = [str(tmp_path / "model"), str(tmp_path / "no folder" / "index")]
-    write_together({paths[0]: b"old"})
+    write_together({str(tmp_path / "model"): b"old"})
     with pytest.raises(OutputError):
-        write_together(dict.fromkeys(paths, b"new"))
+        write_together(dict.fromkeys((str(tmp_path / "model"), str(tmp_path / "no folder" / "index")), b"new"))
     assert (tmp_path / "model").read_bytes() == b"old"
