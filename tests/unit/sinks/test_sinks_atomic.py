@@ -19,13 +19,7 @@ import pytest
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks import atomic, draft
 from bpe_cli.sinks.atomic import (
-    HashedOutput,
-    check_writable,
-    made_folder,
-    open_output,
-    open_stdout,
-    write_file,
-    write_together,
+    HashedOutput, check_writable, made_folder, open_output, open_stdout, write_file, write_together,
 )  # fmt: skip
 from tests.cli_runner import signals
 
