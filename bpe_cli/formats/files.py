@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import binascii
-import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, UsageError
@@ -238,6 +238,7 @@ def _replacing(pattern: str, content: str, *, literal: bool) -> _Effect:
     return _Effect(_bytes(content) / shortest, takes, frozenset(content))
 
 
+@lru_cache(maxsize=4)
 def _longest_replacement(table: str) -> int:
     """Return the bytes of the longest text that a table of SentencePiece puts in."""
     import base64
@@ -247,7 +248,7 @@ def _longest_replacement(table: str) -> int:
     except (binascii.Error, ValueError):  # which is an error of its own where the table is read
         return 1
     texts = data[4 + int.from_bytes(data[:4], "little") :]
-    return max(map(len, re.findall(rb"[^\0]+", texts)), default=1)
+    return max(map(len, texts.split(b"\0"))) or 1
 
 
 def _bytes(text: str) -> int:

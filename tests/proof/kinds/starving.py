@@ -59,7 +59,7 @@ class Starved:
         mute: Whether nobody sees what it says: stderr is closed.
         restyled: Whether what it shows may look otherwise: its width, colours and characters are others.
         longer: Whether it has more to do than the others.
-        may_abort: Whether SIGABRT may end it, as it does where one of the core's smaller allocations is refused.
+        may_abort: Whether SIGABRT may end it, as it does where a list cannot grow that nobody asked for before.
     """
 
     kind: str
@@ -232,8 +232,9 @@ PROOF = Proof(
     "no more threads, a clock that jumps, without a home or a folder for temporary files, with variables that make no "
     "sense, and with closed streams. It does its work, byte for byte, or ends with status 2, one message, and nothing "
     "left behind; with status 70 and such a message if Python cannot load all modules. One end is not what it should "
-    "be: in less than 64 MB, or with a longer text (2 MB of words that are all different), SIGABRT ends a run where "
-    "one of the core's smaller allocations is refused. It leaves nothing behind, and is counted.",
+    "be: in less than 64 MB, or with a longer text (2 MB of words that are all different), SIGABRT ends a run where a "
+    "list of more than 16 KB cannot grow that nobody asked for before, as training and comparing have them. It leaves "
+    "nothing behind, and is counted.",
     begin=begin,
     attempt=attempt,
 )

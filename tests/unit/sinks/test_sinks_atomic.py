@@ -19,8 +19,14 @@ import pytest
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks import atomic, draft
 from bpe_cli.sinks.atomic import (
-    HashedOutput, check_writable, made_folder, open_output, open_stdout, write_file, write_together,
-)  # fmt: skip
+    HashedOutput,
+    check_writable,
+    made_folder,
+    open_output,
+    open_stdout,
+    write_file,
+    write_together,
+)
 from tests.cli_runner import signals
 
 
@@ -386,10 +392,3 @@ def test_what_others_belong_to_is_taken_away_before_they_change(tmp_path, monkey
     write_together(dict.fromkeys(paths, b"new"))
     assert there == [["codes", "model"]] * 3
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"new"}
-
-
-def test_of_two_files_none_changes_where_one_cannot_be_written(tmp_path):
-    write_together({str(tmp_path / "model"): b"old"})
-    with pytest.raises(OutputError):
-        write_together(dict.fromkeys((str(tmp_path / "model"), str(tmp_path / "no folder" / "index")), b"new"))
-    assert (tmp_path / "model").read_bytes() == b"old"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import OutputError, UsageError
 from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, numbers, open_sink, sink_class
-from bpe_cli.sinks.atomic import Output, open_stdout
+from bpe_cli.sinks.atomic import Output, open_stdout, write_together
 from bpe_cli.sinks.numbers import choose_dtype, pack, places_of
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import load_sidecar
@@ -309,3 +309,10 @@ def test_numbers_packed_a_part_at_a_time_are_those_packed_at_once(documents, end
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numbers, "_AT_ONCE", 3)
         assert b"".join(numbers._packed(*arguments)) == numbers.pack(*arguments)
+
+
+def test_of_two_files_none_changes_where_one_cannot_be_written(tmp_path):
+    write_together({str(tmp_path / "model"): b"old"})
+    with pytest.raises(OutputError):
+        write_together(dict.fromkeys((str(tmp_path / "model"), str(tmp_path / "no folder" / "index")), b"new"))
+    assert (tmp_path / "model").read_bytes() == b"old"
