@@ -67,6 +67,8 @@ class Place:
         ('a:3', 'a:3:5', 'a, byte 95')
         >>> Place("a", "a", member="b").shown(), Place("a", "a", member="b").shown(4_000)
         ('a, member b', 'a, member b, byte 4,001')
+        >>> Place("a", "a", row=7).shown()
+        'a, row 7'
         """
         if self.line is not None:
             return f"{self.name}:{self.line}" + ("" if byte is None else f":{byte + 1}")

@@ -110,7 +110,11 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
 
 
 def small_texts(counts: _core.Counts) -> dict[str, int]:
-    """Return all pieces of a corpus that is small enough for a textbook, as text."""
+    """Return all pieces of a corpus that is small enough for a textbook, as text.
+
+    >>> small_texts(counts_of([(b"a", 2), (b"\\xff", 1)]))
+    {'a': 2, '\\udcff': 1}
+    """
     return {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
 
 

@@ -19,6 +19,16 @@ REASONS: dict[tuple[str, str], str] = {
         "bpe_cli/support/blocks.py", "if cut or len(ends) > 1:: 1 -> 2",
     ): ASKED_SOONER,
     (
+        "bpe_cli/support/blocks.py", "if cut or len(ends) > 1:: cut or len(ends) > 1 -> cut and len(ends) > 1",
+    ): ASKED_SOONER,
+    (
+        "bpe_cli/support/blocks.py",
+        "next_try = 2 * held_bytes if most is None else min(2 * held_bytes, most + 1): 1 -> 2",
+    ): ASKED_SOONER,
+    (
+        "bpe_cli/sinks/numbers.py", "output.reserve_start(header(self.dtype, 0)): 0 -> 1",
+    ): "what stands there is written again at the end, when the number is known",
+    (
         "bpe_cli/sinks/numbers.py", "if len(ids) <= _AT_ONCE:: len(ids) <= _AT_ONCE -> len(ids) < _AT_ONCE",
     ): "ids are packed to the same bytes in one part and in several",
     (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import re
 import struct
 
 import pytest
@@ -276,6 +278,8 @@ def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
     path = tmp_path / "x.bin"
     assert load_sidecar(str(path)) is None
     assert not is_described(str(path))
+    (tmp_path / "x.bin.json").write_text('{"schema":"another\'s"}', encoding="utf-8")
+    assert not is_described(str(path))
     (tmp_path / "x.bin.json").write_text(
         f'{{"schema":"bpe-ids/1","dtype":"{dtype}","byteorder":"little","tokens":2,"documents":1}}', encoding="utf-8"
     )
@@ -291,6 +295,14 @@ def test_a_sidecar_of_another_file_is_noticed(tmp_path, dtype, width):
     path.write_bytes(bytes(2 * width))
     assert complete("bin", str(path), ReadOptions(), tokenizer)[0].dtype == dtype
     assert complete("text", str(path), ReadOptions(), tokenizer) == (ReadOptions(), None)
+
+
+def test_numbers_of_another_run_are_refused_once_they_are_read():
+    data = struct.pack("<3H", 1, 2, 3)
+    digests = [hashlib.sha256(content).hexdigest() for content in (data, b"")]
+    assert read("bin", data, dtype="u16", sha256=digests[0]) == [[1, 2, 3]]
+    with pytest.raises(InputError, match=re.escape("x has other numbers than x.json describes")):
+        read("bin", data, dtype="u16", sha256=digests[1])
 
 
 def test_a_sidecar_is_asked_for_what_the_caller_leaves_open(tmp_path):

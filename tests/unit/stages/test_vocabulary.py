@@ -18,6 +18,7 @@ def test_a_token_by_its_id():
     assert (vocabulary.id_of(b"bc"), vocabulary.id_of(b"b")) == (2, None)
     assert vocabulary.among([0, 1, 2, 3, 9]) == {0, 2}
     assert list(vocabulary.tokens()) == [b"a", b"", b"bc"]
+    assert repr(vocabulary) == "Vocabulary(2 tokens)"
     for outside in (-1, 3):
         with pytest.raises(IndexError):
             vocabulary.token(outside)
