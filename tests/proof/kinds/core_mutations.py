@@ -83,22 +83,31 @@ def change_of(mutant: dict[str, Any]) -> str:
     return f"{lines[0] if lines else ''}: {mutant['name'].split(': ', 1)[1]}"[:200]
 
 
+QUICKLY = {
+    "RUSTFLAGS": "--cap-lints=allow",
+    "CARGO_INCREMENTAL": "1",
+    **{f"CARGO_PROFILE_{name}_{what}": "0" for name in ("DEV", "TEST") for what in ("OPT_LEVEL", "DEBUG")},
+}
+"""Variables with which a mutant is compiled in seconds."""
+
+
 def compiled(crate: Path) -> Path | None:
     """Compile the crate's unit tests and return the program; None if they cannot be compiled."""
     done = subprocess.run(
         ["cargo", "test", "--lib", "--no-run", "--quiet", "--offline", "--message-format=json"], cwd=crate,
-        stdin=subprocess.DEVNULL, capture_output=True, check=False, env=os.environ | {"RUSTFLAGS": "--cap-lints=allow"},
+        stdin=subprocess.DEVNULL, capture_output=True, check=False, env=os.environ | QUICKLY,
     )  # fmt: skip
     programs = [json.loads(line).get("executable") for line in done.stdout.splitlines() if line.startswith(b"{")]
     return next((Path(program) for program in programs if program), None) if done.returncode == 0 else None
 
 
-def status_of(program: Path, module: str) -> int | None:
-    """Run a module's tests; None if they did not end in time."""
+def status_of(program: Path, *modules: str) -> int | None:
+    """Run the tests of modules; None if they did not end in time."""
     import resource
 
+    filters = [module.replace("/", "::") + "::" for module in modules]
     with subprocess.Popen(
-        [program, "--quiet", module.replace("/", "::") + "::"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        [program, "--quiet", *filters], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
     ) as process:  # fmt: skip
@@ -117,8 +126,10 @@ def begin(folder: Path) -> Iterator[Desk]:
         skip(NO_CARGO_MUTANTS)
     crate = folder / "core"
     shutil.copytree(ROOT / "core", crate, ignore=shutil.ignore_patterns("target", "fuzz"))
-    if compiled(crate) is None:
-        raise Found("the core's tests cannot be compiled as they are")
+    program = compiled(crate)
+    status = None if program is None else status_of(program, *MODULES)
+    if status != 0:
+        raise Found(f"the core's tests do not pass as they are: status {status}")
     yield Desk(crate)
 
 
@@ -127,10 +138,6 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
     module = MODULES[number % len(MODULES)]
     path = desk.crate / "src" / f"{module}.rs"
     if module not in desk.mutants:
-        program = compiled(desk.crate)
-        status = None if program is None else status_of(program, module)
-        if status != 0:
-            raise Found(f"the tests of {module} do not pass as it is: status {status}")
         listed = subprocess.run(
             ["cargo", "mutants", "--list", "--json", "--file", f"src/{module}.rs"], cwd=desk.crate, check=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
