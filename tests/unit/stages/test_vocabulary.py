@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from array import array
 from random import Random
 
@@ -30,6 +31,13 @@ def test_an_embedded_table_is_not_read_to_say_which_ids_it_has():
     assert vocabulary.among(asked) == {0, 5, 50_255}
     assert "_table" not in vars(vocabulary)
     assert Vocabulary(vocabulary.blob, vocabulary.ends).among(asked) == {0, 5, 50_255}
+
+
+def test_it_goes_to_another_process_as_it_is():
+    for vocabulary in (Vocabulary.from_tokens([b"a", b"", b"bc"]), named("gpt2").model.vocabulary):
+        again = pickle.loads(pickle.dumps(vocabulary))
+        assert (again, again.embedded) == (vocabulary, vocabulary.embedded)
+    assert vocabulary.__eq__(b"a") is NotImplemented
 
 
 def test_ids_without_their_tokens_stay_unused():

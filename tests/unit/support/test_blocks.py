@@ -69,6 +69,13 @@ def test_of_long_documents_so_much_is_held_as_tells_that_they_are_long(documents
         assert found == document if len(document) <= largest else len(found) > largest
 
 
+def test_a_document_of_just_so_many_bytes_is_not_too_large():
+    blocks = [Block(b"abc", array("Q", [3]), unfinished=True), Block(b"de", array("Q", [2]), continued=True)]
+    assert list(whole_documents(blocks, 5, lambda: InputError("too large"))) == [[b"abcde"]]
+    with pytest.raises(InputError, match="too large"):
+        list(whole_documents(blocks, 4, lambda: InputError("too large")))
+
+
 def test_no_more_is_held_of_a_document_that_is_left_out():
     part = bytes(1000)
     blocks = [Block(part, array("Q", [1000]), continued=n > 0, unfinished=n < 99) for n in range(100)]
