@@ -62,34 +62,33 @@ def test_the_library_agrees(digits, tmp_path):
     assert theirs == ours(scores, tmp_path)
 
 
+def assert_alike(scores, letters, chance, tmp_path):
+    """Encode texts of some letters with both, for scores by token."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(tokenizer_json(scores), encoding="utf-8")
+    theirs, own = needs("tokenizers").Tokenizer.from_str(tokenizer_json(scores)), load(path)
+    for length in range(1, 40):
+        text = "".join(chance.choices(letters, k=length))
+        assert theirs.encode(text).ids == list(own.encode(text)), (scores, text)
+        compared()
+
+
 @at_least(2000)
 def test_scores_are_read_as_the_library_reads_them(tmp_path):
     """Of many tokens of one letter, sums are equal again and again, or would be if the scores were exact."""
-    library, chance = needs("tokenizers"), Random(1)
+    chance = Random(1)
     for _ in range(60):
         unit = struct.unpack("f", struct.pack("f", -chance.uniform(0.1, 20)))[0]
         lengths = chance.sample(range(1, 8), 4)
         scores = {"a" * length: length * unit for length in {1, *lengths}}
         scores |= {"b": -chance.uniform(0, 1e-5), "c": -chance.uniform(0, 1e6)}
-        path = tmp_path / "tokenizer.json"
-        path.write_text(tokenizer_json(scores), encoding="utf-8")
-        theirs, own = library.Tokenizer.from_str(tokenizer_json(scores)), load(path)
-        for length in range(1, 40):
-            text = "".join(chance.choices("aaaaaaabc", k=length))
-            assert theirs.encode(text).ids == list(own.encode(text)), (scores, text)
-            compared()
+        assert_alike(scores, "aaaaaaabc", chance, tmp_path)
 
 
 @at_least(2000)
 def test_the_score_of_an_unknown_character_is_worked_out_and_not_read(tmp_path):
     """The same tokens in another order have sums that differ in rounding alone, and where the sum began decides."""
-    library, chance = needs("tokenizers"), Random(2)
+    chance = Random(2)
     for _ in range(60):
         scores = {"a": -chance.uniform(3, 7), "aa": -chance.uniform(3, 7), "rare": -chance.uniform(8, 12)}
-        path = tmp_path / "tokenizer.json"
-        path.write_text(tokenizer_json(scores), encoding="utf-8")
-        theirs, own = library.Tokenizer.from_str(tokenizer_json(scores)), load(path)
-        for length in range(1, 40):
-            text = "".join(chance.choices("aaaaz", k=length))
-            assert theirs.encode(text).ids == list(own.encode(text)), (scores, text)
-            compared()
+        assert_alike(scores, "aaaaz", chance, tmp_path)

@@ -64,8 +64,8 @@ def read_model(
     """Build the model from visible tokens and merges.
 
     An entry that is an added token too is left out of the ordinary vocabulary unless a merge makes or uses it, it is a
-    single byte, or ``from_whole_pieces`` says so: nothing else could turn text into it. An entry that is not written in
-    the byte alphabet is only decoded, to its own text: text is written in that alphabet before it is merged,
+    single byte, or whole pieces may be it (``left_out_of``): nothing else could turn text into it. An entry that is not
+    written in the byte alphabet is only decoded, to its own text: text is written in that alphabet before it is merged,
     so that neither the entry nor a merge of it is ever met. The empty token, which stands in some
     vocabularies (Whisper's), leaves its id unused. Of a merge that appears twice the last counts, as in
     GPT-2's and Hugging Face's readers.
@@ -90,11 +90,11 @@ def read_model(
     for (left_id, right_id), product in table.items():
         triples.extend((left_id, right_id, product))
     used = set(triples)
-    added = {token.token_id for token in special_tokens if not (ignore_merges and from_whole_pieces(token))}
+    left_out = left_out_of(special_tokens, ignore_merges=ignore_merges)
     ordinary: dict[bytes, int] = {}
     texts: list[tuple[int, bytes]] = []
     for token, token_id in ids.items():
-        if token_id in added and token_id not in used and not (len(token) == 1 and from_visible(token)):
+        if token_id in left_out and token_id not in used and not (len(token) == 1 and from_visible(token)):
             continue
         content = contents[token_id]
         if token_id >= _core.MAX_TOKENS:
@@ -109,14 +109,17 @@ def read_model(
     return MergeBpe(vocabulary, Merges(triples), ignore_merges, tuple(sorted(texts)))
 
 
-def from_whole_pieces(token: SpecialToken) -> bool:
-    """Return whether a piece that is the text of an added token becomes it, where whole pieces come before merges.
+def left_out_of(added: Iterable[SpecialToken], *, ignore_merges: bool) -> set[int]:
+    """Return the ids of added tokens that no text becomes but by being recognized, unless a merge uses them.
 
     Text never becomes a special token by itself. Another one is found in the text before there are pieces, unless it
-    has to stand as a word by itself.
+    has to stand as a word by itself: then a piece may be it, where whole pieces come before merges.
     """
-    is_found = token.special or not token.single_word
-    return not is_found and from_visible(token.content.decode()) is not None
+    return {
+        token.token_id
+        for token in added
+        if not ignore_merges or token.special or not token.single_word or from_visible(token.content.decode()) is None
+    }
 
 
 def _with_places(vocabulary: Vocabulary, size: int) -> Vocabulary:

@@ -260,10 +260,8 @@ class _Cut:
         return not self._written.among([*CHAR_TO_BYTE], []).keys() >= CHAR_TO_BYTE.keys()
 
     def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
-        left_out = [
-            token.token_id for token in special_tokens if not (ignore_merges and byte_level.from_whole_pieces(token))
-        ]
-        vocabulary, merges = self._tables("", left_out, visible=True)
+        left_out = byte_level.left_out_of(special_tokens, ignore_merges=ignore_merges)
+        vocabulary, merges = self._tables("", [*left_out], visible=True)
         return MergeBpe(vocabulary, merges, ignore_merges)
 
     def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from typing import Any
 from tests.needs import NO_CARGO_MUTANTS, NO_LIMITS, posix, skip
 from tests.proof.attempts import ROOT, Found, Proof
 from tests.proof.kinds.mutation_reasons import CORE_REASONS
+from tests.proof.kinds.mutations import end_of, ended
 
 MODULES = (
     "leb128", "random", "special", "text/utf8", "text/lines", "tables/pair_filter", "count/places", "count/packed",
@@ -78,7 +78,7 @@ def changed(source: str, diff: str) -> str:
 
 
 def change_of(mutant: dict[str, Any]) -> str:
-    """Say what a mutant changes: the first line that is another, and its name without the place."""
+    """Describe a mutant: the first line that it changes, and its name without the place."""
     lines = [" ".join(line[1:].split()) for line in mutant["diff"].splitlines()[3:] if line.startswith("-")]
     return f"{lines[0] if lines else ''}: {mutant['name'].split(': ', 1)[1]}"[:200]
 
@@ -106,16 +106,10 @@ def status_of(program: Path, *modules: str) -> int | None:
     import resource
 
     filters = [module.replace("/", "::") + "::" for module in modules]
-    with subprocess.Popen(
-        [program, "--quiet", *filters], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
+    return ended(
+        [str(program), "--quiet", *filters], TIMEOUT,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
-    ) as process:  # fmt: skip
-        try:
-            return process.wait(TIMEOUT)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return None
+    )  # fmt: skip
 
 
 @contextmanager
@@ -157,14 +151,8 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
     change = change_of(mutant)
     if program is None:
         return Counter({"changes that the compiler refuses": 1})
-    if status is None:
-        end = "did not end, which is noticed"
-    elif status != 0:
-        end = "killed"
-    elif (module, change) in CORE_REASONS:
-        end = "survived, for a reason that is given"
-    else:
-        end = "survived"
+    end = end_of(status, is_excused=(module, change) in CORE_REASONS)
+    if end == "survived":
         desk.survived[f"survived: core/src/{module}.rs:{mutant['span']['start']['line']}"] = (1.0, change)
     return Counter({"mutants": 1, f"mutants of {module}": 1, f"mutants: {end}": 1})
 

@@ -21,6 +21,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from tests.needs import NO_SEAL, skip
 from tests.proof.attempts import ROOT, Found, Proof
@@ -188,15 +189,30 @@ def status_of(desk: Desk, path: str, source: bytes) -> int | None:
         "--assert=plain", "--basetemp", str(desk.folder / "pytest"), path, *TESTS[path],
     ]  # fmt: skip
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    environment |= {"MUTATED": mutated, "TMPDIR": str(desk.folder)}
+    return ended(sealed(desk.folder, *command), TIMEOUT, cwd=ROOT, env=environment)
+
+
+def ended(command: list[str], seconds: float, **options: Any) -> int | None:
+    """Run a command without a word and return its status; None if it had to be killed, with all that it started."""
     with subprocess.Popen(
-        sealed(desk.folder, *command), cwd=ROOT, env=environment | {"MUTATED": mutated, "TMPDIR": str(desk.folder)},
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True, **options,
     ) as process:  # fmt: skip
         try:
-            return process.wait(TIMEOUT)
+            return process.wait(seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return None
+
+
+def end_of(status: int | None, *, is_excused: bool) -> str:
+    """Say how a mutant's tests ended."""
+    if status is None:
+        return "did not end, which is noticed"
+    if status != 0:
+        return "killed"
+    return "survived, for a reason that is given" if is_excused else "survived"
 
 
 @contextmanager
@@ -222,14 +238,8 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
             raise Found(f"the tests of {path} do not pass as it is: status {status}")
         desk.sound.add(path)
     status = status_of(desk, path, mutant.source)
-    if status is None:
-        end = "did not end, which is noticed"
-    elif status != 0:
-        end = "killed"
-    elif (path, mutant.change) in REASONS:
-        end = "survived, for a reason that is given"
-    else:
-        end = "survived"
+    end = end_of(status, is_excused=(path, mutant.change) in REASONS)
+    if end == "survived":
         desk.survived[f"survived: {path}:{mutant.line}"] = (1.0, mutant.change[:200])
     return Counter({"mutants": 1, f"mutants of {path}": 1, f"mutants: {end}": 1})
 
