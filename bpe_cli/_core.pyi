@@ -916,6 +916,11 @@ def is_plain_json(document: Buffer) -> bool:
     """Return whether a document is JSON in at most 64 brackets, with no number of more than 100 characters or with an
     exponent of three digits. Integers may be of any value."""
 
+def end_without_memory(message: bytes, status: int) -> None:
+    """Have the process write a message to stderr and end with a status when the core is refused memory that it takes for
+    granted. Without this call the process is aborted then. The first call counts; an exception tells of all other memory.
+    """
+
 def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool, base: int = 0) -> bytes:
     """Pack ids (u32) as little-endian numbers of 2 bytes (``narrow``) or 4.
 

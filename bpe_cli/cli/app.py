@@ -64,6 +64,8 @@ _COMPLETION = "_BPE_COMPLETE"
 """The variable by which a shell asks how the words may go on."""
 
 
+_WANT_OF_MEMORY = "there is not enough memory"
+
 _MOST_DIGITS = 4
 """Of a screen's size; more columns or lines than they can say has none."""
 
@@ -125,17 +127,26 @@ def _end(error: BaseException, words: list[str], debug: bool) -> int:
     return error.exit_code
 
 
+def _end_if_memory_is_refused(words: list[str]) -> None:
+    """Have the core end this process with a sentence where it would be aborted: where no exception can tell of it."""
+    from bpe_cli import _core
+
+    bar = "\n" if sys.stderr.isatty() else ""  # one may be in the line
+    message = f"{bar}error: {_WANT_OF_MEMORY}\n\nhint: {_way_out_of_memory(words)}\n"
+    _core.end_without_memory(message.encode(), BpeError.exit_code)
+
+
 def _end_without_memory() -> int:
     """Report that memory ran out, without allocating any; return the status."""
     with suppress(OSError):  # there may be no stderr
-        os.write(2, b"error: there is not enough memory\n")
+        os.write(2, b"error: %s\n" % _WANT_OF_MEMORY.encode())
     return 2
 
 
 def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     """Put an exception that is not ours into words."""
     if _is_want_of_memory(error):
-        return BpeError("there is not enough memory", hint=_way_out_of_memory(words))
+        return BpeError(_WANT_OF_MEMORY, hint=_way_out_of_memory(words))
     if isinstance(error, OSError):
         # What has no name is stdout: files are opened by code that names them.
         return cannot_write(str(error.filename or "stdout"), error)
@@ -163,6 +174,7 @@ def _run(words: list[str], without_config: bool, whole: bool) -> int:
 
     def begin(function: "Callable[..., object]", values: "Mapping[str, object]") -> object:
         config.announce(defaults, values)
+        _end_if_memory_is_refused(words)
         return call(function, values)
 
     try:

@@ -1,5 +1,6 @@
 //! Memory: what pieces became, kept exactly and within bounds, and how its pages are asked for.
 
+pub mod asking;
 pub mod budget;
 pub(crate) mod huge_pages;
 pub(crate) mod key;

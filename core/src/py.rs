@@ -13,6 +13,7 @@ mod encoder;
 mod events;
 mod ids;
 mod json_lines;
+mod last_words;
 mod measure;
 mod numbers;
 mod one_text;
@@ -71,6 +72,8 @@ mod _core {
     use super::events::replay_events;
     #[pymodule_export]
     use super::json_lines::JsonTexts;
+    #[pymodule_export]
+    use super::last_words::end_without_memory;
     #[pymodule_export]
     use super::measure::{
         Tally, Units, bootstrap_interval, chain_failures, joined_failures, sign_flip,

@@ -1,6 +1,7 @@
 //! The texts of tokens in one stretch of memory: what one decoder hands to the next.
 
 use crate::error::{Error, Result, invalid};
+use crate::memory::asking::room_for;
 use crate::text::{self, Trouble};
 
 /// What a string is, as far as decoders ask.
@@ -76,7 +77,7 @@ impl TokenTexts {
     pub fn extend(&mut self, bytes: &[u8]) {
         if bytes.len() > self.limit.saturating_sub(self.bytes.len()) {
             self.trouble = Some(Trouble::Grown);
-        } else if self.bytes.try_reserve(bytes.len()).is_err() {
+        } else if !room_for(&mut self.bytes, bytes.len()) {
             self.trouble = Some(Trouble::Memory);
         } else {
             self.bytes.extend_from_slice(bytes);

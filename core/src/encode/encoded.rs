@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use crate::error::Result;
+use crate::memory::asking;
 use crate::memory::huge_pages::{LARGE_PAGE, Paging};
 use crate::memory::reserve;
 use crate::memory::slots::{MAX_IDS, Value};
@@ -106,7 +107,7 @@ impl Part {
     pub fn with_room_for(bytes: usize) -> Self {
         let mut part = Self::default();
         // If there is no such room, it may be found bit by bit.
-        let _ = part.ids.try_reserve(room_for(bytes));
+        let _ = asking::room_for(&mut part.ids, room_for(bytes));
         part
     }
 

@@ -10,6 +10,7 @@ use std::sync::PoisonError;
 
 use crate::encode::encoded::{Encoded, Part};
 use crate::error::Result;
+use crate::memory::asking::zeroed;
 use crate::memory::shares::{Share, Shares, list_of_shares};
 use crate::models::found::{no_memory, reserve};
 use crate::threads::sync::{Mutex, MutexGuard};
@@ -55,8 +56,7 @@ pub fn gather<R>(
     documents: usize,
     work: impl FnOnce(&Gather<'_>) -> Result<R>,
 ) -> Result<(Encoded, R)> {
-    let mut ends = bytemuck::allocation::try_zeroed_vec(documents)
-        .map_err(|()| no_memory(documents as u64))?;
+    let mut ends = zeroed(documents).ok_or_else(|| no_memory(documents as u64))?;
     let (mut ids, (made, over)) = list_of_shares(room, |ids| {
         let gather = Gather(Mutex::new(Gathered {
             next: 0,

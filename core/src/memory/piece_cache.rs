@@ -12,6 +12,7 @@
 //! its [`Share`] goes. From some size on it grows where it is, since making pages anew takes longer than
 //! putting the slots in order.
 
+use crate::memory::asking::zeroed;
 use crate::memory::budget::Share;
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
 use crate::memory::key::{self, MAX_PIECE};
@@ -99,8 +100,7 @@ impl PieceCache {
     /// Makes an empty table of so many buckets; says whether there is memory for it. If not, nothing changes.
     fn allocate(&mut self, buckets: usize) -> bool {
         // Zeroed by the system, which makes the pages when they are first used.
-        let Ok(units) = bytemuck::allocation::try_zeroed_vec::<u128>(self.units_for(buckets))
-        else {
+        let Some(units) = zeroed::<u128>(self.units_for(buckets)) else {
             return false;
         };
         self.begin(units, buckets);

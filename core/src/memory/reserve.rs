@@ -14,13 +14,14 @@ use std::hint::black_box;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::asking;
 use crate::error::{Error, Result};
 
 /// Bytes of the reserve, and of the largest thing that is taken from it: what is larger is asked for.
 const RESERVE: usize = 1 << 20;
-const LARGEST: usize = 1 << 14;
+const LARGEST: usize = 1 << 16;
 /// Bytes that the system must have for work to go on after the reserve was needed.
-const LEAST: usize = 1 << 16;
+const LEAST: usize = 1 << 17;
 /// The most that is asked of a place.
 const ALIGNMENT: usize = 1 << 12;
 
@@ -62,7 +63,9 @@ impl WithReserve {
     #[cold]
     fn from_reserve(layout: Layout) -> *mut u8 {
         let taken = POOL.take(layout);
-        if !taken.is_null() {
+        if taken.is_null() {
+            asking::refused();
+        } else {
             NEEDED.store(true, Ordering::Relaxed);
         }
         taken
@@ -186,10 +189,11 @@ impl<const SIZE: usize> Pool<SIZE> {
             let fewer = state - Self::ONE;
             if fewer >> 32 == 0 { 0 } else { fewer }
         };
-        let order = (Ordering::Release, Ordering::Relaxed);
         let _ = self
             .state
-            .fetch_update(order.0, order.1, |state| Some(less(state)));
+            .fetch_update(Ordering::Release, Ordering::Relaxed, |state| {
+                Some(less(state))
+            });
     }
 }
 

@@ -1,5 +1,6 @@
 //! Long pieces and what became of them, in a ring of bounded size: the newest overwrites the oldest.
 
+use crate::memory::asking::zeroed;
 use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
 use crate::memory::prefetch::prefetch;
 
@@ -100,7 +101,7 @@ impl Ring {
         } else {
             all
         };
-        let Ok(mut words) = bytemuck::allocation::try_zeroed_vec::<u32>(length) else {
+        let Some(mut words) = zeroed::<u32>(length) else {
             return false;
         };
         ask_for_large(&mut words);

@@ -6,6 +6,7 @@
 use std::mem::MaybeUninit;
 
 use crate::error::{Error, Result, invalid};
+use crate::memory::asking::exact_room_for;
 
 /// A stretch of memory of which the beginning is filled.
 #[derive(Debug)]
@@ -120,9 +121,10 @@ pub fn list_of_length(
     fill: impl FnOnce(Room<'_>) -> Result<Room<'_>>,
 ) -> Result<Vec<u8>> {
     let mut bytes: Vec<u8> = Vec::new();
-    bytes
-        .try_reserve_exact(length)
-        .map_err(|_| Error::Memory(format!("there is no memory for {length} bytes of text")))?;
+    if !exact_room_for(&mut bytes, length) {
+        let sentence = format!("there is no memory for {length} bytes of text");
+        return Err(Error::Memory(sentence));
+    }
     let room = &mut bytes.spare_capacity_mut()[..length];
     let start = room.as_ptr().cast::<u8>();
     let filled = fill(Room::new(room))?.filled();

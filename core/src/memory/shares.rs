@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Result, invalid};
+use crate::memory::asking::exact_room_for;
 use crate::memory::huge_pages::Paging;
 
 /// What is left of a list's memory.
@@ -76,7 +77,7 @@ pub fn list_of_shares<T: Copy, R>(
     fill: impl FnOnce(Shares<'_, T>) -> Result<R>,
 ) -> Result<(Vec<T>, R)> {
     let mut list: Vec<T> = Vec::new();
-    let _ = list.try_reserve_exact(room); // without it, nobody gets a share
+    let _ = exact_room_for(&mut list, room); // without it, nobody gets a share
     let book = Book::default();
     let made = fill(Shares {
         left: list.spare_capacity_mut(),

@@ -1,6 +1,7 @@
 //! What a model finds: tokens with their places, or ids alone.
 
 use crate::error::{Error, Result};
+use crate::memory::asking::room_for;
 
 /// A token in a piece: its id, and what bytes of the piece it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,16 +119,10 @@ impl Tokens for Counted {
 /// [`Error::Memory`] when there is no memory for it.
 #[inline]
 pub fn reserve<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
-    if tokens.capacity() - tokens.len() < more {
-        return grow(tokens, more);
+    match room_for(tokens, more) {
+        true => Ok(()),
+        false => Err(no_memory(tokens.len() as u64 + more as u64)),
     }
-    Ok(())
-}
-
-#[cold]
-fn grow<T>(tokens: &mut Vec<T>, more: usize) -> Result<()> {
-    let grown = tokens.try_reserve(more);
-    grown.map_err(|_| no_memory(tokens.len() as u64 + more as u64))
 }
 
 /// The error of a list of so many tokens for which there is no memory.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Origin;
+use crate::memory::asking::room_for;
 
 /// Why a text could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ impl Rewriter<'_> {
     pub(super) fn reserve(&mut self, more: usize) -> bool {
         if self.bytes.len() + more > self.limit {
             self.trouble = Some(Trouble::Grown);
-        } else if self.bytes.try_reserve(more).is_err()
-            || self.old.is_some() && self.origins.try_reserve(more).is_err()
+        } else if !room_for(&mut self.bytes, more)
+            || self.old.is_some() && !room_for(&mut self.origins, more)
         {
             self.trouble = Some(Trouble::Memory);
         }

@@ -3,6 +3,7 @@
 //! Beside the cache of words, because text in which each character is a word has a word every three bytes: an array of
 //! 256 KB by code point and the values behind it stay near the processor, and need no key, no hash and no comparison.
 
+use crate::memory::asking::{exact_room_for, zeroed};
 use crate::memory::slots::Value;
 use crate::text::{continues, read_char};
 
@@ -93,13 +94,13 @@ impl Characters {
     fn take_room(&mut self) -> bool {
         if self.values.len() == self.values.capacity() {
             let more = self.values.len().max(256).min(self.room());
-            if self.values.try_reserve_exact(more).is_err() {
+            if !exact_room_for(&mut self.values, more) {
                 self.most = self.bytes();
                 return false;
             }
         }
         if self.places.is_empty() {
-            let Ok(places) = bytemuck::allocation::try_zeroed_vec::<u32>(COMMON) else {
+            let Some(places) = zeroed::<u32>(COMMON) else {
                 *self = Self::new(0);
                 return false;
             };

@@ -1,0 +1,98 @@
+//! Memory that may be refused, and what is done where nobody counted on that.
+//!
+//! What takes much asks: [`room_for`] and the others say whether there was memory. All else takes it for granted, and a
+//! Rust program that is refused it is aborted. A program that would rather end in its own way says so by [`end_with`].
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+use bytemuck::Zeroable;
+
+thread_local! {
+    /// Whether this thread asks at the moment, and knows what to do about a refusal.
+    static ASKS: Cell<bool> = const { Cell::new(false) };
+}
+
+static END: OnceLock<fn() -> !> = OnceLock::new();
+
+/// Makes sure that a list has room for so many more items; says whether there was memory for them.
+#[inline]
+#[must_use]
+pub fn room_for<T>(list: &mut Vec<T>, more: usize) -> bool {
+    list.capacity() - list.len() >= more || grow(list, more)
+}
+
+#[cold]
+fn grow<T>(list: &mut Vec<T>, more: usize) -> bool {
+    ask(|| list.try_reserve(more)).is_ok()
+}
+
+/// Makes sure that a list has room for so many more items, and for no others; says whether there was memory for them.
+#[must_use]
+pub fn exact_room_for<T>(list: &mut Vec<T>, more: usize) -> bool {
+    ask(|| list.try_reserve_exact(more)).is_ok()
+}
+
+/// Makes a list of zeros, if there is memory for it.
+#[must_use]
+pub fn zeroed<T: Zeroable>(length: usize) -> Option<Vec<T>> {
+    ask(|| bytemuck::allocation::try_zeroed_vec(length)).ok()
+}
+
+fn ask<R>(request: impl FnOnce() -> R) -> R {
+    ASKS.set(true);
+    let answer = request();
+    ASKS.set(false);
+    answer
+}
+
+/// Has the process end in this way, from now on, when memory is refused to what does not ask.
+///
+/// The function runs wherever that happens: it may take no memory, nor wait for anybody. Only the first one counts.
+pub fn end_with(end: fn() -> !) {
+    let _ = END.set(end);
+}
+
+/// Ends the process where the program wants that: memory was refused. Comes back if the thread asked, or nobody wants it.
+pub(super) fn refused() {
+    if let (false, Some(end)) = (ASKS.get(), END.get()) {
+        end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOO_MANY: usize = isize::MAX as usize / 16;
+
+    #[test]
+    fn what_cannot_be_had_is_refused_and_what_is_there_stays() {
+        let mut list = vec![7_u64, 8];
+        assert!(!room_for(&mut list, TOO_MANY));
+        assert!(!exact_room_for(&mut list, TOO_MANY));
+        assert!(zeroed::<u64>(TOO_MANY).is_none());
+        assert_eq!(list, [7, 8]);
+    }
+
+    #[test]
+    fn what_can_be_had_is_there() {
+        let mut list = vec![7_u64, 8];
+        assert!(room_for(&mut list, 3));
+        assert!(list.capacity() >= 5);
+        let capacity = list.capacity();
+        assert!(room_for(&mut list, capacity - 2));
+        assert_eq!(list.capacity(), capacity, "there was room already");
+        assert!(exact_room_for(&mut list, 1000));
+        assert!(list.capacity() >= 1002);
+        assert_eq!(zeroed::<u32>(3), Some(vec![0; 3]));
+    }
+
+    #[test]
+    fn a_thread_asks_only_meanwhile() {
+        assert!(!ASKS.get());
+        assert!(ask(|| ASKS.get()));
+        assert!(!ASKS.get());
+        refused();
+    }
+}
