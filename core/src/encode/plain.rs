@@ -15,6 +15,7 @@ use crate::special::{Segment, SpecialMatcher};
 use crate::split::Scanner;
 
 mod batch;
+mod ideographs;
 mod words;
 
 use batch::{Batch, LookUp};

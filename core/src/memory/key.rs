@@ -15,6 +15,8 @@ const LAST: u32 = 120;
 const LONG: u128 = 0x10 << LAST;
 /// Set in the keys of words inside pieces.
 const WORD: u128 = 0x40 << LAST;
+/// Set in the keys of some of a piece's characters.
+const SOME: u128 = 0x20 << LAST;
 /// No piece's key: zero is not either, but stands in slots that are free.
 pub const NONE: u128 = u128::MAX;
 
@@ -86,6 +88,14 @@ fn pack_long(piece: &[u8]) -> u128 {
 #[must_use]
 pub fn of_word(key: u128) -> u128 {
     key | WORD
+}
+
+/// The key of characters inside a piece that are merged as if they were all of it; given the key of the same bytes as a piece.
+/// [`NONE`] stays what it is.
+#[inline]
+#[must_use]
+pub fn of_some(key: u128) -> u128 {
+    key | SOME
 }
 
 /// Whether a key is one that others may share.

@@ -160,10 +160,10 @@ impl PieceCache {
     /// Asks ahead for what comes after the buckets, which are near by now: ids in the ring, and the
     /// neighbours of buckets that do not have a key.
     #[inline]
-    pub fn prefetch_more(&mut self, keys: &[u128], buckets: &[u32]) {
+    pub fn prefetch_more(&mut self, looked_for: impl Iterator<Item = (u128, u32)>) {
         let ring = std::mem::take(&mut self.ring);
         let table = self.buckets();
-        for (&key, &index) in keys.iter().zip(buckets) {
+        for (key, index) in looked_for {
             match table.peek(index as usize, key).map(Value::place) {
                 Some(Ok(_)) => {}
                 Some(Err((position, _))) => ring.prefetch(position),

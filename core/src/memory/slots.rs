@@ -128,6 +128,9 @@ impl<'a> Buckets<'a> {
 pub struct Value(u128);
 
 impl Value {
+    /// No ids.
+    pub const NONE: Self = Self(0);
+
     /// How many ids there are, if they are here.
     #[inline]
     #[must_use]
@@ -159,7 +162,21 @@ impl Value {
     #[inline]
     #[must_use]
     pub fn bound(self) -> f32 {
-        f32::from_bits(self.words()[MAX_IDS - 1])
+        f32::from_bits(self.last())
+    }
+
+    /// What stands in the last id's place.
+    #[inline]
+    #[must_use]
+    pub fn last(self) -> u32 {
+        self.words()[MAX_IDS - 1]
+    }
+
+    /// The same with something else in the last id's place, where there is no fourth id.
+    #[must_use]
+    pub fn with_last(self, last: u32) -> Self {
+        let [first, second, third, _] = self.words();
+        Self(bytemuck::cast([first, second, third, last]))
     }
 
     #[inline]

@@ -22,6 +22,7 @@ use crate::boundaries::runs::Joins;
 use crate::error::{Error, Result};
 use crate::random::Draw;
 use crate::tables::{AsciiTable, CharacterTable, NONE, PieceTable, Start, TokenTable};
+use ideographs::Ideographs;
 use narrowed::Narrowed;
 use superwords::Superwords;
 
@@ -60,6 +61,8 @@ pub struct Bpe {
     blanks: OnceLock<Joins>,
     /// The model in two, if it has tokens of several words; unset as long as few long pieces come.
     superwords: OnceLock<Option<Box<Superwords>>>,
+    /// What Chinese characters become; unset as long as few come.
+    ideographs: OnceLock<Box<Ideographs>>,
 }
 
 /// Working memory that is used again from piece to piece.
@@ -169,8 +172,12 @@ impl Bpe {
         some.ok().or_else(|| self.pieces.clone())
     }
 
+    /// Appends the ids of a piece, merging even what is a token as a whole.
+    ///
+    /// # Errors
+    /// As [`Bpe::encode_piece`].
     #[inline]
-    fn merge_piece(
+    pub(crate) fn merge_piece(
         &self,
         piece: &[u8],
         scratch: &mut BpeScratch,
@@ -317,6 +324,7 @@ impl Bpe {
 
 mod ascii;
 mod building;
+pub(crate) mod ideographs;
 mod long;
 mod model;
 mod narrowed;

@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::Plain;
+use super::ideographs::ByCharacter;
 use super::words::{LookedUp, Words};
 use crate::encode::encoded::Part;
 use crate::error::{Error, Result};
@@ -17,6 +18,7 @@ use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
 use crate::memory::reserve;
 use crate::models::bpe::BpeScratch;
+use crate::models::bpe::ideographs::Ideographs;
 use crate::split::AT_A_TIME;
 
 /// Pieces that wait to be looked up.
@@ -87,8 +89,11 @@ pub(super) struct LookUp {
     cache: PieceCache,
     scratch: BpeScratch,
     words: Words,
+    pub(super) by_character: ByCharacter,
     keys: [u128; AT_A_TIME],
     buckets: [u32; AT_A_TIME],
+    /// Which pieces are longer than a key.
+    long: [u32; AT_A_TIME],
     /// The ids of one piece, while they are only counted.
     counted: Vec<u32>,
 }
@@ -99,12 +104,17 @@ impl Default for LookUp {
             cache: PieceCache::default(),
             scratch: BpeScratch::default(),
             words: Words::default(),
+            by_character: ByCharacter::default(),
             keys: [0; AT_A_TIME],
             buckets: [0; AT_A_TIME],
+            long: [0; AT_A_TIME],
             counted: Vec::new(),
         }
     }
 }
+
+/// One of so many pieces that is longer than a key is many.
+const MANY_LONG: usize = 8;
 
 /// A piece has no more ids than bytes; but for those of a giant one, memory is found as they come.
 const MOST_RESERVED: usize = 1 << 24;
@@ -128,7 +138,11 @@ impl Plain {
         reserve::check()?;
         look_up.cache.grow();
         look_up.words.begin();
-        look_up.find_buckets(text, batch.from, &batch.ends[..batch.filled]);
+        let ends = &batch.ends[..batch.filled];
+        match look_up.by_character.goes() {
+            true => look_up.find_buckets::<true>(text, batch.from, ends),
+            false => look_up.find_buckets::<false>(text, batch.from, ends),
+        }
         let mut from = batch.from;
         let mut done = 0;
         for &closed in &batch.closed {
@@ -165,12 +179,45 @@ impl Plain {
             if next > 0 && found > 0 {
                 from = ends[next - 1];
             }
+            if look_up.keys[next] == key::NONE {
+                let taken =
+                    self.take_by_character::<KEEP>(text, from, &ends[next..], look_up, part)?;
+                if taken > 0 {
+                    next += taken;
+                    from = ends[next - 1];
+                    continue;
+                }
+            }
             let behind = &ends[next + 1..];
             self.take_unknown::<KEEP>(text, from..end, behind, look_up.keys[next], look_up, part)?;
             next += 1;
             from = end;
         }
         Ok(())
+    }
+
+    /// Takes pieces of Chinese, if they go by their characters; returns how many.
+    #[inline]
+    fn take_by_character<const KEEP: bool>(
+        &self,
+        text: &[u8],
+        from: usize,
+        ends: &[usize],
+        look_up: &mut LookUp,
+        part: &mut Part,
+    ) -> Result<usize> {
+        let LookUp {
+            scratch,
+            by_character,
+            counted,
+            ..
+        } = look_up;
+        match by_character.goes() {
+            true => {
+                by_character.take::<KEEP>(&self.model, text, from, ends, (scratch, counted), part)
+            }
+            false => Ok(0),
+        }
     }
 
     /// Takes a piece that no slot holds the ids of; `behind` are the ends of those behind it.
@@ -194,9 +241,16 @@ impl Plain {
             cache,
             scratch,
             words,
+            by_character,
             counted,
             ..
         } = look_up;
+        let (start, end) = (place.start, place.end);
+        let key = match key {
+            // It was not to be looked up.
+            key::NONE => key::pack_any(text, start, end),
+            key => key,
+        };
         counted.clear();
         if KEEP {
             part.reserve(piece.len().min(MOST_RESERVED))?;
@@ -215,6 +269,7 @@ impl Plain {
             let done = self.model.encode_piece(piece, scratch, out);
             done.map_err(moved)?;
             cache.insert(key, piece, &out[before..], None);
+            by_character.missed(&self.model, text, start, end);
         }
         if !KEEP {
             part.add(look_up.counted.len() as u64);
@@ -234,24 +289,39 @@ impl LookUp {
         self.cache.bytes()
     }
 
-    /// Makes the keys of pieces, finds their buckets, and asks for those ahead.
+    /// Makes the keys of pieces, finds their buckets, and asks for those ahead; not of those that go by their characters.
     #[inline]
-    fn find_buckets(&mut self, text: &[u8], mut from: usize, ends: &[usize]) {
+    fn find_buckets<const BY_CHARACTER: bool>(
+        &mut self,
+        text: &[u8],
+        mut from: usize,
+        ends: &[usize],
+    ) {
         let table = self.cache.buckets();
         let places = self.keys.iter_mut().zip(&mut self.buckets);
-        let mut long = false;
-        for (&end, (key, bucket)) in ends.iter().zip(places) {
+        let mut long = 0;
+        for (number, (&end, (key, bucket))) in ends.iter().zip(places).enumerate() {
+            if BY_CHARACTER && Ideographs::may_be(text, from, end) {
+                (*key, *bucket, from) = (key::NONE, 0, end);
+                continue;
+            }
             *key = key::pack_any(text, from, end);
-            long |= end - from > MAX_PIECE;
+            // Written at any rate, and counted if it is one.
+            self.long[long] = number as u32;
+            long += usize::from(end - from > MAX_PIECE);
             let index = table.bucket_of(*key);
             table.prefetch(index);
             *bucket = index as u32;
             from = end;
         }
-        if long {
-            let filled = ends.len();
+        // Looking at all of them takes longer than waiting for a few.
+        if MANY_LONG * long > ends.len() {
+            let looked_for = self.keys.iter().copied().zip(self.buckets);
+            self.cache.prefetch_more(looked_for.take(ends.len()));
+        } else if long > 0 {
+            let place = |&number: &u32| (self.keys[number as usize], self.buckets[number as usize]);
             self.cache
-                .prefetch_more(&self.keys[..filled], &self.buckets[..filled]);
+                .prefetch_more(self.long[..long].iter().map(place));
         }
     }
 

@@ -129,6 +129,7 @@ impl Bpe {
             ascii: OnceLock::new(),
             blanks: OnceLock::new(),
             superwords: OnceLock::new(),
+            ideographs: OnceLock::new(),
         })
     }
 
@@ -152,6 +153,7 @@ impl Bpe {
             ascii: OnceLock::new(),
             blanks: OnceLock::new(),
             superwords: OnceLock::new(),
+            ideographs: OnceLock::new(),
         })
     }
 
@@ -179,6 +181,7 @@ impl Bpe {
             ascii: OnceLock::from(ascii),
             blanks: OnceLock::new(),
             superwords: OnceLock::from(None),
+            ideographs: OnceLock::new(),
         }
     }
 }

@@ -36,7 +36,8 @@ impl Run<'_> {
             far |= key::is_long(key);
         }
         if far {
-            self.memory.cache.prefetch_more(keys, &self.buckets);
+            let looked_for = keys.iter().copied().zip(self.buckets);
+            self.memory.cache.prefetch_more(looked_for);
         }
         let mut next = 0;
         loop {

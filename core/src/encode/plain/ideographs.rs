@@ -1,0 +1,280 @@
+//! Pieces of Chinese: they seldom come again, but their characters do. So characters are looked up, without any cache, and only
+//! where two may become one token, what stands together is merged, and remembered.
+//!
+//! [`crate::models::bpe::ideographs`] says which characters stand by themselves and why that is right.
+
+use std::ops::Range;
+
+use crate::encode::encoded::Part;
+use crate::error::Result;
+use crate::memory::asking::exact_room_for;
+use crate::memory::key;
+use crate::memory::slots::{MAX_IDS, Value};
+use crate::models::bpe::ideographs::{BYTES, Ideographs, MOST};
+use crate::models::bpe::{Bpe, BpeScratch};
+
+/// So many bytes of such pieces that are not in the cache are worth finding out what characters become.
+const FIND_AFTER: usize = if cfg!(test) { 1 << 9 } else { 1 << 18 };
+/// So many where that is known: pieces that nobody remembers.
+const BEGIN_AFTER: usize = if cfg!(test) { 1 << 8 } else { 1 << 10 };
+/// How many places there are for what stood together lately, as a power of two.
+const PLACES: u32 = 12;
+/// Whether it is worth it is asked after so many characters.
+const JUDGED: usize = if cfg!(test) { 1 << 10 } else { 1 << 14 };
+
+/// Whether pieces of Chinese go by their characters, and what decides it.
+#[derive(Debug)]
+pub(super) struct ByCharacter {
+    state: State,
+    /// Bytes of pieces that were not in the cache, or characters since it was last asked whether this is worth it.
+    seen: usize,
+    /// How many of these characters stood together with others.
+    joined: usize,
+    /// What characters became.
+    values: [Value; MOST],
+    lately: Lately,
+}
+
+impl Default for ByCharacter {
+    fn default() -> Self {
+        Self {
+            state: State::default(),
+            seen: 0,
+            joined: 0,
+            values: [Value::NONE; MOST],
+            lately: Lately::default(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Few such pieces came, or they were in the cache.
+    #[default]
+    Waiting,
+    Going,
+    /// Too many characters stand together with others: this model has tokens for them.
+    GivenUp,
+}
+
+impl ByCharacter {
+    /// Whether pieces go by their characters now.
+    #[inline]
+    pub fn goes(&self) -> bool {
+        self.state == State::Going
+    }
+
+    /// Takes note of a piece that was not in the cache.
+    #[inline]
+    pub fn missed(&mut self, model: &Bpe, text: &[u8], start: usize, end: usize) {
+        if self.state == State::Waiting && Ideographs::may_be(text, start, end) {
+            self.seen += end - start;
+            let enough = match model.knows_ideographs() {
+                true => BEGIN_AFTER,
+                false => FIND_AFTER,
+            };
+            if self.seen > enough {
+                (self.state, self.seen) = (State::Going, 0);
+            }
+        }
+    }
+
+    /// Takes note of characters, and of how many stood together with others.
+    #[inline]
+    fn judge(&mut self, characters: usize, joined: usize) {
+        self.seen += characters;
+        self.joined += joined;
+        if self.seen > JUDGED {
+            if 3 * self.joined > self.seen {
+                self.state = State::GivenUp;
+            }
+            (self.seen, self.joined) = (0, 0);
+        }
+    }
+}
+
+/// What characters that stood together became lately. There are few places, so that they stay near the processor.
+#[derive(Debug, Default)]
+struct Lately(Vec<(u128, Value)>);
+
+impl Lately {
+    /// The ids of what has this key.
+    #[inline]
+    fn find(&self, key: u128) -> Option<Value> {
+        let &(there, value) = self.0.get(place_of(key))?;
+        (there == key && key != key::NONE).then_some(value)
+    }
+
+    /// Remembers the ids of what has this key, if they are few, in place of what is there.
+    #[inline]
+    fn remember(&mut self, key: u128, ids: &[u32]) {
+        if key == key::NONE {
+            return;
+        }
+        if self.0.is_empty() && exact_room_for(&mut self.0, 1 << PLACES) {
+            self.0.resize(1 << PLACES, (key::NONE, Value::NONE));
+        }
+        if let (Some(place), Some(value)) = (self.0.get_mut(place_of(key)), Value::of(ids, None)) {
+            *place = (key, value);
+        }
+    }
+}
+
+#[inline]
+fn place_of(key: u128) -> usize {
+    (key::hash(key) >> (u64::BITS - PLACES)) as usize
+}
+
+/// Pieces side by side whose characters have all been looked up.
+struct Stretch<'a> {
+    text: &'a [u8],
+    from: usize,
+    values: &'a [Value],
+    /// The last character of each piece, as bits.
+    last: u64,
+    /// What may become one token with the next one, which is in the same piece.
+    joined: u64,
+}
+
+impl ByCharacter {
+    /// Appends the ids of the pieces from `from` on, as far as they are made of characters that can be looked up, and there is
+    /// room for them; returns how many pieces that were. `memory` is used again.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`] when there is no memory for the ids.
+    #[inline(never)]
+    pub fn take<const KEEP: bool>(
+        &mut self,
+        model: &Bpe,
+        text: &[u8],
+        from: usize,
+        ends: &[usize],
+        memory: (&mut BpeScratch, &mut Vec<u32>),
+        part: &mut Part,
+    ) -> Result<usize> {
+        let (mut reached, mut last) = (from, 0_u64);
+        for &end in ends {
+            let characters = (end - from) / BYTES;
+            if characters > MOST || !Ideographs::may_be(text, reached, end) {
+                break;
+            }
+            reached = end;
+            last |= 1 << (characters - 1);
+        }
+        let ideographs = model.ideographs();
+        let (unknown, joined) = ideographs.look_up(&text[from..reached], &mut self.values);
+        // Up to the last piece before a character that is not known.
+        last &= (unknown & unknown.wrapping_neg()).wrapping_sub(1);
+        let characters = (u64::BITS - last.leading_zeros()) as usize;
+        let has_next = (1_u64 << characters.saturating_sub(1)) - 1;
+        let stretch = Stretch {
+            text,
+            from,
+            values: &self.values[..characters],
+            last,
+            joined: joined & !last & has_next,
+        };
+        let together = stretch.append::<KEEP>(model, &mut self.lately, memory, part)?;
+        self.judge(characters, together);
+        Ok(last.count_ones() as usize)
+    }
+}
+
+impl Stretch<'_> {
+    /// Appends the ids of all characters; returns how many of them stand together with others.
+    #[inline]
+    fn append<const KEEP: bool>(
+        &self,
+        model: &Bpe,
+        lately: &mut Lately,
+        memory: (&mut BpeScratch, &mut Vec<u32>),
+        part: &mut Part,
+    ) -> Result<usize> {
+        let (scratch, merged) = memory;
+        if KEEP {
+            part.reserve((self.values.len() + 1) * MAX_IDS)?;
+        }
+        let mut joined = self.joined;
+        let (mut done, mut together) = (0, 0);
+        while joined != 0 {
+            let first = joined.trailing_zeros() as usize;
+            let end = first + (joined >> first).trailing_ones() as usize + 1;
+            joined &= joined.wrapping_add(1 << first);
+            append_values::<KEEP>(&self.values[done..first], part);
+            let key = self.key(first..end);
+            if let Some(value) = lately.find(key) {
+                append_values::<KEEP>(&[value], part);
+            } else {
+                merged.clear();
+                self.merge(model, first..end, scratch, merged)?;
+                lately.remember(key, merged);
+                match KEEP {
+                    true => part.ids.extend_from_slice(merged),
+                    false => part.add(merged.len() as u64),
+                }
+            }
+            together += end - first;
+            done = end;
+        }
+        append_values::<KEEP>(&self.values[done..], part);
+        Ok(together)
+    }
+
+    /// Where characters stand in the text.
+    #[inline]
+    fn place(&self, characters: Range<usize>) -> Range<usize> {
+        self.from + BYTES * characters.start..self.from + BYTES * characters.end
+    }
+
+    /// Whether characters are a whole piece.
+    #[inline]
+    fn is_piece(&self, characters: Range<usize>) -> bool {
+        let is_last = |character: usize| self.last >> character & 1 != 0;
+        (characters.start == 0 || is_last(characters.start - 1)) && is_last(characters.end - 1)
+    }
+
+    /// What characters are remembered by: a whole piece can be a token that is not merged.
+    #[inline]
+    fn key(&self, characters: Range<usize>) -> u128 {
+        let Range { start, end } = self.place(characters.clone());
+        match (key::pack(self.text, start, end), self.is_piece(characters)) {
+            (Some(key), true) => key,
+            (Some(key), false) => key::of_some(key),
+            (None, _) => key::NONE,
+        }
+    }
+
+    /// Appends the ids of characters that stand together.
+    #[inline(never)]
+    fn merge(
+        &self,
+        model: &Bpe,
+        characters: Range<usize>,
+        scratch: &mut BpeScratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let place = self.place(characters.clone());
+        let bytes = &self.text[place.clone()];
+        let merged = match self.is_piece(characters) {
+            true => model.encode_piece(bytes, scratch, out),
+            false => model.merge_piece(bytes, scratch, out),
+        };
+        merged.map_err(|error| error.moved(place.start as isize))
+    }
+}
+
+/// Appends ids, for which there is room.
+#[inline]
+fn append_values<const KEEP: bool>(values: &[Value], part: &mut Part) {
+    let slots = values
+        .iter()
+        .map(|&value| (value, value.count().unwrap_or_default()));
+    match KEEP {
+        true => part.extend_by_slots(slots),
+        false => part.count_slots(slots),
+    };
+}
+
+// They need large tables.
+#[cfg(all(test, feature = "embedded"))]
+mod tests;

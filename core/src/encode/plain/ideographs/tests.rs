@@ -1,0 +1,201 @@
+//! Chinese by its characters is what the model makes of its pieces whole, whenever that begins and ends.
+
+use super::*;
+use crate::documents::Documents;
+use crate::embedded;
+use crate::encode::workers::tests::budgets_are_heeded;
+use crate::encode::{Encoder, Plain};
+use crate::random::Draw;
+use crate::random::tests::{begin, below};
+use crate::split::Scanner;
+use crate::tokenizer::Tokenizer;
+
+const CL100K: &str =
+    r#"{"words":"prefixed","contractions":"folded","digits":3,"tail":"\r\n","newlines":true}"#;
+
+/// Clauses of ideographs, some of them often, and some of everything that stands beside them.
+fn text(draw: &mut Draw, clauses: usize) -> Vec<u8> {
+    let others = [
+        "，",
+        "。",
+        "。\n",
+        "：“",
+        "AI",
+        " the",
+        "12",
+        "で",
+        "カナ",
+        "한",
+        "　",
+        "！",
+        "\u{20000}",
+        "é",
+        "\n",
+    ];
+    let mut text = Vec::new();
+    for _ in 0..clauses {
+        for _ in 0..below(draw, 12) * (1 + below(draw, 12) / 11 * 8) {
+            let often = below(draw, 40);
+            let any = 1 << below(draw, 15);
+            let code_point = 0x4E00
+                + if below(draw, 3) > 0 {
+                    often
+                } else {
+                    below(draw, any)
+                };
+            text.extend(
+                char::from_u32(code_point as u32)
+                    .unwrap()
+                    .to_string()
+                    .bytes(),
+            );
+        }
+        text.extend_from_slice(others[below(draw, others.len())].as_bytes());
+        if below(draw, 60) == 0 {
+            text.extend_from_slice(&b"\xe4\xb8"[..1 + below(draw, 2)]);
+        }
+    }
+    text
+}
+
+/// Documents that end anywhere, in the middle of a character too.
+fn some_ends(draw: &mut Draw, text: &[u8], longest: usize) -> Vec<u64> {
+    let mut ends = Vec::new();
+    let mut end = 0;
+    while end < text.len() {
+        end = text.len().min(end + below(draw, longest));
+        ends.push(end as u64);
+    }
+    ends
+}
+
+fn plainly(engine: &Encoder<Plain>, text: &[u8], ids: &mut Vec<u32>) {
+    for (start, end) in engine.way.scanner.pieces(text) {
+        let done = engine
+            .model()
+            .encode_piece(&text[start..end], &mut BpeScratch::default(), ids);
+        done.unwrap();
+    }
+}
+
+/// Encodes a text again and again, on one thread and on two, and counts it.
+fn check(engine: &Encoder<Plain>, text: &[u8], ends: &[u64]) {
+    let (mut ids, mut counts) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for &end in ends {
+        let before = ids.len();
+        plainly(engine, &text[start..end as usize], &mut ids);
+        counts.push((ids.len() - before) as u64);
+        start = end as usize;
+    }
+    let documents = Documents {
+        text,
+        ends,
+        continued: false,
+    };
+    for threads in [1, 1, 2, 1] {
+        assert_eq!(engine.count(&documents, None, threads).unwrap(), counts);
+        assert_eq!(engine.encode(&documents, None, threads).unwrap().ids, ids);
+    }
+}
+
+fn state(engine: &Encoder<Plain>) -> State {
+    let worker = engine.worker();
+    let state = worker.look_up.by_character.state;
+    engine.return_worker(worker);
+    state
+}
+
+fn engines() -> Vec<Encoder<Plain>> {
+    let tables = embedded::tables().filter_map(embedded::find);
+    let models = tables.map(|table| table.model());
+    let scanner = || Scanner::from_json(CL100K).unwrap();
+    models
+        .map(|model| Encoder::plain(scanner(), model, false))
+        .collect()
+}
+
+#[test]
+fn characters_become_what_their_pieces_do() {
+    let draw = &mut begin(11);
+    let text = text(draw, 4_000);
+    for engine in engines() {
+        assert_eq!(state(&engine), State::Waiting);
+        check(&engine, &text, &[text.len() as u64]);
+        assert_eq!(state(&engine), State::Going);
+        for longest in [4, 70, 5_000] {
+            let ends = some_ends(draw, &text, longest);
+            check(&engine, &text, &ends);
+        }
+        assert_eq!(state(&engine), State::Going);
+    }
+}
+
+#[test]
+fn stretches_end_anywhere() {
+    let engine = &engines()[0];
+    let warm = "丁七万丈三上下不与丐".repeat(200);
+    check(engine, warm.as_bytes(), &[warm.len() as u64]);
+    for length in (0..2 * MOST).chain([200, 1_000]) {
+        let run: String = warm.chars().take(length).collect();
+        for text in [
+            run.clone(),
+            format!("，{run}。\n，{run}"),
+            format!("{run}a{run}，{run}"),
+            format!("，{run}でんわ，{run}"),
+        ] {
+            check(engine, text.as_bytes(), &[text.len() as u64]);
+        }
+    }
+    assert_eq!(state(engine), State::Going);
+}
+
+#[test]
+fn caches_of_any_size_change_nothing() {
+    let draw = &mut begin(12);
+    let text = text(draw, 3_000);
+    for engine in engines().into_iter().take(1) {
+        budgets_are_heeded(&engine, &text, |text| {
+            let mut ids = Vec::new();
+            plainly(&engine, text, &mut ids);
+            ids
+        });
+    }
+}
+
+/// A model that has tokens for all that stands side by side takes pieces as a whole.
+#[test]
+fn it_is_given_up_where_most_characters_stand_together() {
+    let draw = &mut begin(13);
+    let clauses: Vec<String> = (0..3_000)
+        .map(|_| {
+            let from = below(draw, 30);
+            let length = 2 + below(draw, 9);
+            let each =
+                (from..from + length).map(|each| char::from_u32(0x4E00 + each as u32).unwrap());
+            each.chain(['。', '\n']).collect()
+        })
+        .collect();
+    let text = clauses.concat().into_bytes();
+    let scanner = || Scanner::from_json(CL100K).unwrap();
+    let trained = Tokenizer::train([&text[..]], 900, scanner()).unwrap();
+    let model =
+        Bpe::from_merges(trained.tokens().clone(), trained.merges().unwrap(), false).unwrap();
+    let engine = Encoder::plain(scanner(), model, false);
+    check(&engine, &text, &[text.len() as u64]);
+    // Nothing was missed any more before that began: the clauses are few. Other ones are.
+    let others = self::text(draw, 500);
+    let joined: Vec<u8> = (0..40_000)
+        .flat_map(|_| {
+            let from = below(draw, 36);
+            let each: String = (from..from + 3 + below(draw, 3))
+                .map(|each| char::from_u32(0x4E00 + each as u32).unwrap())
+                .collect();
+            each.into_bytes()
+        })
+        .collect();
+    check(&engine, &others, &[others.len() as u64]);
+    check(&engine, &joined, &some_ends(draw, &joined, 60));
+    assert_eq!(state(&engine), State::GivenUp);
+    check(&engine, &text, &[text.len() as u64]);
+}
