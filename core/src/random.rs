@@ -89,6 +89,23 @@ pub(crate) mod tests {
         (draw.bits() % limit as u64) as usize
     }
 
+    /// The first numbers that SplitMix64 gives from this state, by its authors' program.
+    #[test]
+    fn draws_what_splitmix64_draws() {
+        let mut draw = Draw(1_234_567);
+        let wanted = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        assert_eq!([(); 3].map(|()| draw.bits()), wanted);
+        let mut draw = Draw(1_234_567);
+        assert_eq!(
+            draw.unit().to_bits(),
+            ((wanted[0] >> 11) as f64 / 2f64.powi(53)).to_bits()
+        );
+    }
+
     #[test]
     fn draws_evenly_and_by_place_alone() {
         let place = Place {

@@ -150,6 +150,7 @@ mod tests {
         for length in 0..=MAX_LONG {
             let kind = pack_any(&text, 0, length) >> LAST;
             assert_eq!(kind, length.min(16) as u128);
+            assert_eq!(is_long(pack_any(&text, 0, length)), length > MAX_PIECE);
             assert_eq!(of_word(pack_any(&text, 0, length)) >> LAST, kind | 0x40);
         }
         assert_eq!(pack_any(&text, 0, MAX_LONG + 1), NONE);

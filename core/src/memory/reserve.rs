@@ -230,6 +230,19 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_thing_is_taken_and_no_larger_one() {
+        let pool: Box<Pool<{ 2 * LARGEST }>> = Box::new(Pool::new());
+        assert!(pool.take(layout(LARGEST + 1, 1)).is_null());
+        assert!(pool.take(layout(1, 2 * ALIGNMENT)).is_null());
+        assert_eq!(pool.take(layout(LARGEST, ALIGNMENT)), pool.start());
+        assert_eq!(
+            pool.take(layout(LARGEST, 1)),
+            pool.start().wrapping_add(LARGEST)
+        );
+        assert!(pool.take(layout(0, 1)).is_null(), "all is out");
+    }
+
+    #[test]
     fn many_threads_take_and_give_back() {
         let pool: Box<Pool<4096>> = Box::new(Pool::new());
         std::thread::scope(|scope| {

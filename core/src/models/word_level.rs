@@ -92,6 +92,17 @@ mod tests {
     }
 
     #[test]
+    fn unknown_tokens_fuse_where_they_are_to() {
+        let fuses = |unk_id, fuse_unk| {
+            let tokens = TokenTable::new(b"the"[..].into(), vec![3].into()).unwrap();
+            WordLevel::new(tokens, unk_id, fuse_unk).unwrap().fuses()
+        };
+        assert_eq!(fuses(Some(7), true), Some(7));
+        assert_eq!(fuses(Some(7), false), None);
+        assert_eq!(fuses(None, true), None);
+    }
+
+    #[test]
     fn names_what_it_does_not_know() {
         let sentence = |piece: &[u8]| encode(None, piece).unwrap_err().to_string();
         assert_eq!(

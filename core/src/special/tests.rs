@@ -87,6 +87,69 @@ fn sees_an_occurrence_at_a_cut() {
     assert!(!single.reaches_cut(b"a y ", 1));
 }
 
+fn normalizing(normalizer: &str, token: &str) -> SpecialMatcher {
+    let spec = format!(
+        r#"{{"normalizers": [{{"type": "{normalizer}"}}], "pre_tokenizers": [{{"type": "WhitespaceSplit"}}]}}"#
+    );
+    let stages = Some(Arc::new(Stages::from_json(&spec).unwrap()));
+    SpecialMatcher::new(vec![token.into()], vec![0], &[NORMALIZED], stages).unwrap()
+}
+
+#[test]
+fn sees_an_occurrence_at_a_cut_in_normalized_text() {
+    let matcher = normalizing("Lowercase", "<ab>");
+    assert!(matcher.looks_in_normalized());
+    let text = b"w w w w w w w w <AB> w w w w w w w w";
+    for cut in 10..26 {
+        let is_there = (17..=20).contains(&cut);
+        assert_eq!(matcher.reaches_cut(text, cut), is_there, "{cut}");
+    }
+    assert!(
+        matcher.reaches_cut(text, 4),
+        "no other place to cut is known before it"
+    );
+}
+
+/// A Kelvin sign of three bytes becomes a letter of one: so the stretch beside the cut may get too short for the token.
+#[test]
+fn does_not_know_what_lies_beside_a_stretch_that_got_short() {
+    let matcher = normalizing("NFC", "w wKKKKK");
+    let (left, right) = (
+        "w w w\u{212a}\u{212a}\u{212a}\u{212a}",
+        "\u{212a}x w w w w w w",
+    );
+    let text = format!("{left}{right}");
+    assert!(matcher.reaches_cut(text.as_bytes(), left.len()));
+    let (left, right) = ("w w w w w w w", "\u{212a}\u{212a}\u{212a}x w");
+    let text = format!("{left}{right}");
+    let (second, stages) = (matcher.second.as_ref().unwrap(), matcher.stages.as_ref());
+    let around = |cut| matcher.normalized_around(second, stages.unwrap(), text.as_bytes(), cut);
+    assert_eq!(around(left.len()), None, "four bytes behind it, of eight");
+    let (left, right) = ("w w w w w\u{212a}www", "www w w w w w w");
+    let text = format!("{left}{right}");
+    assert!(
+        !matcher.reaches_cut(text.as_bytes(), left.len()),
+        "a place before the nearest one is far enough"
+    );
+}
+
+/// So the answer takes no longer in a longer text.
+#[test]
+fn looks_for_other_places_to_cut_so_far_and_no_further() {
+    let matcher = normalizing("Lowercase", "<ab>");
+    let far = 64 + 4 * 4;
+    let is_known = |before: usize, after: usize| {
+        let [start, left, right] = [99, before - 2, after].map(|length| "w".repeat(length));
+        let text = format!("{start} w{left}{right} w w");
+        !matcher.reaches_cut(text.as_bytes(), 99 + before)
+    };
+    assert!(is_known(far / 2, far / 2));
+    assert!(is_known(far - 1, far - 2), "one on each side");
+    assert!(!is_known(far, far - 2), "none before it");
+    assert!(!is_known(far - 1, far + 2), "none behind it");
+    assert!(!is_known(far - 1, far - 1), "half of one behind it");
+}
+
 #[test]
 fn looks_for_words_between_tags_in_what_tokens_leave() {
     let tag = |content: &[u8], id| Tag {

@@ -77,6 +77,15 @@ mod tests {
     }
 
     #[test]
+    fn an_array_that_is_written_down_is_the_same_set() {
+        let mut filter = PairFilter::with_room(10, 8);
+        filter.add(3, 5);
+        let again = PairFilter::from_static(filter.words());
+        assert!(again.may_have(3, 5) && !again.may_have(5, 3));
+        assert_eq!(PairFilter::with_room(100, 8).words(), [0; 16]);
+    }
+
+    #[test]
     fn an_empty_set_has_nothing_and_a_full_one_has_all() {
         let pairs = || (0..100).map(|number| (number, number * 3));
         assert!(!pairs().any(|(left, right)| PairFilter::with_room(0, 8).may_have(left, right)));

@@ -137,7 +137,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::tests::{SETTINGS, all, ids, model};
-    use super::super::{Settings, Unigram};
+    use super::super::{SearchScratch, Settings, Unigram};
+    use super::BLOCK;
     use crate::models::model::Model as _;
     use crate::models::model::tests::tokens_of;
 
@@ -226,6 +227,13 @@ mod tests {
             .map(|number| b"ab ax"[(number.wrapping_mul(2_654_435_761) >> 16) as usize % 5])
             .collect();
         assert_eq!(encode(&blocks, &text), encode(&whole, &text));
+        let held = |model: &Unigram| {
+            let mut scratch = SearchScratch::default();
+            model.backward(&text, &mut scratch, |_| Ok(())).unwrap();
+            scratch.onward.capacity()
+        };
+        assert!(held(&blocks) < 3 * BLOCK, "the memory is that of a block");
+        assert!(held(&whole) > text.len());
     }
 
     fn vocabulary() -> impl Strategy<Value = Vec<(String, f64)>> {
