@@ -67,8 +67,51 @@ REASONS: dict[tuple[str, str], str] = {
         "bpe_cli/surgery/pruning.py",
         "if progress is not None and len(gone) % 64 == 0:: 64 -> 65",
     ): "how often a listener hears of the progress",
+    (
+        "bpe_cli/surgery/pruning.py", "uses.update(dict.fromkeys(unreachable, -1)): 1 -> 2",
+    ): "either is less than any count",
+    (
+        "bpe_cli/sinks/numbers.py",
+        "highest = max(tokenizer.vocab_size - 1, options.edges.eot or 0, options.edges.bos or 0): 0 -> 1",
+    ): "0 and 1 fit alike into whatever is chosen",
+    (
+        "bpe_cli/support/blocks.py", "next_try = 0: 0 -> 1",
+    ): "it is asked for once something is held, which has a byte or more; and it is set before",
+    (
+        "bpe_cli/support/blocks.py",
+        "size, last = stretches(rest) if stretches is not None else (held_bytes, 0): 0 -> 1",
+    ): "without stretches the text is refused there, and nobody asks where the last begins",
+    (
+        "bpe_cli/trainers/counts.py", "step = 1 << 16: 1 -> 2",
+    ): SIZE,
+    (
+        "bpe_cli/trainers/counts.py", "step = 1 << 16: 16 -> 17",
+    ): SIZE,
 }  # fmt: skip
 """(Module, change) -> why nothing is another then."""
 
-CORE_REASONS: dict[tuple[str, str], str] = {}
+APART = "the parts have no bit in common"
+
+CORE_REASONS: dict[tuple[str, str], str] = {
+    (
+        "memory/huge_pages", "true: replace comes_soon -> bool with false",
+    ): "compiled for other systems than Linux, on which the mutants run",
+    (
+        "memory/huge_pages",
+        "ask_for_large(page);: replace comes_soon -> bool with true",
+    ): "only how long memory takes to come, where it comes slowly",
+    (
+        "memory/huge_pages",
+        "own_time().saturating_sub(began) < SLOW: replace < with <= in comes_soon",
+    ): "a nanosecond",
+    (
+        "text/utf8", "2 => (first & 0x1F) << 6 | low(1),: replace | with ^ in read_char",
+    ): APART,
+    (
+        "text/utf8", "3 => (first & 0xF) << 12 | low(1) << 6 | low(2),: replace | with ^ in read_char",
+    ): APART,
+    (
+        "text/utf8", "_ => (first & 7) << 18 | low(1) << 12 | low(2) << 6 | low(3),: replace | with ^ in read_char",
+    ): APART,
+}  # fmt: skip
 """The same of the core: (module, change) -> why."""
