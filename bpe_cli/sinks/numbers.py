@@ -365,7 +365,8 @@ def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
     numbers = array(code.lower() if number.signed else code, data)
     if number.big_endian != (sys.byteorder == "big"):
         numbers.byteswap()
-    low, high = (0, 1) if sys.byteorder == "little" else (1, 0)
+    high = int(sys.byteorder == "little")
+    low = 1 - high
     view = memoryview(numbers).cast("B")
     # Strided copies keep the usual widths out of Python's hands; the odd ones go number by number.
     if number.width == 4 and (not number.signed or view[3 * high :: 4].tobytes().isascii()):
