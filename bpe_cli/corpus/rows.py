@@ -31,6 +31,9 @@ class RowFault(Exception):
         reason: What is wrong.
         hint: The way out, if there is one.
         byte: At which byte of the row, from 0 on; None for the row as a whole.
+
+    >>> str(RowFault("json", "no JSON", byte=3))
+    'no JSON'
     """
 
     def __init__(self, kind: str, reason: str, *, hint: str | None = None, byte: int | None = None) -> None:

@@ -128,6 +128,12 @@ def texts(counts: _core.Counts, by_byte: bool = False, mark: str = "") -> Iterat
 
     A byte that is no part of UTF-8 is a lone surrogate, as of ``surrogateescape``; ``by_byte``, each
     byte is the character with its number.
+
+    >>> counts = counts_of([("é".encode(), 2), (b"\\xff", 1)])
+    >>> list(texts(counts)), list(texts(counts, by_byte=True))
+    ([('é', 2), ('\\udcff', 1)], [('Ã©', 2), ('ÿ', 1)])
+    >>> list(texts(counts_of([(b"un|do", 1)]), mark="|"))
+    [('undo', 1)]
     """
     encoding, errors = ("latin-1", "strict") if by_byte else ("utf-8", "surrogateescape")
     if by_byte:

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.errors import OutputError, UsageError
+from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, numbers, open_sink, sink_class
 from bpe_cli.sinks.atomic import Output, open_stdout, write_together
 from bpe_cli.sinks.numbers import choose_dtype, pack, places_of
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
-from bpe_cli.sinks.sidecar import load_sidecar
+from bpe_cli.sinks.sidecar import SCHEMA, load_sidecar
 from bpe_cli.tokenizer import fingerprint
 from bpe_cli.tokenizer.usage import Edges
 from tests.needs import needs
@@ -206,6 +206,18 @@ def test_a_sidecar_is_one_json_however_many_inputs_it_names(stubs, tmp_path, cou
     assert load_sidecar(str(path)).is_of(tokenizer)
 
 
+@pytest.mark.parametrize("digest", ["0" * 63, "0" * 65, "0" * 63 + "g", "0" * 63 + "A", 64, ["0"] * 64])
+def test_a_sidecar_has_a_hash_or_none(tmp_path, digest):
+    content = {"schema": SCHEMA, "dtype": "u16", "byteorder": "little", "tokens": 0, "documents": 0}
+    path = tmp_path / "out.bin"
+    for sound in ({}, {"sha256": "0123456789abcdef" * 4}):
+        (tmp_path / "out.bin.json").write_text(json.dumps(content | sound))
+        assert load_sidecar(str(path)).sha256 == sound.get("sha256")
+    (tmp_path / "out.bin.json").write_text(json.dumps(content | {"sha256": digest}))
+    with pytest.raises(InputError, match="'sha256' is not a hash"):
+        load_sidecar(str(path))
+
+
 def test_text_files_and_streams_have_no_sidecar(stubs, tmp_path):
     for to, path in (("ids", str(tmp_path / "out")), ("bin", None), ("bin", "/dev/null"), ("count", "/dev/null")):
         with open_sink(to, path, stdout=io.BytesIO(), tokenizer=stubs.Tokenizer()):
@@ -250,6 +262,15 @@ def test_dtypes_are_chosen_by_the_highest_id(stubs):
         choose_dtype(stubs.Tokenizer(size=70000), SinkOptions(dtype="u16"))
     with pytest.raises(UsageError, match="cannot be an id"):
         choose_dtype(stubs.Tokenizer(), SinkOptions(edges=Edges(eot=1 << 32)))
+
+
+@pytest.mark.parametrize(("specials", "divided"), [((), 0), (("<a b>",), 0), (("<a b>", "<|end|>"), 1), ("all", 1)])
+def test_the_id_that_ends_documents_is_sought_where_text_may_ask_for_it(stubs, specials, divided):
+    options = SinkOptions(edges=Edges(eot=259), specials=specials)
+    with open_sink("bin", None, stdout=io.BytesIO(), tokenizer=stubs.Tokenizer(), options=options) as sink:
+        for encoded in stubs.encoded_blocks(stubs.Tokenizer(), [[97, 259]], ()):
+            sink.write(encoded.block, encoded.ids, encoded.ends)
+    assert sink.divided == divided
 
 
 def test_packing_is_little_endian():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from array import array
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -80,6 +81,23 @@ def test_no_more_is_held_of_a_document_that_is_left_out():
     part = bytes(1000)
     blocks = [Block(part, array("Q", [1000]), continued=n > 0, unfinished=n < 99) for n in range(100)]
     assert [len(each) for batch in whole_documents(blocks, 10) for each in batch] == [11 + 1000]
+
+
+def test_nothing_is_held_of_a_document_that_was_given_out():
+    def blocks() -> Iterator[Block]:
+        for part in range(8):
+            yield Block(bytes(1 << 20), array("Q", [1 << 20]), continued=part > 0, unfinished=part < 7)
+        yield Block(b"a", array("Q", [1]))
+
+    tracemalloc.start()
+    try:
+        for documents in whole_documents(blocks()):
+            size = len(documents.pop())
+            held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size == 1
+    assert held < 4 << 20
 
 
 @given(st.lists(st.binary(max_size=6), max_size=6), st.lists(st.integers(0, 60), max_size=8))

@@ -131,6 +131,24 @@ def test_what_is_used_less_since_goes_next():
     assert [*kept.tokens()] == [b"a", b"b", b"c", b"d", b"bc"]
 
 
+def test_what_is_used_more_since_waits_with_its_new_count():
+    """Without `ab`, `abc` has `bc`, which has five uses then where it had three: so `xy` goes, which has four."""
+    vocabulary = Vocabulary.from_tokens([b"a", b"b", b"c", b"x", b"y", b"ab", b"bc", b"xy"])
+    model = CharacterBpe(vocabulary, Merges.from_pairs([(0, 1, 5), (1, 2, 6), (3, 4, 7)]))
+    counts = counts_of([b"abc"] * 2 + [b"bc"] * 3 + [b"xy"] * 4)
+    kept = prune(Tokenizer(model), counts, 6).tokenizer.model.vocabulary
+    assert [*kept.tokens()] == [b"a", b"b", b"c", b"x", b"y", b"bc"]
+
+
+def test_a_piece_that_nothing_becomes_goes_before_one_that_nobody_uses():
+    """`bc` merges first in `abcd`, so `ab` and `cd` never meet there: without it, they would."""
+    texts = [b"", b"a", b"b", b"c", b"d", b"ab", b"cd", b"abcd", b"bc"]
+    scores = array("d", [0.0, *[-9.0] * 4, -2.0, -2.0, -3.0, -1.0])
+    whole = Tokenizer(ScoredBpe(Vocabulary.from_tokens(texts), scores, unk_id=0))
+    kept = prune(whole, counts_of([b"ab", b"cd"]), 8).tokenizer.model.vocabulary
+    assert [*kept.tokens()] == [b"", b"a", b"b", b"c", b"d", b"ab", b"cd", b"bc"]
+
+
 def test_parts_that_are_freed_merge_with_their_neighbours():
     """Without "ab" the b of "abc" is free for "bc": its uses do not fall to its two parts."""
     alphabet = [bytes([byte]) for byte in range(256)]
