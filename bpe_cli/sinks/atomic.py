@@ -122,8 +122,7 @@ class HashedOutput(Output):
         from hashlib import file_digest
 
         with self._failures():
-            self._stream.flush()
-            size = self._stream.seek(0, os.SEEK_END)
+            size = self._stream.seek(0, os.SEEK_END)  # which hands all bytes to the system, too
             if self._hash is not None:
                 return size, self._hash.hexdigest()
             self._stream.seek(0)

@@ -286,10 +286,10 @@ def test_a_number_stands_for_an_open_file(folder, tmp_path):
     (tmp_path / "out").write_bytes(b"old ")
     with (tmp_path / "out").open("ab") as file:
         check_writable(f"{folder}/{file.fileno()}")
-        write_file(f"{folder}/{file.fileno()}", b"new")
+        write_file(f"{folder}/{file.fileno():09}", b"new")
         write_file(f"{tmp_path}/{file.fileno()}", b"a file of that name")
     assert (tmp_path / "out").read_bytes() == b"old new"
-    for number in ("7" * 400, "\u0661"):  # too many digits; a digit outside ASCII
+    for number in ("0" * 9 + "1", "7" * 400, "\u0661"):  # too many digits, twice; a digit outside ASCII
         with pytest.raises(OutputError, match="cannot write"):
             write_file(f"{folder}/{number}", b"new")
 

@@ -181,9 +181,10 @@ def test_what_is_held_goes_on_where_something_of_its_text_was_given_out():
 
 
 def test_one_byte_more_than_may_be_held_is_too_much():
-    held = settle(pieces_of_one_text(b"a" * 5, b"a", b"a"), lambda _: 0, 5)
+    pieces = pieces_of_one_text(b"a" * 5, b"a", b"b")
     with pytest.raises(InputError, match="without a safe place"):
-        next(held)
+        next(settle(pieces, lambda _: 0, 5))
+    assert [block.data for block in pieces] == [b"b"], "nothing is read after it"
     assert b"".join(block.data for block in settle(pieces_of_one_text(b"aa", b"aaa"), lambda _: 0, 5)) == b"a" * 5
 
 
