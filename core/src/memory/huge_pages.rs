@@ -127,6 +127,45 @@ mod tests {
         }
     }
 
+    /// Whether large pages are asked for at a place, as the system tells.
+    #[cfg(target_os = "linux")]
+    fn is_asked_for(place: *const u8) -> bool {
+        let told = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut is_inside = false;
+        for line in told.lines() {
+            let first = line.split_ascii_whitespace().next().unwrap_or("");
+            if let Some((start, end)) = first.split_once('-') {
+                let [start, end] = [start, end].map(|at| usize::from_str_radix(at, 16).unwrap());
+                is_inside = (start..end).contains(&(place as usize));
+            } else if is_inside && first == "VmFlags:" {
+                return line.split_ascii_whitespace().any(|flag| flag == "hg");
+            }
+        }
+        false
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn large_pages_are_asked_for_where_whole_ones_lie() {
+        // So much comes fresh from the system: nobody has asked for anything there before.
+        let mut room = vec![MaybeUninit::<u8>::uninit(); 17 * LARGE_PAGE];
+        let start = room.as_ptr().align_offset(LARGE_PAGE);
+        // SAFETY: the memory is this test's, and may hold anything.
+        let is_known = unsafe {
+            let page = room.as_mut_ptr().add(start).cast();
+            libc::madvise(page, LARGE_PAGE, libc::MADV_HUGEPAGE) == 0
+        };
+        for (first, pages) in [(2, 1), (4, 2), (7, 3)] {
+            let begin = start + first * LARGE_PAGE;
+            let end = begin + pages * LARGE_PAGE;
+            ask_for_large(&mut room[begin - LARGE_PAGE / 2..end]);
+            for at in (begin..end).step_by(LARGE_PAGE) {
+                assert_eq!(is_asked_for(room[at..].as_ptr().cast()), is_known);
+            }
+            assert!(!is_asked_for(room[end..].as_ptr().cast()), "none behind");
+        }
+    }
+
     #[test]
     fn pages_are_prepared_as_far_as_there_is_room() {
         let in_page = LARGE_PAGE / 4;
