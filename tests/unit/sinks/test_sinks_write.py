@@ -259,7 +259,8 @@ def test_dtypes_are_chosen_by_the_highest_id(stubs):
     assert choose_dtype(stubs.Tokenizer(), SinkOptions(edges=Edges(eot=65536))) == "u32"
     assert choose_dtype(stubs.Tokenizer(), SinkOptions(dtype="u32")) == "u32"
     with pytest.raises(UsageError, match="u16 cannot hold"):
-        choose_dtype(stubs.Tokenizer(size=70000), SinkOptions(dtype="u16"))
+        choose_dtype(stubs.Tokenizer(size=65537), SinkOptions(dtype="u16"))
+    assert choose_dtype(stubs.Tokenizer(size=65536), SinkOptions(dtype="u16")) == "u16"
     with pytest.raises(UsageError, match="cannot be an id"):
         choose_dtype(stubs.Tokenizer(), SinkOptions(edges=Edges(eot=1 << 32)))
 
