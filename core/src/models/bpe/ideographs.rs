@@ -128,7 +128,7 @@ impl Ideographs {
         for (number, (&bytes, found)) in characters.enumerate() {
             let code_point = decode(bytes);
             let block = usize::from(self.blocks[code_point as usize >> 8 & 0xFF]);
-            let value = self.values[block * BLOCK | code_point as usize & 0xFF];
+            let value = self.values[BLOCK * block + (code_point as usize & 0xFF)];
             *found = value;
             let is_known = is_character(bytes) && value.count() != Some(0);
             unknown |= u64::from(!is_known) << number;
