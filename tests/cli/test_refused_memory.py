@@ -1,0 +1,76 @@
+"""Memory that nobody asked for and the system refuses: the command line ends with a sentence, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from signal import SIGABRT
+
+import pytest
+
+from tests.cli_runner import COMMAND, surroundings
+from tests.needs import only_where
+from tests.proof.kinds.starving import LONGER_TEXT, MEGABYTE, limited
+
+only_linux = only_where(sys.platform == "linux", "needs Linux, to limit memory")
+
+COUNTING = """
+import resource, sys
+from array import array
+from bpe_cli import _core
+words = [b"%x" % (number * 0x9E3779B97F4A7C15 % 2**44) for number in range(150_000)]
+ends = array("Q")
+for word in words:
+    ends.append(len(word) + (ends[-1] if ends else 0))
+text, counts = b"".join(words), _core.Counts(1 << 40)
+for message in sys.argv[1:]:
+    _core.end_without_memory(message.encode(), 3)
+used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), -1))
+counts.add_pieces(text, ends)
+print("there was enough")
+"""
+
+
+@pytest.mark.parametrize(
+    ("messages", "status", "said"),
+    [
+        (["no memory\n"], 3, b"no memory\n"),
+        (["the first counts\n", "not this one\n"], 3, b"the first counts\n"),
+        ([], -SIGABRT, None),
+    ],
+)
+@only_linux
+def test_a_process_ends_as_it_has_said(messages, status, said, pytestconfig):
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTING, *messages], capture_output=True, check=False, cwd=pytestconfig.rootpath
+    )
+    assert (done.returncode, done.stdout) == (status, b"")
+    assert said in (None, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "text", "-s", "3000", "-o", "out"),
+        ("train", "text", "-a", "unigram", "-s", "1000", "-o", "out"),
+        ("compare", "text", "-t", "gpt2", "-t", "cl100k_base"),
+    ],
+    ids=" ".join,
+)
+@only_linux
+def test_commands_end_with_a_sentence(arguments, tmp_path):
+    (tmp_path / "text").write_bytes(LONGER_TEXT)
+    refused = 0
+    for megabytes in range(44, 104, 6):
+        done = subprocess.run(
+            [*COMMAND, *arguments], cwd=tmp_path, env=surroundings(None), stdin=subprocess.DEVNULL,
+            capture_output=True, check=False, preexec_fn=limited("RLIMIT_AS", megabytes * MEGABYTE),
+        )  # fmt: skip
+        if done.returncode != 0:
+            assert done.returncode == 2 or done.stderr.startswith(b"error: bpe cannot be loaded"), (megabytes, done)
+            assert done.stderr.count(b"error: ") == 1, (megabytes, done)
+            assert [path.name for path in tmp_path.iterdir()] == ["text"]
+            refused += done.returncode == 2
+        (tmp_path / "out").unlink(missing_ok=True)
+    assert refused > 0
