@@ -40,8 +40,14 @@ test-rust:
 	@$(NEED_CARGO)
 	$(CARGO) test $(MANIFEST) --features embedded --quiet
 
+# The tests write and sync thousands of small files: they are kept in memory where 8 GB of it are free for files, and
+# removed with each test that passes: pytest looks through all that are left to find a new name. `make test TMPDIR=/tmp`
+# writes them to a disk.
+IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk '$$NF == "/dev/shm" && $$4 > 8000000 {print $$NF}')
+
 test-python: $(VENV)/.dev $(VENV)/.built
-	$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
+	TMPDIR="$${TMPDIR:-$(IN_MEMORY)}" $(BIN)/python -m pytest -n logical --dist worksteal \
+	  -o tmp_path_retention_policy=failed $(PYTEST_ARGS)
 
 test-integrations: $(INTEGRATIONS)/.made $(VENV)/.built ## Read data sets back with the software that they are for (7 GB)
 	$(INTEGRATIONS)/bin/python -m pytest tests/test_integrations.py tests/integrations $(PYTEST_ARGS)

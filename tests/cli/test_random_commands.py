@@ -1,5 +1,6 @@
 """Random command lines, over all options of all commands, and the laws that each of them obeys.
 
+These are a few, always the same; ``make proof PROOFS=commands`` draws others as long as it is told to, and
 ``RANDOM_COMMANDS=2000 RANDOM_COMMANDS_SEED=7 pytest tests/cli/test_random_commands.py`` hunts for more.
 """
 
@@ -16,7 +17,7 @@ from bpe_cli.cli import app
 from tests.cli.hunt import laws, workshop
 from tests.cli.hunt.lines import Line, easier, some_line, undescribed
 
-LINES = int(os.environ.get("RANDOM_COMMANDS", "400"))
+LINES = int(os.environ.get("RANDOM_COMMANDS", "200"))
 SEED = int(os.environ.get("RANDOM_COMMANDS_SEED", "4"))
 
 
@@ -51,7 +52,7 @@ def test_random_command_lines_obey_the_laws(files):
         assert tally.statuses[command, 0] >= LINES // 100, tally
         assert tally.statuses[command, 2] >= LINES // 100, tally
     rarest = min(tally.judged[law.__name__] for law in laws.LAWS)
-    assert rarest >= LINES // 400, tally
+    assert rarest >= max(1, LINES // 400), tally
 
 
 def _with(**changes: object) -> Callable[[laws.Run], laws.Run]:
