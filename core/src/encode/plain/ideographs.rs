@@ -19,6 +19,8 @@ const FIND_AFTER: usize = if cfg!(test) { 1 << 9 } else { 1 << 18 };
 const BEGIN_AFTER: usize = if cfg!(test) { 1 << 8 } else { 1 << 10 };
 /// How many places there are for what stood together lately, as a power of two.
 const PLACES: u32 = 12;
+/// So many after it was not worth it.
+const AGAIN_AFTER: usize = if cfg!(test) { 1 << 18 } else { 1 << 22 };
 /// Whether it is worth it is asked after so many characters.
 const JUDGED: usize = if cfg!(test) { 1 << 10 } else { 1 << 14 };
 
@@ -53,7 +55,7 @@ enum State {
     #[default]
     Waiting,
     Going,
-    /// Too many characters stand together with others: this model has tokens for them.
+    /// Too many characters stood together with others: the model has tokens for them.
     GivenUp,
 }
 
@@ -67,11 +69,12 @@ impl ByCharacter {
     /// Takes note of a piece that was not in the cache.
     #[inline]
     pub fn missed(&mut self, model: &Bpe, text: &[u8], start: usize, end: usize) {
-        if self.state == State::Waiting && Ideographs::may_be(text, start, end) {
+        if self.state != State::Going && Ideographs::may_be(text, start, end) {
             self.seen += end - start;
-            let enough = match model.knows_ideographs() {
-                true => BEGIN_AFTER,
-                false => FIND_AFTER,
+            let enough = match self.state {
+                State::GivenUp => AGAIN_AFTER,
+                _ if model.knows_ideographs() => BEGIN_AFTER,
+                _ => FIND_AFTER,
             };
             if self.seen > enough {
                 (self.state, self.seen) = (State::Going, 0);
@@ -162,9 +165,11 @@ impl ByCharacter {
             last |= 1 << (characters - 1);
         }
         let ideographs = model.ideographs();
-        let (unknown, joined) = ideographs.look_up(&text[from..reached], &mut self.values);
+        let (known, joined) = ideographs.look_up(&text[from..reached], &mut self.values);
         // Up to the last piece before a character that is not known.
-        last &= (unknown & unknown.wrapping_neg()).wrapping_sub(1);
+        last &= u64::MAX
+            .checked_shr(u64::BITS - known as u32)
+            .unwrap_or_default();
         let characters = (u64::BITS - last.leading_zeros()) as usize;
         let has_next = (1_u64 << characters.saturating_sub(1)) - 1;
         let stretch = Stretch {

@@ -116,30 +116,32 @@ impl Ideographs {
         begins && (end - start).is_multiple_of(BYTES)
     }
 
-    /// Looks up all characters of a text, whose length is a multiple of [`BYTES`] and at most [`MOST`] times that.
+    /// Looks up the characters of a text, at most [`MOST`], up to one that cannot be looked up.
     ///
-    /// Returns bits, the first character's the lowest: which are none that can be looked up, and which may become one token with
-    /// what the next one is made of.
+    /// Returns how many these are, and as bits, the first character's the lowest, which may become one token with what the next
+    /// one is made of.
     #[inline]
-    pub fn look_up(&self, text: &[u8], found: &mut [Value; MOST]) -> (u64, u64) {
-        let (mut unknown, mut joined) = (0, 0);
+    pub fn look_up(&self, text: &[u8], found: &mut [Value; MOST]) -> (usize, u64) {
+        let (mut known, mut joined) = (0, 0);
         let (mut before, mut marks_before) = (0, 0);
         let characters = text.as_chunks().0.iter().zip(found);
-        for (number, (&bytes, found)) in characters.enumerate() {
+        for (&bytes, found) in characters {
             let code_point = decode(bytes);
             let block = usize::from(self.blocks[code_point as usize >> 8 & 0xFF]);
             let value = self.values[BLOCK * block + (code_point as usize & 0xFF)];
+            if !is_character(bytes) || value.count() == Some(0) {
+                break;
+            }
             *found = value;
-            let is_known = is_character(bytes) && value.count() != Some(0);
-            unknown |= u64::from(!is_known) << number;
             let marks = value.last();
             let same = marks_before >> MARKS & marks;
             let is_joined = same != 0 && (same != PAIR || self.joined.may_have(before, code_point));
             // Of the first character's bit, which is nobody's, nothing is left.
-            joined |= u64::from(is_joined) << number;
+            joined |= u64::from(is_joined) << known;
+            known += 1;
             (before, marks_before) = (code_point, marks);
         }
-        (unknown, joined >> 1)
+        (known, joined >> 1)
     }
 }
 

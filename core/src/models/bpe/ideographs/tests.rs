@@ -60,8 +60,8 @@ fn what_stands_apart_becomes_what_it_becomes_alone() {
             let characters = 1 + below(draw, MOST);
             let text = some_text(draw, characters);
             let mut values = [Value::NONE; MOST];
-            let (unknown, joined) = ideographs.look_up(&text, &mut values);
-            assert_eq!(unknown, 0);
+            let (known, joined) = ideographs.look_up(&text, &mut values);
+            assert_eq!(known, characters);
             assert_eq!(joined >> (characters - 1), 0, "the last has no next one");
             let mut ids = Vec::new();
             let mut start = 0;
@@ -113,18 +113,32 @@ fn what_is_no_such_character_is_not_looked_up() {
     tokens.remove(0xBA);
     let model = Bpe::from_merges(table(&tokens), &[], false).unwrap();
     let mut values = [Value::NONE; MOST];
-    // A byte without a token in 人, Hangul, a character cut short, ASCII, an overlong form, a surrogate, and one that is known.
-    let text = [
-        "人한".as_bytes(),
+    // A byte without a token in 人, Hangul, characters cut short, ASCII, an overlong form, a surrogate.
+    let others = [
+        "人".as_bytes(),
+        "한".as_bytes(),
         b"\xe4\xb8a",
+        b"\xe4a\xad",
         b"abc",
         b"\xe0\x80\x80",
         b"\xed\xa0\x80",
-        "中".as_bytes(),
-    ]
-    .concat();
-    assert_eq!(model.ideographs().look_up(&text, &mut values).0, 0b11_1111);
-    assert_eq!(values[6].count(), Some(3));
+    ];
+    for other in others {
+        let text = ["中丁".as_bytes(), other, "中".as_bytes()].concat();
+        assert_eq!(
+            model.ideographs().look_up(&text, &mut values),
+            (2, 0),
+            "{other:?}"
+        );
+        assert_eq!(values[1].count(), Some(3));
+        assert_eq!(model.ideographs().look_up(other, &mut values), (0, 0));
+    }
+    let many = "中".repeat(MOST + 1);
+    assert_eq!(
+        model.ideographs().look_up(many.as_bytes(), &mut values),
+        (MOST, 0)
+    );
+    assert_eq!(model.ideographs().look_up(b"", &mut values), (0, 0));
 }
 
 /// A character that is a token as a whole, and that merging leaves in parts, is another thing alone than among others.
@@ -134,13 +148,13 @@ fn characters_that_are_something_else_alone_are_not_looked_up() {
     tokens.extend(["中", "丁"].map(|character| character.as_bytes().to_vec()));
     let merges = [[0xe4, 0xb8, 258], [258, 0x81, 257]];
     tokens.push(b"\xe4\xb8".to_vec());
-    let found = |whole_pieces| {
+    let found = |whole_pieces, text: &str| {
         let model = Bpe::from_merges(table(&tokens), &merges, whole_pieces).unwrap();
         let mut values = [Value::NONE; MOST];
-        model.ideographs().look_up("中丁".as_bytes(), &mut values).0
+        model.ideographs().look_up(text.as_bytes(), &mut values).0
     };
-    assert_eq!(found(true), 0b01);
-    assert_eq!(found(false), 0);
+    assert_eq!((found(true, "中丁"), found(true, "丁中")), (0, 1));
+    assert_eq!((found(false, "中丁"), found(false, "丁中")), (2, 2));
 }
 
 #[test]
