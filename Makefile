@@ -46,7 +46,7 @@ test-rust:
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk '$$NF == "/dev/shm" && $$4 > 8000000 {print $$NF}')
 
 test-python: $(VENV)/.dev $(VENV)/.built
-	TMPDIR="$${TMPDIR:-$(IN_MEMORY)}" $(BIN)/python -m pytest -n logical --dist worksteal \
+	$(if $(IN_MEMORY),TMPDIR="$${TMPDIR:-$(IN_MEMORY)}") $(BIN)/python -m pytest -n logical --dist worksteal \
 	  -o tmp_path_retention_policy=failed $(PYTEST_ARGS)
 
 test-integrations: $(INTEGRATIONS)/.made $(VENV)/.built ## Read data sets back with the software that they are for (7 GB)
