@@ -92,8 +92,6 @@ pub(super) struct LookUp {
     pub(super) by_character: ByCharacter,
     keys: [u128; AT_A_TIME],
     buckets: [u32; AT_A_TIME],
-    /// Which pieces are longer than a key.
-    long: [u32; AT_A_TIME],
     /// The ids of one piece, while they are only counted.
     counted: Vec<u32>,
 }
@@ -107,7 +105,6 @@ impl Default for LookUp {
             by_character: ByCharacter::default(),
             keys: [0; AT_A_TIME],
             buckets: [0; AT_A_TIME],
-            long: [0; AT_A_TIME],
             counted: Vec::new(),
         }
     }
@@ -138,6 +135,7 @@ impl Plain {
         reserve::check()?;
         look_up.cache.grow();
         look_up.words.begin();
+        look_up.by_character.begin_batch(&self.model);
         let ends = &batch.ends[..batch.filled];
         match look_up.by_character.goes() {
             true => look_up.find_buckets::<true>(text, batch.from, ends),
@@ -175,34 +173,31 @@ impl Plain {
             }
             let found = look_up.take_known::<KEEP>(next, ends.len(), part);
             next += found;
-            let Some(&end) = ends.get(next) else { break };
+            if next == ends.len() {
+                break;
+            }
             if next > 0 && found > 0 {
                 from = ends[next - 1];
             }
-            if look_up.keys[next] == key::NONE {
-                let taken =
-                    self.take_by_character::<KEEP>(text, from, &ends[next..], look_up, part)?;
-                if taken > 0 {
-                    next += taken;
-                    from = ends[next - 1];
-                    continue;
-                }
-            }
-            let behind = &ends[next + 1..];
-            self.take_unknown::<KEEP>(text, from..end, behind, look_up.keys[next], look_up, part)?;
-            next += 1;
-            from = end;
+            let rest = &ends[next..];
+            next +=
+                self.take_unknown::<KEEP>(text, from, rest, look_up.keys[next], look_up, part)?;
+            from = ends[next - 1];
         }
         Ok(())
     }
 
-    /// Takes pieces of Chinese, if they go by their characters; returns how many.
-    #[inline]
-    fn take_by_character<const KEEP: bool>(
+    /// Takes a piece that no slot holds the ids of, or several of Chinese that go by their characters; returns how many. `ends`
+    /// are its end and those of the pieces behind it.
+    ///
+    /// All of this stands outside the loop over pieces that are known, which is slower with any of it.
+    #[inline(never)]
+    fn take_unknown<const KEEP: bool>(
         &self,
         text: &[u8],
         from: usize,
         ends: &[usize],
+        key: u128,
         look_up: &mut LookUp,
         part: &mut Part,
     ) -> Result<usize> {
@@ -212,17 +207,22 @@ impl Plain {
             counted,
             ..
         } = look_up;
-        match by_character.goes() {
-            true => {
-                by_character.take::<KEEP>(&self.model, text, from, ends, (scratch, counted), part)
+        if key == key::NONE && by_character.goes() {
+            let memory = (scratch, counted);
+            let taken = by_character.take::<KEEP>(&self.model, text, from, ends, memory, part)?;
+            if taken > 0 {
+                return Ok(taken);
             }
-            false => Ok(0),
         }
+        if let Some((&end, behind)) = ends.split_first() {
+            self.take_one::<KEEP>(text, from..end, behind, key, look_up, part)?;
+        }
+        Ok(1)
     }
 
     /// Takes a piece that no slot holds the ids of; `behind` are the ends of those behind it.
-    #[inline(never)]
-    fn take_unknown<const KEEP: bool>(
+    #[inline]
+    fn take_one<const KEEP: bool>(
         &self,
         text: &[u8],
         place: Range<usize>,
@@ -269,7 +269,7 @@ impl Plain {
             let done = self.model.encode_piece(piece, scratch, out);
             done.map_err(moved)?;
             cache.insert(key, piece, &out[before..], None);
-            by_character.missed(&self.model, text, start, end);
+            by_character.missed(text, start, end);
         }
         if !KEEP {
             part.add(look_up.counted.len() as u64);
@@ -299,29 +299,31 @@ impl LookUp {
     ) {
         let table = self.cache.buckets();
         let places = self.keys.iter_mut().zip(&mut self.buckets);
-        let mut long = 0;
-        for (number, (&end, (key, bucket))) in ends.iter().zip(places).enumerate() {
+        let (mut long, mut characters) = (0, 0);
+        for (&end, (key, bucket)) in ends.iter().zip(places) {
             if BY_CHARACTER && Ideographs::may_be(text, from, end) {
                 (*key, *bucket, from) = (key::NONE, 0, end);
+                characters += 1;
                 continue;
             }
             *key = key::pack_any(text, from, end);
-            // Written at any rate, and counted if it is one.
-            self.long[long] = number as u32;
             long += usize::from(end - from > MAX_PIECE);
             let index = table.bucket_of(*key);
             table.prefetch(index);
             *bucket = index as u32;
             from = end;
         }
-        // Looking at all of them takes longer than waiting for a few.
+        let looked_for = self.keys.iter().copied().zip(self.buckets);
+        let looked_for = looked_for.take(ends.len());
         if MANY_LONG * long > ends.len() {
-            let looked_for = self.keys.iter().copied().zip(self.buckets);
-            self.cache.prefetch_more(looked_for.take(ends.len()));
+            self.cache.prefetch_more(looked_for);
         } else if long > 0 {
-            let place = |&number: &u32| (self.keys[number as usize], self.buckets[number as usize]);
-            self.cache
-                .prefetch_more(self.long[..long].iter().map(place));
+            // Looking at all of them takes longer than waiting for a few.
+            let long = looked_for.filter(|&(key, _)| key::is_long(key));
+            self.cache.prefetch_more(long);
+        }
+        if BY_CHARACTER {
+            self.by_character.found(characters);
         }
     }
 

@@ -13,14 +13,18 @@ use crate::memory::slots::{MAX_IDS, Value};
 use crate::models::bpe::ideographs::{BYTES, Ideographs, MOST};
 use crate::models::bpe::{Bpe, BpeScratch};
 
-/// So many bytes of such pieces that are not in the cache are worth finding out what characters become.
+/// So many bytes of such pieces that were not in the cache are worth finding out what characters become.
 const FIND_AFTER: usize = if cfg!(test) { 1 << 9 } else { 1 << 18 };
-/// So many where that is known: pieces that nobody remembers.
-const BEGIN_AFTER: usize = if cfg!(test) { 1 << 8 } else { 1 << 10 };
+/// So many come before it is tried again where it was not worth it.
+const AGAIN_AFTER: usize = if cfg!(test) { 1 << 18 } else { 1 << 22 };
+/// What counts of earlier batches is less by this part at each batch.
+const LATELY: usize = 4;
+/// So many pieces of a batch that are not in the cache are many, and so few that go by their characters are few: they cost
+/// all others a little.
+const MANY: usize = if cfg!(test) { 2 } else { 24 };
+const FEW: usize = if cfg!(test) { 0 } else { 8 };
 /// How many places there are for what stood together lately, as a power of two.
 const PLACES: u32 = 12;
-/// So many after it was not worth it.
-const AGAIN_AFTER: usize = if cfg!(test) { 1 << 18 } else { 1 << 22 };
 /// Whether it is worth it is asked after so many characters.
 const JUDGED: usize = if cfg!(test) { 1 << 10 } else { 1 << 14 };
 
@@ -28,30 +32,36 @@ const JUDGED: usize = if cfg!(test) { 1 << 10 } else { 1 << 14 };
 #[derive(Debug)]
 pub(super) struct ByCharacter {
     state: State,
-    /// Bytes of pieces that were not in the cache, or characters since it was last asked whether this is worth it.
+    /// The bytes of such pieces that were not in the cache.
+    missed: usize,
+    /// How many such pieces came in the last batches, the latest ones counted most: those that were not in the cache, or all
+    /// that go by their characters.
+    lately: usize,
+    /// Characters since it was last asked whether this is worth it, and how many of them stood together with others.
     seen: usize,
-    /// How many of these characters stood together with others.
     joined: usize,
     /// What characters became.
     values: [Value; MOST],
-    lately: Lately,
+    remembered: Remembered,
 }
 
 impl Default for ByCharacter {
     fn default() -> Self {
         Self {
             state: State::default(),
+            missed: 0,
+            lately: 0,
             seen: 0,
             joined: 0,
             values: [Value::NONE; MOST],
-            lately: Lately::default(),
+            remembered: Remembered::default(),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Few such pieces came, or they were in the cache.
+    /// Few such pieces come, or they are in the cache.
     #[default]
     Waiting,
     Going,
@@ -66,19 +76,45 @@ impl ByCharacter {
         self.state == State::Going
     }
 
+    /// Decides at the beginning of a batch how its pieces go.
+    #[inline]
+    pub fn begin_batch(&mut self, model: &Bpe) {
+        if self.lately > 0 {
+            self.decide(model);
+        }
+    }
+
+    fn decide(&mut self, model: &Bpe) {
+        let enough = match self.state {
+            State::GivenUp => AGAIN_AFTER,
+            _ if model.knows_ideographs() => 0,
+            _ => FIND_AFTER,
+        };
+        let are_few = self.lately.checked_sub(LATELY * FEW).is_none();
+        match self.state {
+            State::Going if are_few => self.state = State::Waiting,
+            State::Going => {}
+            _ if self.lately > LATELY * MANY && self.missed > enough => {
+                (self.state, self.missed) = (State::Going, 0);
+                self.lately += LATELY * LATELY * FEW; // a few batches more, whatever they bring
+            }
+            _ => {}
+        }
+        self.lately -= self.lately.div_ceil(LATELY);
+    }
+
+    /// Takes note of pieces of a batch that go by their characters.
+    #[inline]
+    pub fn found(&mut self, pieces: usize) {
+        self.lately += pieces;
+    }
+
     /// Takes note of a piece that was not in the cache.
     #[inline]
-    pub fn missed(&mut self, model: &Bpe, text: &[u8], start: usize, end: usize) {
+    pub fn missed(&mut self, text: &[u8], start: usize, end: usize) {
         if self.state != State::Going && Ideographs::may_be(text, start, end) {
-            self.seen += end - start;
-            let enough = match self.state {
-                State::GivenUp => AGAIN_AFTER,
-                _ if model.knows_ideographs() => BEGIN_AFTER,
-                _ => FIND_AFTER,
-            };
-            if self.seen > enough {
-                (self.state, self.seen) = (State::Going, 0);
-            }
+            self.missed += end - start;
+            self.lately += 1;
         }
     }
 
@@ -98,9 +134,9 @@ impl ByCharacter {
 
 /// What characters that stood together became lately. There are few places, so that they stay near the processor.
 #[derive(Debug, Default)]
-struct Lately(Vec<(u128, Value)>);
+struct Remembered(Vec<(u128, Value)>);
 
-impl Lately {
+impl Remembered {
     /// The ids of what has this key.
     #[inline]
     fn find(&self, key: u128) -> Option<Value> {
@@ -179,7 +215,7 @@ impl ByCharacter {
             last,
             joined: joined & !last & has_next,
         };
-        let together = stretch.append::<KEEP>(model, &mut self.lately, memory, part)?;
+        let together = stretch.append::<KEEP>(model, &mut self.remembered, memory, part)?;
         self.judge(characters, together);
         Ok(last.count_ones() as usize)
     }
@@ -191,7 +227,7 @@ impl Stretch<'_> {
     fn append<const KEEP: bool>(
         &self,
         model: &Bpe,
-        lately: &mut Lately,
+        remembered: &mut Remembered,
         memory: (&mut BpeScratch, &mut Vec<u32>),
         part: &mut Part,
     ) -> Result<usize> {
@@ -207,12 +243,12 @@ impl Stretch<'_> {
             joined &= joined.wrapping_add(1 << first);
             append_values::<KEEP>(&self.values[done..first], part);
             let key = self.key(first..end);
-            if let Some(value) = lately.find(key) {
+            if let Some(value) = remembered.find(key) {
                 append_values::<KEEP>(&[value], part);
             } else {
                 merged.clear();
                 self.merge(model, first..end, scratch, merged)?;
-                lately.remember(key, merged);
+                remembered.remember(key, merged);
                 match KEEP {
                     true => part.ids.extend_from_slice(merged),
                     false => part.add(merged.len() as u64),

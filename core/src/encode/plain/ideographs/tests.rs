@@ -134,10 +134,12 @@ fn characters_become_what_their_pieces_do() {
 #[test]
 fn stretches_end_anywhere() {
     let engine = &engines()[0];
-    let warm = "丁七万丈三上下不与丐".repeat(200);
-    check(engine, warm.as_bytes(), &[warm.len() as u64]);
+    let warm = text(&mut begin(14), 400);
+    check(engine, &warm, &[warm.len() as u64]);
+    assert_eq!(state(engine), State::Going);
+    let run = "丁七万丈三上下不与丐".repeat(200);
     for length in (0..2 * MOST).chain([200, 1_000]) {
-        let run: String = warm.chars().take(length).collect();
+        let run: String = run.chars().take(length).collect();
         for text in [
             run.clone(),
             format!("，{run}。\n，{run}"),
@@ -148,6 +150,46 @@ fn stretches_end_anywhere() {
         }
     }
     assert_eq!(state(engine), State::Going);
+}
+
+/// When pieces go by their characters, and when they no longer do.
+#[test]
+fn it_begins_where_many_are_missed_and_ends_where_few_come() {
+    let engine = &engines()[0];
+    let model = engine.model();
+    let clause = "丁七万丈三上下不与丐".as_bytes();
+    let mut by_character = ByCharacter::default();
+    let miss = |by_character: &mut ByCharacter, pieces: usize| {
+        by_character.begin_batch(model);
+        (0..pieces).for_each(|_| by_character.missed(clause, 0, clause.len()));
+    };
+    // Few at a time are no reason, however many they are in the end.
+    (0..200).for_each(|_| miss(&mut by_character, 1));
+    assert!(!by_character.goes() && by_character.missed > FIND_AFTER);
+    (0..3).for_each(|_| miss(&mut by_character, 20));
+    assert!(by_character.goes());
+    // Pieces that are not of such characters, and those that are found, are no misses.
+    let mut other = ByCharacter::default();
+    for _ in 0..200 {
+        other.begin_batch(model);
+        (0..50).for_each(|_| other.missed(b"abc", 0, 3));
+    }
+    assert_eq!((other.missed, other.lately), (0, 0));
+    // As soon as it is known what characters become, many at once are enough.
+    (0..20).for_each(|_| other.missed(clause, 0, 3));
+    other.begin_batch(model);
+    assert!(!other.goes());
+    let _ = model.ideographs();
+    (0..20).for_each(|_| other.missed(clause, 0, 3));
+    other.begin_batch(model);
+    assert!(other.goes());
+    by_character.state = State::GivenUp;
+    (by_character.missed, by_character.lately) = (0, 0);
+    let needed = AGAIN_AFTER / clause.len() / 20;
+    (0..needed).for_each(|_| miss(&mut by_character, 20));
+    assert!(!by_character.goes());
+    (0..3).for_each(|_| miss(&mut by_character, 20));
+    assert!(by_character.goes());
 }
 
 #[test]
