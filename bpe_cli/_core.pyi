@@ -917,8 +917,8 @@ def is_plain_json(document: Buffer) -> bool:
     exponent of three digits. Integers may be of any value."""
 
 def end_without_memory(message: bytes, status: int) -> None:
-    """Have the process write a message to stderr and end with a status where the core is refused memory that it takes for
-    granted, and would abort the process. The first call counts. Nothing changes on other systems than Unix.
+    """Have the process write a message to stderr and end with a status where the core is refused memory that it takes
+    for granted, and would abort the process. The first call counts. Nothing changes on other systems than Unix.
     """
 
 def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool, base: int = 0) -> bytes:

@@ -1,4 +1,4 @@
-"""Memory that nobody asked for and the system refuses: the command line ends with a sentence, and leaves nothing behind."""
+"""Memory that is taken for granted and refused: the command line ends with a sentence, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chinese by its characters: the same ids as tiktoken's, before that begins, while it goes on, and where it is given up."""
+"""Chinese by its characters: ids equal tiktoken's, before that begins, while it goes on, and where it is given up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OFTEN = (
     "版双历越史商千片容研像找友孩站广改议形委早房音火际则首单据导影失拿网香似斯专石若兵弟谁校读志飞观争究"
     "包组造落视济喜离虽坏兴须切"
 )
-PUNCTUATION = ["，", "。", "。\n", "、", "：“", "”", "！", "？\n\n", " ", "AI", "2024年", "で", "한", "（", "\U00020000"]
+BETWEEN = ["，", "。", "。\n", "、", "：“", "”", "！", "？\n\n", " ", "AI", "2024年", "で", "한", "（", "\U00020000"]
 
 
 def clauses(chance: Random, number: int) -> str:
@@ -30,7 +30,7 @@ def clauses(chance: Random, number: int) -> str:
         common = chance.choices(OFTEN, k=chance.choice((1, 2, 3, 5, 8, 13, 40, 90)))
         rare = [chr(chance.randrange(0x4E00, 0xA000)) for _ in range(chance.choice((0, 0, 1, 3)))]
         chance.shuffle(both := common + rare)
-        parts += [*both, chance.choice(PUNCTUATION)]
+        parts += [*both, chance.choice(BETWEEN)]
     return "".join(parts)
 
 
