@@ -211,8 +211,8 @@ def read_words(lines: Iterable[str], mark: str = FILE_MARK) -> dict[str, tuple[s
     Raises:
         FormatError: if a line has an empty part, or cuts a word in another way than an earlier one.
 
-    >>> read_words(["un|do", ""])
-    {'undo': ('un', 'do')}
+    >>> read_words(["un|do", "", "re|do"])
+    {'undo': ('un', 'do'), 'redo': ('re', 'do')}
     """
     words: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(lines, start=1):

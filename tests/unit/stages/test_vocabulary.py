@@ -38,6 +38,8 @@ def test_it_goes_to_another_process_as_it_is():
         again = pickle.loads(pickle.dumps(vocabulary))
         assert (again, again.embedded) == (vocabulary, vocabulary.embedded)
     assert vocabulary.__eq__(b"a") is NotImplemented
+    merges = Merges(array("I", [0, 2, 3]))
+    assert pickle.loads(pickle.dumps(merges)).triples == merges.triples
 
 
 def test_ids_without_their_tokens_stay_unused():
