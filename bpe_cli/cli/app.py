@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
         _fill_streams()
         _drop_wild_sizes()
         try:
-            status = _run(words, without_config, whole)
+            status = _run(words, without_config, whole, is_process=arguments is None)
         except SystemExit as stop:
             # typer and rich leave with a status of their own, 1, when a pipe breaks.
             if isinstance(stop.__context__, BrokenPipeError):
@@ -155,8 +155,11 @@ def _as_bpe_error(error: BaseException, words: list[str]) -> BpeError:
     return unforeseen(error, words)
 
 
-def _run(words: list[str], without_config: bool, whole: bool) -> int:
-    """Run the command line: directly if it is unambiguous, else with typer, whose import is slow."""
+def _run(words: list[str], without_config: bool, whole: bool, is_process: bool) -> int:
+    """Run the command line: directly if it is unambiguous, else with typer, whose import is slow.
+
+    ``is_process``: whether the process does nothing else, so that it may be ended.
+    """
     if _COMPLETION in os.environ:
         from bpe_cli.cli import completing
 
@@ -174,7 +177,8 @@ def _run(words: list[str], without_config: bool, whole: bool) -> int:
 
     def begin(function: "Callable[..., object]", values: "Mapping[str, object]") -> object:
         config.announce(defaults, values)
-        _end_if_memory_is_refused(words)
+        if is_process:
+            _end_if_memory_is_refused(words)
         return call(function, values)
 
     try:

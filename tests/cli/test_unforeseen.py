@@ -115,13 +115,13 @@ def test_want_of_memory_is_no_mistake(monkeypatch, refused):
 )
 def test_memory_that_is_wanting_for_the_message_too_ends_with_a_shorter_one(monkeypatch, capfd, again):
     def fail(*_):
-        monkeypatch.setattr(app, "_way_out_of_memory", fail_again)  # which was asked before the work began, too
         raise MemoryError
 
     def fail_again(*_):
         raise again
 
     monkeypatch.setattr(bpe_cli.tokenizer.named_encodings, "find", fail)
+    monkeypatch.setattr(app, "_way_out_of_memory", fail_again)
     assert app.main([*LINE]) == 2
     assert capfd.readouterr() == ("", "error: there is not enough memory\n")
 

@@ -207,7 +207,7 @@ def ended(command: list[str], seconds: float, **options: Any) -> int | None:
 
 
 def end_of(status: int | None, *, is_excused: bool) -> str:
-    """Say how a mutant's tests ended."""
+    """Describe how the tests of a mutant ended."""
     if status is None:
         return "did not end, which is noticed"
     if status != 0:
