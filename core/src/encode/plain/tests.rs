@@ -10,7 +10,7 @@ use crate::random::tests::{begin, below};
 
 const GPT2: &str =
     r#"{"words":"spaced","contractions":"exact","digits":0,"tail":"","newlines":false}"#;
-const CL100K: &str =
+pub(super) const CL100K: &str =
     r#"{"words":"prefixed","contractions":"folded","digits":3,"tail":"\r\n","newlines":true}"#;
 
 /// An engine of a built-in table with so many tokens at least.
@@ -28,7 +28,7 @@ fn engine(spec: &str, tokens: usize, prefix_space: bool) -> Encoder<Plain> {
 }
 
 /// The ids of a text as a whole, with no matcher.
-fn plainly(engine: &Encoder<Plain>, text: &[u8], ids: &mut Vec<u32>) {
+pub(super) fn plainly(engine: &Encoder<Plain>, text: &[u8], ids: &mut Vec<u32>) {
     for (start, end) in engine.way.scanner.pieces(text) {
         engine
             .model()
@@ -86,7 +86,7 @@ fn check(engine: &Encoder<Plain>, documents: &Documents<'_>, matcher: Option<&Sp
     }
 }
 
-fn check_text(engine: &Encoder<Plain>, text: &[u8], ends: &[u64]) {
+pub(super) fn check_text(engine: &Encoder<Plain>, text: &[u8], ends: &[u64]) {
     let documents = Documents {
         text,
         ends,

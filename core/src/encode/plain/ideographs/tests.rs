@@ -1,7 +1,7 @@
 //! Chinese by its characters is what the model makes of its pieces whole, whenever that begins and ends.
 
+use super::super::tests::{CL100K, check_text, plainly};
 use super::*;
-use crate::documents::Documents;
 use crate::embedded;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Plain};
@@ -9,9 +9,6 @@ use crate::random::Draw;
 use crate::random::tests::{begin, below};
 use crate::split::Scanner;
 use crate::tokenizer::Tokenizer;
-
-const CL100K: &str =
-    r#"{"words":"prefixed","contractions":"folded","digits":3,"tail":"\r\n","newlines":true}"#;
 
 /// Clauses of ideographs, some of them often, and some of everything that stands beside them.
 fn text(draw: &mut Draw, clauses: usize) -> Vec<u8> {
@@ -69,36 +66,6 @@ fn some_ends(draw: &mut Draw, text: &[u8], longest: usize) -> Vec<u64> {
     ends
 }
 
-fn plainly(engine: &Encoder<Plain>, text: &[u8], ids: &mut Vec<u32>) {
-    for (start, end) in engine.way.scanner.pieces(text) {
-        let done = engine
-            .model()
-            .encode_piece(&text[start..end], &mut BpeScratch::default(), ids);
-        done.unwrap();
-    }
-}
-
-/// Encodes a text again and again, on one thread and on two, and counts it.
-fn check(engine: &Encoder<Plain>, text: &[u8], ends: &[u64]) {
-    let (mut ids, mut counts) = (Vec::new(), Vec::new());
-    let mut start = 0;
-    for &end in ends {
-        let before = ids.len();
-        plainly(engine, &text[start..end as usize], &mut ids);
-        counts.push((ids.len() - before) as u64);
-        start = end as usize;
-    }
-    let documents = Documents {
-        text,
-        ends,
-        continued: false,
-    };
-    for threads in [1, 1, 2, 1] {
-        assert_eq!(engine.count(&documents, None, threads).unwrap(), counts);
-        assert_eq!(engine.encode(&documents, None, threads).unwrap().ids, ids);
-    }
-}
-
 fn state(engine: &Encoder<Plain>) -> State {
     let worker = engine.worker();
     let state = worker.look_up.by_character.state;
@@ -121,11 +88,11 @@ fn characters_become_what_their_pieces_do() {
     let text = text(draw, 4_000);
     for engine in engines() {
         assert_eq!(state(&engine), State::Waiting);
-        check(&engine, &text, &[text.len() as u64]);
+        check_text(&engine, &text, &[text.len() as u64]);
         assert_eq!(state(&engine), State::Going);
         for longest in [4, 70, 5_000] {
             let ends = some_ends(draw, &text, longest);
-            check(&engine, &text, &ends);
+            check_text(&engine, &text, &ends);
         }
         assert_eq!(state(&engine), State::Going);
     }
@@ -135,7 +102,7 @@ fn characters_become_what_their_pieces_do() {
 fn stretches_end_anywhere() {
     let engine = &engines()[0];
     let warm = text(&mut begin(14), 400);
-    check(engine, &warm, &[warm.len() as u64]);
+    check_text(engine, &warm, &[warm.len() as u64]);
     assert_eq!(state(engine), State::Going);
     let run = "丁七万丈三上下不与丐".repeat(200);
     for length in (0..2 * MOST).chain([200, 1_000]) {
@@ -146,7 +113,7 @@ fn stretches_end_anywhere() {
             format!("{run}a{run}，{run}"),
             format!("，{run}でんわ，{run}"),
         ] {
-            check(engine, text.as_bytes(), &[text.len() as u64]);
+            check_text(engine, text.as_bytes(), &[text.len() as u64]);
         }
     }
     assert_eq!(state(engine), State::Going);
@@ -224,7 +191,7 @@ fn it_is_given_up_where_most_characters_stand_together() {
     let model =
         Bpe::from_merges(trained.tokens().clone(), trained.merges().unwrap(), false).unwrap();
     let engine = Encoder::plain(scanner(), model, false);
-    check(&engine, &text, &[text.len() as u64]);
+    check_text(&engine, &text, &[text.len() as u64]);
     // Nothing was missed any more before that began: the clauses are few. Other ones are.
     let others = self::text(draw, 500);
     let joined: Vec<u8> = (0..40_000)
@@ -236,8 +203,8 @@ fn it_is_given_up_where_most_characters_stand_together() {
             each.into_bytes()
         })
         .collect();
-    check(&engine, &others, &[others.len() as u64]);
-    check(&engine, &joined, &some_ends(draw, &joined, 60));
+    check_text(&engine, &others, &[others.len() as u64]);
+    check_text(&engine, &joined, &some_ends(draw, &joined, 60));
     assert_eq!(state(&engine), State::GivenUp);
-    check(&engine, &text, &[text.len() as u64]);
+    check_text(&engine, &text, &[text.len() as u64]);
 }
