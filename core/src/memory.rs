@@ -4,6 +4,7 @@ pub mod asking;
 pub mod budget;
 pub(crate) mod huge_pages;
 pub(crate) mod key;
+pub mod lately;
 pub mod piece_cache;
 pub(crate) mod prefetch;
 pub(crate) mod reserve;

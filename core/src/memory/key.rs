@@ -98,6 +98,25 @@ pub fn of_some(key: u128) -> u128 {
     key | SOME
 }
 
+/// So many ids have a key.
+pub const MAX_IDS: usize = 5;
+/// Bits of an id in a key.
+const ID_BITS: usize = 24;
+
+/// The key of the first so many of a few ids below 2^24, which nothing else has among keys of ids; [`NONE`] if there are more.
+#[inline]
+#[must_use]
+pub fn of_ids(ids: &[u32; MAX_IDS], count: usize) -> u128 {
+    if count > MAX_IDS {
+        return NONE;
+    }
+    let places = ids.iter().enumerate();
+    let all = places.fold(0, |all, (place, &id)| {
+        all | u128::from(id) << (ID_BITS * place)
+    });
+    all & FIRST_BYTES[ID_BITS / 8 * count] | (count as u128) << LAST
+}
+
 /// Whether a key is one that others may share.
 #[inline]
 #[must_use]
@@ -142,6 +161,27 @@ mod tests {
                 prop_assert_eq!(key, pack_any(&text[..one.end], one.start, one.end), "the way it is loaded");
             }
         }
+    }
+
+    #[test]
+    fn ids_have_one_key_by_their_number() {
+        let most = (1 << ID_BITS) - 1;
+        let ids = [0, most, 1, 0, most];
+        let keys: Vec<_> = (1..=MAX_IDS).map(|count| of_ids(&ids, count)).collect();
+        for (count, &key) in (1..).zip(&keys) {
+            assert_eq!(keys.iter().filter(|&&other| other == key).count(), 1);
+            let mut others = [7; MAX_IDS];
+            others[..count].copy_from_slice(&ids[..count]);
+            assert_eq!(
+                of_ids(&others, count),
+                key,
+                "what stands behind them does not matter"
+            );
+            others[count - 1] ^= 1;
+            assert_ne!(of_ids(&others, count), key);
+        }
+        assert_eq!(of_ids(&ids, MAX_IDS + 1), NONE);
+        assert!(keys.iter().all(|&key| key != 0 && key != NONE));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::Plain;
 use super::ideographs::ByCharacter;
-use super::words::{LookedUp, Words};
+use super::words::{LookedUp, Words, goes_by_words};
 use crate::encode::encoded::Part;
 use crate::error::{Error, Result};
 use crate::memory::budget::Share;
@@ -137,9 +137,10 @@ impl Plain {
         look_up.words.begin();
         look_up.by_character.begin_batch(&self.model);
         let ends = &batch.ends[..batch.filled];
-        match look_up.by_character.goes() {
-            true => look_up.find_buckets::<true>(text, batch.from, ends),
-            false => look_up.find_buckets::<false>(text, batch.from, ends),
+        let by_words = self.model.knows_superwords();
+        match by_words || look_up.by_character.goes() {
+            true => look_up.find_buckets::<true>(text, batch.from, ends, by_words),
+            false => look_up.find_buckets::<false>(text, batch.from, ends, false),
         }
         let mut from = batch.from;
         let mut done = 0;
@@ -246,11 +247,6 @@ impl Plain {
             ..
         } = look_up;
         let (start, end) = (place.start, place.end);
-        let key = match key {
-            // It was not to be looked up.
-            key::NONE => key::pack_any(text, start, end),
-            key => key,
-        };
         counted.clear();
         if KEEP {
             part.reserve(piece.len().min(MOST_RESERVED))?;
@@ -263,13 +259,22 @@ impl Plain {
             scratch,
             out,
         };
-        let by_words = words.take(&self.model, text, place, behind, looked_up);
         // What becomes of a piece that was taken word by word is not remembered: that of its words is.
-        if !by_words.map_err(moved)? && cache.find(key, piece, out).is_none() {
-            let done = self.model.encode_piece(piece, scratch, out);
-            done.map_err(moved)?;
-            cache.insert(key, piece, &out[before..], None);
-            by_character.missed(text, start, end);
+        if !words
+            .take(&self.model, text, place, behind, looked_up)
+            .map_err(moved)?
+        {
+            let key = match key {
+                // It was not to be looked up.
+                key::NONE => key::pack_any(text, start, end),
+                key => key,
+            };
+            if cache.find(key, piece, out).is_none() {
+                let done = self.model.encode_piece(piece, scratch, out);
+                done.map_err(moved)?;
+                cache.insert(key, piece, &out[before..], None);
+                by_character.missed(text, start, end);
+            }
         }
         if !KEEP {
             part.add(look_up.counted.len() as u64);
@@ -289,22 +294,28 @@ impl LookUp {
         self.cache.bytes()
     }
 
-    /// Makes the keys of pieces, finds their buckets, and asks for those ahead; not of those that go by their characters.
+    /// Makes the keys of pieces, finds their buckets, and asks for those ahead; not of those that go by their characters or by
+    /// their words, if there may be any.
     #[inline]
-    fn find_buckets<const BY_CHARACTER: bool>(
+    fn find_buckets<const SOME_APART: bool>(
         &mut self,
         text: &[u8],
         mut from: usize,
         ends: &[usize],
+        by_words: bool,
     ) {
+        let by_character = SOME_APART && self.by_character.goes();
         let table = self.cache.buckets();
         let places = self.keys.iter_mut().zip(&mut self.buckets);
         let (mut long, mut characters) = (0, 0);
         for (&end, (key, bucket)) in ends.iter().zip(places) {
-            if BY_CHARACTER && Ideographs::may_be(text, from, end) {
-                (*key, *bucket, from) = (key::NONE, 0, end);
-                characters += 1;
-                continue;
+            if SOME_APART {
+                let is_chinese = by_character && Ideographs::may_be(text, from, end);
+                characters += usize::from(is_chinese);
+                if is_chinese || by_words && goes_by_words(&(from..end)) {
+                    (*key, *bucket, from) = (key::NONE, 0, end);
+                    continue;
+                }
             }
             *key = key::pack_any(text, from, end);
             long += usize::from(end - from > MAX_PIECE);
@@ -322,7 +333,7 @@ impl LookUp {
             let long = looked_for.filter(|&(key, _)| key::is_long(key));
             self.cache.prefetch_more(long);
         }
-        if BY_CHARACTER {
+        if by_character {
             self.by_character.found(characters);
         }
     }

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use crate::encode::encoded::Part;
 use crate::error::Result;
-use crate::memory::asking::exact_room_for;
 use crate::memory::key;
+use crate::memory::lately::Lately;
 use crate::memory::slots::{MAX_IDS, Value};
 use crate::models::bpe::ideographs::{BYTES, Ideographs, MOST};
 use crate::models::bpe::{Bpe, BpeScratch};
@@ -42,6 +42,7 @@ pub(super) struct ByCharacter {
     joined: usize,
     /// What characters became.
     values: [Value; MOST],
+    /// What characters that stood together became.
     remembered: Remembered,
 }
 
@@ -58,6 +59,8 @@ impl Default for ByCharacter {
         }
     }
 }
+
+type Remembered = Lately<PLACES>;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -130,38 +133,6 @@ impl ByCharacter {
             (self.seen, self.joined) = (0, 0);
         }
     }
-}
-
-/// What characters that stood together became lately. There are few places, so that they stay near the processor.
-#[derive(Debug, Default)]
-struct Remembered(Vec<(u128, Value)>);
-
-impl Remembered {
-    /// The ids of what has this key.
-    #[inline]
-    fn find(&self, key: u128) -> Option<Value> {
-        let &(there, value) = self.0.get(place_of(key))?;
-        (there == key && key != key::NONE).then_some(value)
-    }
-
-    /// Remembers the ids of what has this key, if they are few, in place of what is there.
-    #[inline]
-    fn remember(&mut self, key: u128, ids: &[u32]) {
-        if key == key::NONE {
-            return;
-        }
-        if self.0.is_empty() && exact_room_for(&mut self.0, 1 << PLACES) {
-            self.0.resize(1 << PLACES, (key::NONE, Value::NONE));
-        }
-        if let (Some(place), Some(value)) = (self.0.get_mut(place_of(key)), Value::of(ids, None)) {
-            *place = (key, value);
-        }
-    }
-}
-
-#[inline]
-fn place_of(key: u128) -> usize {
-    (key::hash(key) >> (u64::BITS - PLACES)) as usize
 }
 
 /// Pieces side by side whose characters have all been looked up.

@@ -9,7 +9,7 @@ use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
-use crate::models::bpe::superwords::Superwords;
+use crate::models::bpe::superwords::{Joined, Superwords};
 use crate::models::bpe::{Bpe, BpeScratch};
 
 /// Words that are looked up together.
@@ -113,6 +113,8 @@ pub(super) struct Words {
     next: Asked,
     /// The ids of all words so far.
     part: Part,
+    /// What some of them became together.
+    joined: Joined,
 }
 
 impl Words {
@@ -151,7 +153,7 @@ impl Words {
             None => {
                 let behind = next_piece(piece.end, ends);
                 self.find_words(superwords, text, piece, behind, cache, scratch)?;
-                superwords.join(&self.part.ids, scratch, out)?;
+                superwords.join(&self.part.ids, &mut self.joined, scratch, out)?;
             }
         }
         Ok(true)
@@ -168,7 +170,9 @@ impl Words {
         cache: &mut PieceCache,
         scratch: &mut BpeScratch,
     ) -> Result<()> {
-        let Self { now, next, part } = self;
+        let Self {
+            now, next, part, ..
+        } = self;
         part.clear();
         if now.found == 0 || now.from != piece.start {
             now.ask(superwords, text, piece.clone(), cache);
@@ -210,7 +214,7 @@ impl Words {
 /// Whether a piece is long enough to go word by word. One that is too long goes through windows, which need less memory
 /// than the ids of its words.
 #[inline]
-fn goes_by_words(piece: &Range<usize>) -> bool {
+pub(super) fn goes_by_words(piece: &Range<usize>) -> bool {
     MAX_PIECE < piece.len() && piece.len() <= LONGEST
 }
 

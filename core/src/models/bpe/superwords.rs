@@ -18,6 +18,7 @@ use super::{Bpe, BpeScratch, FIND_AFTER};
 use crate::error::Result;
 use crate::tables::NONE;
 use crate::text::byte_pairs::{BytePairs, PLACES};
+pub(crate) use joining::Joined;
 use joining::Joins;
 
 mod joining;
@@ -56,6 +57,12 @@ impl Bpe {
                 is_worth_it.then(|| self.find_superwords()).flatten()
             }
         }
+    }
+
+    /// Whether the model is known to have tokens of several words.
+    #[inline]
+    pub(crate) fn knows_superwords(&self) -> bool {
+        self.superwords.get().is_some_and(Option::is_some)
     }
 
     #[cold]
@@ -135,12 +142,18 @@ impl Superwords {
         self.words.encode_piece(word, scratch, out)
     }
 
-    /// Appends the ids of a piece, given those of its words, one after the other.
+    /// Appends the ids of a piece, given those of its words, one after the other, and what some of this model became lately.
     ///
     /// # Errors
     /// [`crate::Error::Memory`] when there is no memory for the ids.
-    pub fn join(&self, ids: &[u32], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> Result<()> {
-        self.across.join(ids, scratch, out)
+    pub fn join(
+        &self,
+        ids: &[u32],
+        joined: &mut Joined,
+        scratch: &mut BpeScratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        self.across.join(ids, joined, scratch, out)
     }
 }
 

@@ -10,10 +10,23 @@ use super::super::super::merging::short::{MAX_SYMBOLS, ShortPiece};
 use super::super::super::merging::table::{MergeTable, Merges};
 use super::super::{Bpe, BpeScratch};
 use crate::error::Result;
+use crate::memory::key;
+use crate::memory::lately::Lately;
 use crate::tables::{NONE, PairFilter};
 
 /// Bits of the filter for each pair.
 const FILTER_BITS: usize = 16;
+
+/// So many symbols are written at a time where they stay as they are.
+const AT_ONCE: usize = 8;
+/// Room for all symbols of a window, and for what is written behind the last one.
+const ROOM: usize = MAX_SYMBOLS + AT_ONCE;
+
+/// How many places there are for what symbols became together, as a power of two.
+const PLACES: u32 = 13;
+
+/// What symbols became together lately.
+pub(crate) type Joined = Lately<PLACES>;
 
 /// What begins behind so many symbols of a window may become something else with what comes behind it.
 const KEPT: usize = MAX_SYMBOLS / 8 * 7;
@@ -47,10 +60,16 @@ impl Joins {
     ///
     /// # Errors
     /// [`crate::Error::Memory`] when there is no memory for the ids.
-    pub fn join(&self, ids: &[u32], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> Result<()> {
+    pub fn join(
+        &self,
+        ids: &[u32],
+        joined: &mut Joined,
+        scratch: &mut BpeScratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
         let mut from = 0;
         while from < ids.len() {
-            let taken = self.join_window(&ids[from..], &mut scratch.short, out);
+            let taken = self.join_window(&ids[from..], joined, &mut scratch.short, out);
             from += taken;
             if taken == 0 {
                 let rest = &ids[from..];
@@ -69,12 +88,17 @@ impl Joins {
     /// Appends what becomes of the first symbols, as many as a window has room for; returns how many these are. None are
     /// if what stands together is longer.
     #[inline]
-    fn join_window(&self, ids: &[u32], short: &mut ShortPiece, out: &mut Vec<u32>) -> usize {
+    fn join_window(
+        &self,
+        ids: &[u32],
+        joined: &mut Joined,
+        short: &mut ShortPiece,
+        out: &mut Vec<u32>,
+    ) -> usize {
         let count = ids.len().min(MAX_SYMBOLS);
-        let mut symbols = [0; MAX_SYMBOLS];
-        symbols[..count].copy_from_slice(&ids[..count]);
+        let mut window = Window::of(&ids[..count]);
         let mut open = 0_u64;
-        for (place, two) in symbols[..count].windows(2).enumerate() {
+        for (place, two) in ids[..count].windows(2).enumerate() {
             open |= u64::from(self.joined.may_have(two[0], two[1])) << place;
         }
         // Where more comes behind a full window, the last symbol and what it stands together with begin the next one.
@@ -84,68 +108,81 @@ impl Joins {
             MAX_SYMBOLS - 1 - (open << 1).leading_ones() as usize
         };
         open &= !(u64::MAX << taken.saturating_sub(1));
-        let mut gone = 0_u64;
         while open != 0 {
             let first = open.trailing_zeros() as usize;
-            let places = (open >> first).trailing_ones() as usize;
+            let symbols = (open >> first).trailing_ones() as usize + 1;
             open &= open.wrapping_add(1 << first);
-            if places == 1 {
-                gone |= self.join_two(&mut symbols, first) << first;
-            } else if places == 2 {
-                gone |= self.join_three(&mut symbols, first) << first;
-            } else {
-                short.clear();
-                symbols[first..=first + places]
-                    .iter()
-                    .for_each(|&id| short.push(id));
-                short.merge(&self.merges);
-                let mut kept = 0_u64;
-                for (symbol, place) in short.merged() {
-                    symbols[first + place as usize] = symbol;
-                    kept |= 1 << place;
+            window.keep_to(first);
+            match symbols {
+                2 => self.join_two(&mut window),
+                3 => self.join_three(&mut window),
+                _ => {
+                    let key = window.key(symbols);
+                    match joined.find(key) {
+                        Some(value) => window.put(value.ids(), value.count(), symbols),
+                        None => self.join_some(&mut window, symbols, key, joined, short),
+                    }
                 }
-                gone |= (!kept & !(u64::MAX << places << 1)) << first;
             }
         }
-        append(&symbols[..taken], gone, out);
+        window.keep_to(taken);
+        out.extend_from_slice(&window.room[..window.written]);
         taken
     }
 
-    /// Merges a symbol with the next one if there is a merge; returns which of both are gone.
+    /// Merges the next symbol with the one behind it if there is a merge.
     #[inline]
-    fn join_two(&self, symbols: &mut [u32; MAX_SYMBOLS], first: usize) -> u64 {
-        let rank = self.merges.rank(symbols[first], symbols[first + 1]);
-        if rank == NONE {
-            return 0;
+    fn join_two(&self, window: &mut Window) {
+        let [left, right] = window.next();
+        let rank = self.merges.rank(left, right);
+        if rank != NONE {
+            window.put([self.merges.product(rank)], Some(1), 2);
         }
-        symbols[first] = self.merges.product(rank);
-        0b10
     }
 
-    /// Merges a symbol and the next two; returns which of them are gone.
+    /// Merges the next symbol and the two behind it.
     #[inline]
-    fn join_three(&self, symbols: &mut [u32; MAX_SYMBOLS], first: usize) -> u64 {
-        let [left, middle, right] = [symbols[first], symbols[first + 1], symbols[first + 2]];
-        let (before, behind) = (
-            self.merges.rank(left, middle),
-            self.merges.rank(middle, right),
-        );
-        // The leftmost of equals.
-        let (gone, other) = if before <= behind {
-            if before == NONE {
-                return 0;
-            }
-            symbols[first] = self.merges.product(before);
-            (0b010, self.merges.rank(symbols[first], right))
-        } else {
-            symbols[first + 1] = self.merges.product(behind);
-            (0b100, self.merges.rank(left, symbols[first + 1]))
-        };
-        if other == NONE {
-            return gone;
+    fn join_three(&self, window: &mut Window) {
+        let [left, middle, right] = window.next();
+        let before = self.merges.rank(left, middle);
+        let behind = self.merges.rank(middle, right);
+        if before == NONE && behind == NONE {
+            return;
         }
-        symbols[first] = self.merges.product(other);
-        0b110
+        // The leftmost of equals.
+        let two = if before <= behind {
+            [self.merges.product(before), right]
+        } else {
+            [left, self.merges.product(behind)]
+        };
+        match self.merges.rank(two[0], two[1]) {
+            NONE => window.put(two, Some(2), 3),
+            rank => window.put([self.merges.product(rank)], Some(1), 3),
+        }
+    }
+
+    /// Merges symbols that may all be merged with each other, and remembers what they become.
+    #[inline(never)]
+    fn join_some(
+        &self,
+        window: &mut Window,
+        symbols: usize,
+        key: u128,
+        joined: &mut Joined,
+        short: &mut ShortPiece,
+    ) {
+        short.clear();
+        let from = window.done;
+        let together = &window.symbols[from..from + symbols];
+        together.iter().for_each(|&id| short.push(id));
+        short.merge(&self.merges);
+        let before = window.written;
+        for (symbol, _) in short.merged() {
+            window.room[window.written] = symbol;
+            window.written += 1;
+        }
+        window.done += symbols;
+        joined.remember(key, &window.room[before..window.written]);
     }
 
     /// Does the same for symbols that may all be merged with each other.
@@ -214,19 +251,70 @@ impl Joins {
     }
 }
 
-/// Appends symbols without those of some places.
-#[inline]
-fn append(symbols: &[u32], gone: u64, out: &mut Vec<u32>) {
-    let before = out.len();
-    let mut kept = 0;
-    out.resize(before + symbols.len(), 0);
-    // Each is written, and the next one over it if it is gone: which are, nobody can foretell.
-    let room = &mut out[before..];
-    for (place, &symbol) in symbols.iter().enumerate() {
-        room[kept] = symbol;
-        kept += usize::from(gone >> place & 1 == 0);
+/// Symbols side by side, and what becomes of them.
+struct Window {
+    /// The symbols, and anything behind them.
+    symbols: [u32; ROOM],
+    /// How many of them have become something.
+    done: usize,
+    /// What they became, and room for more than is written at a time.
+    room: [u32; ROOM],
+    written: usize,
+}
+
+impl Window {
+    #[inline]
+    fn of(ids: &[u32]) -> Self {
+        let mut symbols = [0; ROOM];
+        symbols[..ids.len()].copy_from_slice(ids);
+        Self {
+            symbols,
+            done: 0,
+            room: [0; ROOM],
+            written: 0,
+        }
     }
-    out.truncate(before + kept);
+
+    /// Keeps the next symbols up to a place as they are. So many are written at a time that it is mostly done at once: how many
+    /// there are, nobody can foretell.
+    #[inline]
+    fn keep_to(&mut self, place: usize) {
+        while self.done < place {
+            let count = (place - self.done).min(AT_ONCE);
+            let (from, to) = (
+                self.symbols[self.done..].first_chunk::<AT_ONCE>(),
+                self.room[self.written..].first_chunk_mut(),
+            );
+            if let (Some(from), Some(to)) = (from, to) {
+                *to = *from;
+            }
+            self.done += count;
+            self.written += count;
+        }
+    }
+
+    /// The next symbols.
+    #[inline]
+    fn next<const COUNT: usize>(&self) -> [u32; COUNT] {
+        let symbols = self.symbols[self.done..].first_chunk();
+        symbols.copied().unwrap_or([0; COUNT])
+    }
+
+    /// What the next symbols are remembered by, so many of them; [`key::NONE`] if they are many.
+    #[inline]
+    fn key(&self, symbols: usize) -> u128 {
+        key::of_ids(&self.next(), symbols)
+    }
+
+    /// Writes what the next symbols became.
+    #[inline]
+    fn put<const COUNT: usize>(&mut self, ids: [u32; COUNT], count: Option<usize>, symbols: usize) {
+        if let Some(room) = self.room[self.written..].first_chunk_mut() {
+            *room = ids;
+        }
+        self.done += symbols;
+        self.written += count.unwrap_or_default();
+    }
 }
 
 /// The pairs of symbols that some merge from K on joins; None if there are several ways to make a token.

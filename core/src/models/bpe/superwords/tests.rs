@@ -57,7 +57,9 @@ fn by_words(superwords: &Superwords, piece: &[u8]) -> Vec<u32> {
             from = end;
         }
     }
-    superwords.join(&ids, &mut scratch, &mut out).unwrap();
+    superwords
+        .join(&ids, &mut Joined::default(), &mut scratch, &mut out)
+        .unwrap();
     out.split_off(1)
 }
 
