@@ -3,6 +3,7 @@
 pub mod asking;
 pub mod budget;
 pub(crate) mod huge_pages;
+pub mod kept;
 pub(crate) mod key;
 pub mod lately;
 pub mod piece_cache;

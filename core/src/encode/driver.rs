@@ -9,6 +9,7 @@ use crate::encode::staged::Variation;
 use crate::encode::workers::{Worker, Workers};
 use crate::error::Result;
 use crate::memory::budget::Budget;
+use crate::memory::kept;
 use crate::special::SpecialMatcher;
 use crate::threads;
 
@@ -203,9 +204,10 @@ impl<E: Encode> Encoder<E> {
         self.workers.cache_bytes()
     }
 
-    /// Gives back the memory of all caches, but for those of calls that run now.
+    /// Gives back the memory of all caches, but for those of calls that run now, and what is kept for the next ids.
     pub fn clear_cache(&self) {
         self.workers.clear();
+        kept::clear();
     }
 
     /// Encodes a block task by task.

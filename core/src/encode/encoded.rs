@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use crate::error::Result;
 use crate::memory::asking;
 use crate::memory::huge_pages::{LARGE_PAGE, Paging};
+use crate::memory::kept;
 use crate::memory::reserve;
 use crate::memory::slots::{MAX_IDS, Value};
 use crate::models::found;
@@ -105,9 +106,15 @@ impl Part {
     /// Nothing yet, with room for the ids of so many bytes of text.
     #[must_use]
     pub fn with_room_for(bytes: usize) -> Self {
-        let mut part = Self::default();
+        let room = room_for(bytes);
+        let (ids, ready) = kept::take(room);
+        let mut part = Self {
+            ids,
+            ready,
+            ..Self::default()
+        };
         // If there is no such room, it may be found bit by bit.
-        let _ = asking::room_for(&mut part.ids, room_for(bytes));
+        let _ = asking::room_for(&mut part.ids, room);
         part
     }
 

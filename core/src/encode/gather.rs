@@ -11,6 +11,7 @@ use std::sync::PoisonError;
 use crate::encode::encoded::{Encoded, Part};
 use crate::error::Result;
 use crate::memory::asking::zeroed;
+use crate::memory::kept;
 use crate::memory::shares::{Share, Shares, list_of_shares};
 use crate::models::found::{no_memory, reserve};
 use crate::threads::sync::{Mutex, MutexGuard};
@@ -57,7 +58,7 @@ pub fn gather<R>(
     work: impl FnOnce(&Gather<'_>) -> Result<R>,
 ) -> Result<(Encoded, R)> {
     let mut ends = zeroed(documents).ok_or_else(|| no_memory(documents as u64))?;
-    let (mut ids, (made, over)) = list_of_shares(room, |ids| {
+    let (mut ids, (made, over)) = list_of_shares(room, kept::take(room), |ids| {
         let gather = Gather(Mutex::new(Gathered {
             next: 0,
             before: 0,

@@ -68,20 +68,21 @@ impl<T: Copy> Share<'_, T> {
 }
 
 /// Makes a list with room for so many items, as far as there is memory for them: `fill` takes shares of it and has all
-/// of them filled when it returns.
+/// of them filled when it returns. It begins as an empty list whose first `ready` items have pages.
 ///
 /// # Errors
 /// Those of `fill`; [`Error::Invalid`](crate::Error::Invalid) when it leaves something unfilled.
 pub fn list_of_shares<T: Copy, R>(
     room: usize,
+    (mut list, ready): (Vec<T>, usize),
     fill: impl FnOnce(Shares<'_, T>) -> Result<R>,
 ) -> Result<(Vec<T>, R)> {
-    let mut list: Vec<T> = Vec::new();
+    list.clear();
     let _ = exact_room_for(&mut list, room); // without it, nobody gets a share
     let book = Book::default();
     let made = fill(Shares {
         left: list.spare_capacity_mut(),
-        ready: 0,
+        ready,
         paging: Paging::new(),
         book: &book,
     })?;
@@ -101,14 +102,14 @@ mod tests {
 
     #[test]
     fn shares_lie_one_after_the_other() {
-        let filled = list_of_shares(8, |mut shares| {
+        let filled = list_of_shares(8, Default::default(), |mut shares| {
             let (first, second) = (shares.take(3).unwrap(), shares.take(2).unwrap());
             second.fill(&[4, 5]);
             first.fill(&[1, 2, 3]);
             Ok(shares.take(1).is_some())
         });
         assert!(filled.is_err(), "one share was never filled");
-        let (list, ()) = list_of_shares(8, |mut shares| {
+        let (list, ()) = list_of_shares(8, Default::default(), |mut shares| {
             let (first, second) = (shares.take(3).unwrap(), shares.take(2).unwrap());
             second.fill(&[4, 5]);
             first.fill(&[1, 2, 3]);
@@ -126,8 +127,10 @@ mod tests {
     #[test]
     fn without_memory_nobody_gets_a_share() {
         let (list, got) =
-            list_of_shares::<u32, _>(usize::MAX >> 3, |mut shares| Ok(shares.take(1).is_some()))
-                .unwrap();
+            list_of_shares::<u32, _>(usize::MAX >> 3, Default::default(), |mut shares| {
+                Ok(shares.take(1).is_some())
+            })
+            .unwrap();
         assert!(list.is_empty() && !got);
     }
 }

@@ -9,6 +9,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
+use crate::memory::kept;
+
 /// What a caller lent: its memory if nothing can ever write to it, else a copy made while the GIL was held.
 ///
 /// That a buffer is read-only says only that it must not be written through that view: a `bytearray` behind
@@ -135,6 +137,13 @@ impl U32Array {
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
         // SAFETY: Python releases a view that `__getbuffer__` filled, once.
         unsafe { take_back(view) }
+    }
+}
+
+impl Drop for U32Array {
+    /// Keeps the memory of a long one for the ids of the next text.
+    fn drop(&mut self) {
+        kept::give(std::mem::take(&mut self.0));
     }
 }
 

@@ -1,0 +1,141 @@
+"""The memory of long lists of ids is kept for the next ones, never while somebody holds them, and not where memory is limited."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bpe_cli import load
+from bpe_cli.support.blocks import Block
+
+WORDS = b"of the whole text some words and some more of them "
+LONG = 9_000_000
+"""Bytes of a text whose ids have memory that is kept: an id for each byte is room for 36 MB."""
+
+
+@pytest.fixture
+def tokenizer():
+    if not Path("/proc/self/maps").exists():
+        pytest.skip("needs /proc, which only Linux has")
+    tokenizer = load("gpt2")
+    tokenizer.clear_cache()
+    yield tokenizer
+    tokenizer.clear_cache()
+
+
+def text(seed: int, length: int = LONG) -> bytes:
+    line = b"%d %s" % (seed, WORDS)
+    return (line * (length // len(line) + 1))[:length]
+
+
+def encoded(tokenizer, data: bytes, threads: int = 1) -> np.ndarray:
+    return np.asarray(tokenizer.encode_block(Block.of([data]), threads=threads)[0])
+
+
+def is_mapped(address: int) -> bool:
+    """Return whether this process has memory at an address."""
+    for line in Path("/proc/self/maps").read_text(encoding="ascii").splitlines():
+        start, _, end = line.split()[0].partition("-")
+        if int(start, 16) <= address < int(end, 16):
+            return True
+    return False
+
+
+def address_after(tokenizer, data: bytes) -> int:
+    """Encode a text, let its ids go, and return where they were."""
+    ids = encoded(tokenizer, data)
+    address = ids.ctypes.data
+    assert is_mapped(address)
+    del ids
+    gc.collect()
+    return address
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_next_ids_take_the_memory_of_the_last(tokenizer, threads):
+    expected = {seed: encoded(tokenizer, text(seed)).copy() for seed in (1, 22)}
+    for seed in (1, 22, 1):
+        address = address_after(tokenizer, text(333))
+        assert is_mapped(address), "kept"
+        ids = encoded(tokenizer, text(seed), threads)
+        assert ids.ctypes.data == address
+        assert np.array_equal(ids, expected[seed])
+        del ids
+
+
+def test_shorter_and_longer_texts_come_out_right(tokenizer):
+    lengths = [LONG, LONG // 2, 100, LONG + 3_000_000, 3_000_000, 2 * LONG]
+    line = encoded(tokenizer, text(1, 600_000)).copy()
+    for length in lengths * 2:
+        ids = encoded(tokenizer, text(1, length))
+        assert tokenizer.decode_bytes(ids) == text(1, length)
+        shared = min(len(ids), len(line)) - 1
+        assert np.array_equal(ids[:shared], line[:shared])
+        del ids
+
+
+def test_ids_that_somebody_holds_stay(tokenizer):
+    first = encoded(tokenizer, text(1))
+    copy = first.copy()
+    second = encoded(tokenizer, text(22))
+    assert second.ctypes.data != first.ctypes.data
+    view = memoryview(first)[1000:]
+    del first
+    third = encoded(tokenizer, text(333))
+    assert np.array_equal(np.asarray(view), copy[1000:])
+    assert third.ctypes.data != second.ctypes.data
+
+
+def test_clearing_the_cache_gives_it_back(tokenizer):
+    address = address_after(tokenizer, text(1))
+    assert is_mapped(address)
+    tokenizer.clear_cache()
+    assert not is_mapped(address)
+
+
+def test_nothing_is_kept_where_addresses_are_limited(tokenizer):
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 46, limits[1]))
+    try:
+        address = address_after(tokenizer, text(1))
+        assert not is_mapped(address)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def test_a_copy_of_the_process_has_its_own(tokenizer):
+    """What a fork copied is written to by both: neither sees the other's ids."""
+    address_after(tokenizer, text(1))
+    expected = encoded(tokenizer, text(22)).copy()
+    address_after(tokenizer, text(1))
+
+    process = os.fork()
+    if process == 0:
+        os._exit(0 if np.array_equal(encoded(tokenizer, text(22)), expected) else 1)
+    ids = encoded(tokenizer, text(1))
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+    assert np.array_equal(encoded(tokenizer, text(22)), expected)
+    assert tokenizer.decode_bytes(ids) == text(1)
+
+
+def test_threads_take_it_in_turns(tokenizer):
+    expected = {seed: encoded(tokenizer, text(seed)).copy() for seed in (1, 22, 333)}
+    wrong = []
+
+    def work(seed):
+        for _ in range(4):
+            if not np.array_equal(encoded(tokenizer, text(seed)), expected[seed]):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in expected]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
