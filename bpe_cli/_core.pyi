@@ -183,7 +183,7 @@ class Encoder:
         there is none with that sha256."""
 
     def clear_cache(self) -> None:
-        """Give back the memory of caches, but for those of calls that run now."""
+        """Give back the memory of caches, but for those of calls that run now, and what is kept for the next ids."""
 
     def safe_cut(self, data: Buffer) -> int:
         """Return the last offset at which the text can be cut and each part be encoded by itself (the later one

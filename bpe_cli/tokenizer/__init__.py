@@ -109,7 +109,7 @@ class Tokenizer(TextMethods):
         return Engine(parts)
 
     def clear_cache(self) -> None:
-        """Free the cache of encoded pieces; running calls keep theirs.
+        """Free the cache of encoded pieces, and the memory that is kept for the next ids; running calls keep theirs.
 
         >>> from bpe_cli import load
         >>> load("gpt2").clear_cache()
