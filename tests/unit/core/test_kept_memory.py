@@ -1,4 +1,4 @@
-"""The memory of long lists of ids is kept for the next ones, never while somebody holds them, and not where memory is limited."""
+"""The memory of long lists of ids is kept for the next, never while somebody holds them, nor where it is limited."""
 
 from __future__ import annotations
 
@@ -129,9 +129,8 @@ def test_threads_take_it_in_turns(tokenizer):
     wrong = []
 
     def work(seed):
-        for _ in range(4):
-            if not np.array_equal(encoded(tokenizer, text(seed)), expected[seed]):
-                wrong.append(seed)
+        results = (encoded(tokenizer, text(seed)) for _ in range(4))
+        wrong.extend(seed for ids in results if not np.array_equal(ids, expected[seed]))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in expected]
     for thread in threads:
