@@ -10,10 +10,12 @@ use std::sync::{Mutex, TryLockError};
 const LEAST: usize = 1 << 25;
 /// Bytes of ids in the longest.
 const MOST: usize = 1 << 28;
+/// So many times what is asked for is too much: a few ids that somebody holds for long would hold all of it.
+const TOO_MUCH: usize = 16;
 
 static KEPT: Keep = Keep::new();
 
-/// Room for so many ids, and how many of its beginning there are pages for; nothing if none is kept that is long enough.
+/// Room for so many ids, and how many of its beginning there are pages for; nothing if none is kept that is about as long.
 #[must_use]
 pub fn take(items: usize) -> (Vec<u32>, usize) {
     KEPT.take(items)
@@ -41,8 +43,8 @@ impl Keep {
     }
 
     fn take(&self, items: usize) -> (Vec<u32>, usize) {
-        let is_enough = |list: &Vec<u32>| (1..=list.capacity()).contains(&items);
-        self.change(|kept| is_enough(&kept.0).then(|| std::mem::take(kept)))
+        let fits = |room: usize| items <= room && room < TOO_MUCH * items;
+        self.change(|kept| fits(kept.0.capacity()).then(|| std::mem::take(kept)))
             .flatten()
             .unwrap_or_default()
     }
@@ -118,7 +120,7 @@ mod tests {
     #[test]
     fn what_was_given_last_is_taken_once_if_it_is_long_enough() {
         let keep = Keep::new();
-        assert_eq!(keep.take(1).0.capacity(), 0, "nothing was given");
+        assert_eq!(keep.take(1 << 14).0.capacity(), 0, "nothing was given");
         keep.give(list(1 << 16, 7));
         let given = list(1 << 15, 1 << 14);
         let place = given.as_ptr();
@@ -126,15 +128,16 @@ mod tests {
         assert_eq!(keep.take((1 << 15) + 1).0.capacity(), 0, "not as long");
         let (taken, filled) = keep.take(1 << 15);
         assert_eq!((taken.as_ptr(), taken.len(), filled), (place, 0, 1 << 14));
-        assert_eq!(keep.take(1).0.capacity(), 0, "it was taken");
+        assert_eq!(keep.take(1 << 14).0.capacity(), 0, "it was taken");
     }
 
     #[test]
-    fn nothing_is_taken_where_no_room_is_asked_for() {
+    fn nothing_is_taken_for_a_few_ids() {
         let keep = Keep::new();
         keep.give(list(1 << 15, 7));
         assert_eq!(keep.take(0).0.capacity(), 0);
-        assert_eq!(keep.take(1).0.capacity(), 1 << 15);
+        assert_eq!(keep.take((1 << 15) / TOO_MUCH).0.capacity(), 0);
+        assert_eq!(keep.take((1 << 15) / TOO_MUCH + 1).0.capacity(), 1 << 15);
     }
 
     #[test]
@@ -142,7 +145,7 @@ mod tests {
         let keep = Keep::new();
         keep.give(list(1 << 15, 7));
         keep.clear();
-        assert_eq!(keep.take(1).0.capacity(), 0);
+        assert_eq!(keep.take(1 << 14).0.capacity(), 0);
     }
 
     #[test]
@@ -150,11 +153,11 @@ mod tests {
         let keep = Keep::new();
         keep.give(list(1 << 15, 7));
         let locked = keep.0.lock().unwrap();
-        assert_eq!(keep.take(1).0.capacity(), 0);
+        assert_eq!(keep.take(1 << 14).0.capacity(), 0);
         keep.give(list(1 << 15, 7));
         keep.clear();
         drop(locked);
-        assert_eq!(keep.take(1).0.capacity(), 1 << 15);
+        assert_eq!(keep.take(1 << 14).0.capacity(), 1 << 15);
     }
 
     #[test]
@@ -162,7 +165,7 @@ mod tests {
         let keep = Keep::new();
         let mut long: Vec<u32> = bytemuck::zeroed_vec(MOST / 4 + 1); // pages that nobody has made
         keep.give(std::mem::take(&mut long));
-        assert_eq!(keep.take(1).0.capacity(), 0);
+        assert_eq!(keep.take(1 << 14).0.capacity(), 0);
     }
 
     #[test]

@@ -79,6 +79,13 @@ def test_shorter_and_longer_texts_come_out_right(tokenizer):
         del ids
 
 
+def test_a_few_ids_do_not_hold_all_of_it(tokenizer):
+    address = address_after(tokenizer, text(1))
+    few = encoded(tokenizer, text(1, LONG // 30))
+    assert few.ctypes.data != address
+    assert is_mapped(address)
+
+
 def test_ids_that_somebody_holds_stay(tokenizer):
     first = encoded(tokenizer, text(1))
     copy = first.copy()
