@@ -12,7 +12,7 @@ import pytest
 
 from tests.needs import NO_FUZZER, Skipped
 from tests.proof import __main__ as runner
-from tests.proof import render, results
+from tests.proof import merge, render, results
 from tests.proof.attempts import ROOT, Proof
 from tests.proof.fuzzing import libfuzzer, reached, sides
 from tests.proof.fuzzing.libfuzzer import Said
@@ -151,7 +151,7 @@ def test_an_input_that_breaks_a_law_is_found_with_what_was_said(side, tmp_path):
     made = fuzzing.Desk([sides.Side("Python parsers", ("x",), prepare)])
     done = run(proof(made), 0, most=1)
     assert (done.finding, done.counts["inputs tried"], done.notes["edges reached by Python parsers: x"]) == (
-        None, 12, (3, "of 0, with 1 inputs kept"),
+        None, 12, (3, "with 1 inputs kept"),
     )  # fmt: skip
     (tmp_path / "x" / "bad").write_text("")
     done = run(proof(made), 0)
@@ -177,7 +177,7 @@ def test_what_takes_long_is_judged_by_what_it_takes_of_a_processor(alone, findin
             assert "-timeout=1200" in command
             return libfuzzer.Ended(0, "", alone)
         if "-timeout=1200" in command:
-            assert Path(command[-1]).read_bytes() == b""
+            assert Path(command[-1]).read_bytes() == bytes(8)
             return libfuzzer.Ended(0, "", 2.0)
         written.write_text("slow")
         return libfuzzer.Ended(70, QUIET + f"ERROR: libFuzzer: timeout\nTest unit written to {written}\n", 100.0)
@@ -300,6 +300,21 @@ def test_the_runner_keeps_what_older_programs_did(tmp_path, monkeypatch, side):
         assert runner.main(["--results", str(tmp_path / "results.json"), "--count", "2"]) == 0
     part = json.loads((tmp_path / "results.json").read_bytes())["proofs"]["fuzzing"]
     assert [(each["program"], each["counts"]["CPU seconds: core"]) for each in part["rounds"]] == [("a", 20), ("b", 20)]
+
+
+def test_rounds_of_another_file_are_added_once(tmp_path):
+    mine, other = tmp_path / "results.json", tmp_path / "other.json"
+    draws = {"program": "b", "rounds": [a_round(1, 5)]}
+    mine.write_text(json.dumps({"schema": results.SCHEMA, "proofs": {"fuzzing": after(("a", a_round(1, 7, seed=2)))}}))
+    for rounds in ([("a", a_round(8, 7))], [("a", a_round(8, 7)), ("a", a_round(15, 7)), ("b", a_round(1, 7))]):
+        parts = {"fuzzing": after(*rounds), "kills": draws}
+        other.write_text(json.dumps({"schema": results.SCHEMA, "proofs": parts}))
+        for _ in range(2):
+            assert merge.main([str(other), "--results", str(mine)]) == 0
+    found = results.load(mine)["proofs"]
+    assert found.keys() == {"fuzzing"}
+    assert found["fuzzing"]["program"] == "b"
+    assert results.totals(found["fuzzing"]) == {"CPU seconds: core": 400}
 
 
 # -- lines by module -------------------------------------------------------------------------------

@@ -70,7 +70,8 @@ def attempt(desk: Desk, chance: Random, number: int) -> Counter[str]:
         "searches": 1, f"CPU seconds: {side.name}": round(done.cpu), "inputs tried": said.inputs,
         f"inputs of {side.name}: {name}": said.inputs,
     })  # fmt: skip
-    kept = f"of {said.counters:,}, with {sum(1 for _ in search.corpora[0].iterdir()):,} inputs kept"
+    there = f"of {said.counters:,}, " if said.counters else ""  # atheris does not say how many there are
+    kept = f"{there}with {sum(1 for _ in search.corpora[0].iterdir()):,} inputs kept"
     key = f"edges reached by {side.name}: {name}"
     desk.edges[key] = max(desk.edges.get(key, (0.0, "")), (float(said.edges), kept))
     return counts if done.status == 0 else counts + judged(desk, f"{side.name}: {name}", search, done, said.written)
@@ -96,11 +97,13 @@ def judged(desk: Desk, target: str, search: Search, done: libfuzzer.Ended, writt
 
 
 def cpu_of(desk: Desk, search: Search, path: Path) -> float:
-    """Return the seconds of a processor that an input takes, without what an empty one does."""
-    with tempfile.NamedTemporaryFile() as empty:
+    """Return the seconds of a processor that an input takes, without what comes before the first input."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "plain"
+        plain.write_bytes(bytes(8))  # long enough to enter a target, which may make tables once
         most = f"-timeout={10 * libfuzzer.BY_THE_CLOCK}"
-        alone, nothing = (desk.search([*search.program, most, str(each)]).cpu for each in (path, Path(empty.name)))
-    return alone - nothing
+        alone, before = (desk.search([*search.program, most, str(each)]).cpu for each in (path, plain))
+    return alone - before
 
 
 def about(output: str) -> str:
