@@ -14,7 +14,7 @@ from tests.needs import NO_FUZZER, Skipped
 from tests.proof import __main__ as runner
 from tests.proof import merge, render, results
 from tests.proof.attempts import ROOT, Proof
-from tests.proof.fuzzing import libfuzzer, reached, sides
+from tests.proof.fuzzing import libfuzzer, reached, sides, small_core
 from tests.proof.fuzzing.libfuzzer import Said
 from tests.proof.kinds import fuzzing
 from tests.proof.registry import PROOFS
@@ -217,6 +217,7 @@ def test_all_targets_are_searched(monkeypatch):
     monkeypatch.setattr(sides.importlib.util, "find_spec", lambda name: name)
     core, python = sides.sides()
     assert {f'name = "{name}"' for name in core.targets} <= {*(ROOT / "core/fuzz/Cargo.toml").read_text().split("\n")}
+    assert list(core.targets) == sides.targets_of_core()
     assert set(python.targets) == sides.TARGETS.keys()
 
 
@@ -226,6 +227,31 @@ def test_a_search_of_python_begins_with_seeds_and_what_is_kept(tmp_path):
     assert there == {*sides.seeds_of("npy"), *sides.corpus_of("npy")}
     assert search.longest > max(map(len, there))
     assert search.again == "python -m tests.proof.fuzzing.search npy FILE"
+
+
+def test_a_small_corpus_is_what_libfuzzer_merges_without_the_seeds(tmp_path):
+    for name, inputs in (("corpus", (b"new", b"a", b"a" * 50)), ("seeds", (b"seed",))):
+        sides.lay(inputs, tmp_path / name)
+    search = sides.Search(["target"], [tmp_path / "corpus", tmp_path / "seeds"], 100, "")
+
+    def merge_all_but_the_long(command):
+        assert command[:2] == ["target", "-merge=1"]
+        into, *places = map(Path, command[-3:])
+        assert places == [tmp_path / "seeds", tmp_path / "corpus"]
+        sides.lay({data for place in places for data in small_core.contents(place) if len(data) < 9}, into)
+        return libfuzzer.Ended(0, "", 1.0)
+
+    assert small_core.smallest(search, merge_all_but_the_long) == [b"a", b"new"]
+    with pytest.raises(OSError, match="ended with status 1: no"):
+        small_core.smallest(search, lambda _: libfuzzer.Ended(1, "no", 1.0))
+
+
+def test_small_corpora_of_the_core_are_of_its_targets():
+    files = {path.stem: sides.inputs_in(path) for path in sides.KEPT_OF_CORE.glob("*.txt")}
+    assert set() < files.keys() <= set(sides.targets_of_core())
+    for name, kept in files.items():
+        assert 0 < len(kept) == len(set(kept)), name
+        assert max(map(len, kept)) <= sides.LONGEST_OF_CORE, name
 
 
 # -- over the life of the project ------------------------------------------------------------------

@@ -167,6 +167,10 @@ def seeds_of(name: str) -> tuple[bytes, ...]:
 
 
 def corpus_of(name: str) -> tuple[bytes, ...]:
-    """Return the inputs that earlier searches kept: a line of hexadecimal digits each."""
-    path = CORPORA / f"{name}.txt"
-    return tuple(map(bytes.fromhex, path.read_text().split())) if path.exists() else ()
+    """Return the inputs that earlier searches kept."""
+    return inputs_in(CORPORA / f"{name}.txt")
+
+
+def inputs_in(path: Path) -> tuple[bytes, ...]:
+    """Return the inputs in a file, a line of hexadecimal digits each; without a file there are none."""
+    return tuple(map(bytes.fromhex, path.read_text().split("\n")[:-1])) if path.exists() else ()

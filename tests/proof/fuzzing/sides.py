@@ -1,6 +1,7 @@
 """The two sides that are fuzzed, the core's targets and those of Python: how a search of a target is called.
 
-What a search keeps lies where ``make fuzz`` and ``make fuzz-python`` keep it, and the next one begins with it.
+What a search keeps lies where ``make fuzz`` and ``make fuzz-python`` keep it, and the next one begins with it; the
+first one begins with the small corpora of the repository.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.proof.attempts import ROOT
-from tests.proof.fuzzing.seeds import LONGEST, corpus_of, seeds_of
+from tests.proof.fuzzing.seeds import CORPORA, LONGEST, corpus_of, inputs_in, seeds_of
 from tests.proof.fuzzing.targets import TARGETS
 
 BUILD = ROOT / "build" / "fuzz"
 FOUND = BUILD / "found"
 CRATE = ROOT / "core" / "fuzz"
+KEPT_OF_CORE = CORPORA / "core"
+"""Small corpora of the core's targets, which ``small_core`` writes."""
 
 LONGEST_OF_CORE = 1500
 """Bytes of an input of the core's targets."""
@@ -59,6 +62,18 @@ class Side:
     prepare: Callable[[str], Search]
 
 
+def lay(inputs: Iterable[bytes], corpus: Path) -> None:
+    """Write inputs into a folder under the names that libFuzzer gives them."""
+    corpus.mkdir(parents=True, exist_ok=True)
+    for data in inputs:
+        (corpus / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
+
+
+def targets_of_core() -> list[str]:
+    """Return the names of the core's targets."""
+    return sorted(path.stem for path in (CRATE / "targets").glob("*.rs"))
+
+
 def of_core(name: str) -> Search:
     """Compile a target of the core, as ``make fuzz`` does."""
     target = CRATE / "target"
@@ -69,7 +84,7 @@ def of_core(name: str) -> Search:
     )  # fmt: skip
     program = max(target.glob(f"*/release/{name}"), key=lambda path: path.stat().st_mtime)
     corpus = CRATE / "corpus" / name
-    corpus.mkdir(parents=True, exist_ok=True)
+    lay(inputs_in(KEPT_OF_CORE / f"{name}.txt"), corpus)
     again = f"RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir core/fuzz {name} FILE"
     return Search([str(program)], [corpus, CRATE / "seeds" / name], LONGEST_OF_CORE, again)
 
@@ -77,10 +92,8 @@ def of_core(name: str) -> Search:
 def of_python(name: str, build: Path = BUILD) -> Search:
     """Lay what a search of a target of Python begins with."""
     corpus = build / name
-    corpus.mkdir(parents=True, exist_ok=True)
     known = (*seeds_of(name), *corpus_of(name))
-    for data in known:
-        (corpus / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
+    lay(known, corpus)
     longest = max(LONGEST, *(len(data) + 500 for data in known))
     search = ["-m", "tests.proof.fuzzing.search", name]
     return Search([sys.executable, *search], [corpus], longest, " ".join(["python", *search, "FILE"]))
@@ -90,8 +103,7 @@ def sides() -> list[Side]:
     """Return the sides that can be searched here."""
     found = []
     if shutil.which("cargo") and shutil.which("cargo-fuzz"):
-        targets = sorted(path.stem for path in (CRATE / "targets").glob("*.rs"))
-        found.append(Side("core", tuple(targets), of_core))
+        found.append(Side("core", tuple(targets_of_core()), of_core))
     if importlib.util.find_spec("atheris"):
         found.append(Side("Python parsers", tuple(TARGETS), of_python))
     return found
