@@ -71,8 +71,8 @@ def options(prefix: Path, seconds: int, longest: int, most: int, seed: int = 0) 
         seed: What is drawn follows from it, and from the corpus; 0 for the time of day.
     """
     limits = {
-        "max_total_time": seconds, "max_len": longest, "timeout": most, "rss_limit_mb": MEMORY,
-        "artifact_prefix": prefix, "print_final_stats": 1, "seed": seed,
+        "max_total_time": seconds, "max_len": longest, "timeout": most, "report_slow_units": most,
+        "rss_limit_mb": MEMORY, "artifact_prefix": prefix, "print_final_stats": 1, "seed": seed,
     }  # fmt: skip
     return [f"-{option}={value}" for option, value in limits.items()]
 
