@@ -18,7 +18,7 @@ from tests.proof.attempts import ROOT
 from tests.proof.fuzzing import libfuzzer
 from tests.proof.fuzzing.reached import PATH as REACHED
 from tests.proof.fuzzing.reached import Lines, by_module, smallest, table
-from tests.proof.fuzzing.seeds import CORPORA, LONGEST, corpus_of, seeds_of
+from tests.proof.fuzzing.seeds import CORPORA, LONGEST, corpus_of, finds_of, seeds_of
 from tests.proof.fuzzing.sides import BUILD, of_python
 from tests.proof.fuzzing.targets import TARGETS
 
@@ -38,9 +38,10 @@ def keep(name: str, build: Path) -> Lines:
     for data in seeds_of(name):  # what runs once, runs before the lines count
         TARGETS[name](data)
     kept, reached = smallest(TARGETS[name], (*files, *seeds_of(name), *corpus_of(name)))
-    fresh = [data for data in kept if data not in seeds_of(name) and len(data) <= LONGEST]
+    known = (*seeds_of(name), *finds_of(name))
+    fresh = [data for data in kept if data not in known and len(data) <= LONGEST]
     (CORPORA / f"{name}.txt").write_text("".join(f"{data.hex()}\n" for data in fresh))
-    print(f"{name}: {len(files):,} inputs, {len(fresh)} kept beside {len(seeds_of(name))} seeds", flush=True)
+    print(f"{name}: {len(files):,} inputs, {len(fresh)} kept beside {len(known)} that stay", flush=True)
     return reached
 
 

@@ -29,6 +29,9 @@ RANDOM_TOKENIZERS = 24
 CORPORA = Path(__file__).with_name("corpora")
 """Inputs that earlier searches kept, a file for each target."""
 
+FINDS = Path(__file__).with_name("finds")
+"""Inputs that broke a law until something was mended: they stay, whatever a small corpus reaches without them."""
+
 MOST, LONGEST = 6, 6000
 """Of a format so many seeds are taken, and no more bytes of each: a search takes longer to change what is longer."""
 
@@ -167,8 +170,13 @@ def seeds_of(name: str) -> tuple[bytes, ...]:
 
 
 def corpus_of(name: str) -> tuple[bytes, ...]:
-    """Return the inputs that earlier searches kept."""
-    return inputs_in(CORPORA / f"{name}.txt")
+    """Return the inputs that earlier searches kept, and what they found."""
+    return (*inputs_in(CORPORA / f"{name}.txt"), *finds_of(name))
+
+
+def finds_of(name: str) -> tuple[bytes, ...]:
+    """Return the inputs that broke a law once."""
+    return inputs_in(FINDS / f"{name}.txt")
 
 
 def inputs_in(path: Path) -> tuple[bytes, ...]:
