@@ -6,9 +6,10 @@ import pytest
 
 from bpe_cli.errors import BpeError
 from tests.proof.attempts import Found
-from tests.proof.fuzzing import targets
+from tests.proof.fuzzing import __main__ as fuzzing
+from tests.proof.fuzzing import seeds, targets
 from tests.proof.fuzzing.reached import lines_reached, smallest
-from tests.proof.fuzzing.seeds import CORPORA, corpus_of, seeds_of
+from tests.proof.fuzzing.seeds import CORPORA, FINDS, corpus_of, finds_of, seeds_of
 from tests.proof.fuzzing.targets import TARGETS, refusing
 
 
@@ -30,6 +31,24 @@ def test_what_searches_kept_is_fine(name):
 
 def test_every_corpus_has_a_target():
     assert {path.stem for path in CORPORA.glob("*.txt")} == TARGETS.keys()
+    found = [path.stem for path in FINDS.glob("*.txt")]
+    assert found
+    for name in found:
+        assert set() < {*finds_of(name)} <= {*corpus_of(name)}
+
+
+def test_what_was_found_stays_when_a_corpus_is_made_small(tmp_path, monkeypatch):
+    (tmp_path / "finds").mkdir()
+    (tmp_path / "finds" / "ids.txt").write_text(f"{b'find'.hex()}\n{b'a longer find'.hex()}\n")
+    (tmp_path / "ids.txt").write_text(f"{b'a longer input'.hex()}\n")
+    for module in (fuzzing, seeds):
+        monkeypatch.setattr(module, "CORPORA", tmp_path)
+    monkeypatch.setattr(seeds, "FINDS", tmp_path / "finds")
+    assert corpus_of("ids") == (b"a longer input", b"find", b"a longer find")
+    fuzzing.keep("ids", tmp_path / "build")
+    assert finds_of("ids") == (b"find", b"a longer find")
+    assert corpus_of("ids")[-2:] == finds_of("ids")
+    assert not {*finds_of("ids")} & {*seeds.inputs_in(tmp_path / "ids.txt")}
 
 
 @pytest.mark.parametrize("name", targets.FORMATS)

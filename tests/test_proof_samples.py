@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import Counter
 
 import pytest
 
-from tests.proof.kinds import worst
+from tests.needs import NO_ATHERIS, only_where
+from tests.proof.fuzzing.sides import Side, of_python
+from tests.proof.kinds import fuzzing, worst
 from tests.proof.registry import PROOFS
 from tests.proof.running import Round, run
 
@@ -29,11 +32,12 @@ SAMPLES = {
 
 ``worst`` measures time, which a test does not: what it is made of is tried below. Of ``commands`` there is a sample in
 tests/cli/test_random_commands.py. ``core-mutations`` compiles the core for minutes: test_proofs.py has its parts.
+``fuzzing`` searches for a second below, and is tried without a fuzzer in test_proof_fuzzing.py.
 """
 
 
 def test_every_proof_has_a_sample():
-    assert {*SAMPLES, "worst", "commands", "core-mutations"} == PROOFS.keys()
+    assert {*SAMPLES, "worst", "commands", "core-mutations", "fuzzing"} == PROOFS.keys()
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -43,6 +47,19 @@ def test_a_sample_finds_nothing(name):
     assert done.finding is None, (done.finding, done.last, done.files.keys())
     assert done.attempts == most
     assert [kind for kind in kinds if done.counts[kind] == 0] == [], done.counts
+
+
+@only_where(importlib.util.find_spec("atheris") is not None, NO_ATHERIS)
+def test_a_search_finds_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr(fuzzing, "SECONDS", 1)
+    monkeypatch.setattr(fuzzing, "FOUND", tmp_path / "found")
+    side = Side("Python parsers", ("sidecar",), lambda name: of_python(name, tmp_path))
+    monkeypatch.setattr(fuzzing, "sides", lambda: [side])
+    done = run(PROOFS["fuzzing"], 0, most=1)
+    assert (done.finding, done.counts["searches"]) == (None, 1)
+    assert done.counts["inputs tried"] == done.counts["inputs of Python parsers: sidecar"] > 50
+    assert done.counts["CPU seconds: Python parsers"] > 0
+    assert done.notes["edges reached by Python parsers: sidecar"][0] > 50
 
 
 # -- the climber, which measures by another yardstick here ------------------------------------------

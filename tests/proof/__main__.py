@@ -70,7 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"  FOUND: {done.finding}\n  see {place}\n  {repeat_command(name, done.seed, done.last)}", flush=True)
             status = 1
         if done.attempts and not asked.dry_run:
-            results.store(name, results.described(done, repeat_command(name, done.seed, done.last)), asked.results)
+            described = results.described(done, repeat_command(name, done.seed, done.last))
+            results.store(name, described, asked.results, over_life=PROOFS[name].over_life)
         if done.interrupted:
             return 130
     return status

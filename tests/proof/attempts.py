@@ -42,6 +42,8 @@ class Proof:
             returns how much was tried, by kind. It raises ``Found``, or anything else that it did not foresee.
         notes: Returns, after the last attempt, what is worth telling beside counts: a number and a text by name, of
             which the largest number is kept.
+        over_life: Whether what older programs did counts too, because each round goes on with what those kept.
+        more: Returns what the page says below the figures, in Markdown.
     """
 
     title: str
@@ -49,6 +51,8 @@ class Proof:
     begin: Callable[[Path], AbstractContextManager[Any]]
     attempt: Callable[[Any, Random, int], Counter[str]]
     notes: Callable[[Any], dict[str, tuple[float, str]]] = lambda _: {}
+    over_life: bool = False
+    more: Callable[[], str] = lambda: ""
 
 
 def chance_of(seed: int, number: int) -> Random:

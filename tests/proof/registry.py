@@ -9,6 +9,7 @@ from tests.proof.kinds import (
     equality,
     failing,
     full_disk,
+    fuzzing,
     kills,
     long,
     mutants,
@@ -39,5 +40,6 @@ PROOFS: dict[str, Proof] = {
     "worst": worst.PROOF,
     "races": races.PROOF,
     "trust": trust.PROOF,
+    "fuzzing": fuzzing.PROOF,
 }
 """Name -> proof, in the order of the page."""

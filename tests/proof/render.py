@@ -23,10 +23,14 @@ HEAD = """\
 
 `make proof` tries the program in the ways below, each for as long as you like, and stops at the first thing that is
 wrong. Every attempt has a number and follows from it and a seed, so a finding can be repeated by itself, and anybody
-can repeat all of this page. The figures are of runs that are named beside them, and count what was compared. A proof
-that found nothing says what was tried, not that there is nothing to find.
+can repeat all of this page; only fuzzing also goes on with what earlier searches kept. The figures are of runs that are
+named beside them, and count what was compared. A proof that found nothing says what was tried, not that there is
+nothing to find.
 
 """
+
+UNKNOWN = "A program that was not noted"
+OVER_LIFE = "Each round went on with what those before it kept, so all count, those of older programs too"
 
 REPEAT = """\
 ## Repeat it
@@ -37,7 +41,7 @@ python -m tests.proof --only mutants --seconds 600 --seed 7   # one proof, with 
 ```
 
 What is found lies in `build/proof/`, with the command that repeats it. Runs with other seeds add to the figures as long
-as the program is the same. A small sample of every proof runs with the tests.
+as the program is the same, and those of fuzzing after that too. A small sample of every proof runs with the tests.
 """
 
 
@@ -72,13 +76,24 @@ def summary(parts: Mapping[str, Any], proofs: Mapping[str, Proof]) -> str:
             took = duration(sum(each["seconds"] for each in rounds))
             found = len(results.findings(parts[name]))
             title = f"[{proof.title}](#{anchor(proof.title)})"
-            rows.append(f"| {title} | {attempts:,} | {took} | {found} | {program_of(parts[name])} |")
+            rows.append(f"| {title} | {attempts:,} | {took} | {found} | {program_of(proof, parts[name])} |")
     return "\n".join(rows) + "\n"
 
 
-def program_of(part: Mapping[str, Any]) -> str:
-    """Return the commit that last changed the program that was tried."""
-    return f"`{part['program']}`" if part["program"] else "not noted"
+def shown_program(program: str | None) -> str:
+    """Return a commit as the page shows it."""
+    return f"`{program}`" if program else "not noted"
+
+
+def programs_of(part: dict[str, Any]) -> list[str]:
+    """Return the commits that last changed the programs that were tried, the oldest first."""
+    return list(dict.fromkeys(shown_program(each["program"]) for each in results.rounds_of(part)))
+
+
+def program_of(proof: Proof, part: dict[str, Any]) -> str:
+    """Return what the table says of the program that was tried, or of the programs."""
+    older = len(programs_of(part)) - 1 if proof.over_life else 0
+    return shown_program(part["program"]) + (f" and {older} older" if older else "")
 
 
 def anchor(title: str) -> str:
@@ -98,19 +113,32 @@ def machines(part: Mapping[str, Any]) -> str:
     return "; ".join(sorted(seen))
 
 
-def section(proof: Proof, part: Mapping[str, Any]) -> str:
+def section(proof: Proof, part: dict[str, Any]) -> str:
     """Return what the page says of one proof."""
-    seeds = ", ".join(str(each["seed"]) for each in part["rounds"])
     rows = ["| tried | number |", "|---|--:|"]
     rows += [f"| {kind} | {number:,} |" for kind, number in sorted(results.totals(part).items())]
     noted = sorted(results.notes(part).items())
     rows += [f"| {name}: {escaped(text)} | {number:g} |" for name, (number, text) in noted]
-    found = results.findings(part)
-    told = [f"| {escaped(each['what'])} | `{each['repeat']}` |" for each in found]
-    shown = ["", "| found | repeat it with |", "|---|---|", *told] if found else ["", "Nothing was found."]
-    of = f"Program `{part['program']}`" if part["program"] else "A program that was not noted"
-    head = [f"## {proof.title}", "", proof.claim, "", f"{of}; seeds {seeds}; {machines(part)}.", ""]
-    return "\n".join([*head, *rows, *shown]) + "\n"
+    head = [f"## {proof.title}", "", proof.claim, "", f"{tried_on(proof, part)}; {machines(part)}.", ""]
+    more = proof.more()
+    return "\n".join([*head, *rows, *shown_findings(proof, part)]) + "\n" + (f"\n{more}" if more else "")
+
+
+def tried_on(proof: Proof, part: dict[str, Any]) -> str:
+    """Return which programs were tried, and with which seeds."""
+    seeds = "seeds " + ", ".join(dict.fromkeys(str(each["seed"]) for each in part["rounds"]))
+    if not proof.over_life:
+        return f"Program {shown_program(part['program'])}; {seeds}" if part["program"] else f"{UNKNOWN}; {seeds}"
+    return f"{OVER_LIFE}: {', '.join(programs_of(part))}; {seeds}"
+
+
+def shown_findings(proof: Proof, part: dict[str, Any]) -> list[str]:
+    """Return the lines that tell what was found; over the life of a project, of which program."""
+    rows = []
+    for each in results.rounds_of(part):
+        of = f", program {shown_program(each['program'])}" if proof.over_life else ""
+        rows += [f"| {escaped(found['what'])}{of} | `{found['repeat']}` |" for found in each["findings"]]
+    return ["", "| found | repeat it with |", "|---|---|", *rows] if rows else ["", "Nothing was found."]
 
 
 def page_of(found: results.Results, proofs: Mapping[str, Proof]) -> str | None:

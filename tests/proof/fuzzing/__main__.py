@@ -2,44 +2,34 @@
 
 What is found lies in build/fuzz/found/, and the next target follows; the exit status is 1 if anything was found. What a
 search keeps lies in build/fuzz/NAME/, and the next one begins with it. With ``--keep``, the inputs that reach a line no
-shorter one reaches go into tests/proof/fuzzing/corpora/, and a table says which lines of which modules they reach.
+shorter one reaches go into tests/proof/fuzzing/corpora/, and a table says which lines of which modules they reach; of
+all targets it goes into reached.json too.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 from tests.proof.attempts import ROOT
-from tests.proof.fuzzing.reached import Lines, smallest, table
-from tests.proof.fuzzing.seeds import CORPORA, LONGEST, corpus_of, seeds_of
+from tests.proof.fuzzing import libfuzzer
+from tests.proof.fuzzing.reached import PATH as REACHED
+from tests.proof.fuzzing.reached import Lines, by_module, smallest, table
+from tests.proof.fuzzing.seeds import CORPORA, LONGEST, corpus_of, finds_of, seeds_of
+from tests.proof.fuzzing.sides import BUILD, of_python
 from tests.proof.fuzzing.targets import TARGETS
-
-BUILD = ROOT / "build" / "fuzz"
-
-LONGEST_RUN = 20
-"""Seconds after which an input is a finding; a busy machine has to come to its end within them."""
 
 
 def search(name: str, seconds: int, build: Path) -> int:
     """Search a target in a process of its own; return its status."""
-    corpus, found = build / name, build / "found"
-    for place in (corpus, found):
-        place.mkdir(parents=True, exist_ok=True)
-    known = (*seeds_of(name), *corpus_of(name))
-    for data in known:
-        (corpus / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
-    limits = {
-        "max_total_time": seconds, "max_len": max(LONGEST, *(len(data) + 500 for data in known)),
-        "timeout": LONGEST_RUN, "rss_limit_mb": 2048, "artifact_prefix": f"{found}/{name}-", "print_final_stats": 1,
-        "verbosity": 1, "close_fd_mask": 0,
-    }  # fmt: skip
-    options = [f"-{option}={value}" for option, value in limits.items()]
-    command = [sys.executable, "-m", "tests.proof.fuzzing.search", name, *options, str(corpus)]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    found = build / "found"
+    found.mkdir(parents=True, exist_ok=True)
+    target = of_python(name, build)
+    given = libfuzzer.options(found / f"{name}-", seconds, target.longest, libfuzzer.LONGEST_RUN)
+    return subprocess.run([*target.program, *given, *map(str, target.corpora)], cwd=ROOT, check=False).returncode
 
 
 def keep(name: str, build: Path) -> Lines:
@@ -48,9 +38,10 @@ def keep(name: str, build: Path) -> Lines:
     for data in seeds_of(name):  # what runs once, runs before the lines count
         TARGETS[name](data)
     kept, reached = smallest(TARGETS[name], (*files, *seeds_of(name), *corpus_of(name)))
-    fresh = [data for data in kept if data not in seeds_of(name) and len(data) <= LONGEST]
+    known = (*seeds_of(name), *finds_of(name))
+    fresh = [data for data in kept if data not in known and len(data) <= LONGEST]
     (CORPORA / f"{name}.txt").write_text("".join(f"{data.hex()}\n" for data in fresh))
-    print(f"{name}: {len(files):,} inputs, {len(fresh)} kept beside {len(seeds_of(name))} seeds", flush=True)
+    print(f"{name}: {len(files):,} inputs, {len(fresh)} kept beside {len(known)} that stay", flush=True)
     return reached
 
 
@@ -68,7 +59,10 @@ def main() -> int:
         print(f"\nFOUND: {', '.join(failed)}; see {asked.build / 'found'}", file=sys.stderr)
     if asked.keep:
         CORPORA.mkdir(exist_ok=True)
-        print(table(frozenset().union(*(keep(name, asked.build) for name in names))))
+        modules = by_module(frozenset().union(*(keep(name, asked.build) for name in names)))
+        print(table(modules))
+        if names == list(TARGETS):
+            REACHED.write_text(json.dumps(modules, indent=1) + "\n", encoding="utf-8")
     return 1 if failed else 0
 
 

@@ -1,8 +1,12 @@
-"""Which lines of the program inputs reach: for making corpora small, and for a table by module."""
+"""Which lines of the program inputs reach: for making corpora small, and for a table by module.
+
+reached.json holds what the kept corpora reach, which docs/reliability.md shows.
+"""
 
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -12,6 +16,8 @@ from typing import Any
 
 from tests.proof.attempts import ROOT
 from tests.proof.fuzzing.targets import Target
+
+PATH = Path(__file__).with_name("reached.json")
 
 PACKAGE = str(ROOT / "bpe_cli") + "/"
 
@@ -67,14 +73,48 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(each)
 
 
-def table(reached: Lines) -> str:
+Modules = dict[str, tuple[int, int]]
+"""Module -> lines of its functions that are reached, and how many there are."""
+
+
+def by_module(reached: Lines) -> Modules:
     """Return how many lines of each module's functions are reached, of those of which any is."""
     by_file: dict[str, set[int]] = {}
     for path, line in reached:
         by_file.setdefault(path, set()).add(line)
-    rows = []
-    for path, lines in sorted(by_file.items()):
-        there = lines_of_functions(path)
-        rows.append((str(Path(path).relative_to(ROOT)), len(lines & there), len(there)))
-    rows.append(("together", sum(row[1] for row in rows), sum(row[2] for row in rows)))
-    return "\n".join(f"{name:60} {have:5,} of {most:5,}  {have / max(1, most):4.0%}" for name, have, most in rows)
+    return {
+        str(Path(path).relative_to(ROOT)): (len(lines & lines_of_functions(path)), len(lines_of_functions(path)))
+        for path, lines in sorted(by_file.items())
+    }
+
+
+def together(modules: Modules) -> tuple[int, int]:
+    """Return how many lines are reached in all modules, and how many there are."""
+    return sum(have for have, _ in modules.values()), sum(most for _, most in modules.values())
+
+
+def table(modules: Modules) -> str:
+    """Return a line for each module.
+
+    >>> print(table({"bpe_cli/a.py": (1, 2)}))
+    bpe_cli/a.py                                                     1 of     2   50%
+    together                                                         1 of     2   50%
+    """
+    rows = [*modules.items(), ("together", together(modules))]
+    return "\n".join(f"{name:60} {have:5,} of {most:5,}  {have / max(1, most):4.0%}" for name, (have, most) in rows)
+
+
+def section(path: Path = PATH) -> str:
+    """Return what the page says of the kept corpora, in Markdown."""
+    if not path.exists():
+        return ""
+    modules: Modules = json.loads(path.read_text(encoding="utf-8"))
+    counted = {name: (f"{have:,} of {most:,}", f"{have / max(1, most):.0%}") for name, (have, most) in modules.items()}
+    have, most = together(modules)
+    head = (
+        "Searches of the Python parsers keep in tests/proof/fuzzing/corpora the inputs that reach a line that no "
+        f"shorter one does. In the functions of the modules that they enter, these reach {have:,} of {most:,} lines "
+        f"({have / max(1, most):.0%}). Lines that run once, before an input is read, do not count."
+    )
+    rows = [f"| `{name}` | {lines} | {share} |" for name, (lines, share) in counted.items()]
+    return "\n".join([head, "", "| module | lines reached | share |", "|---|--:|--:|", *rows]) + "\n"

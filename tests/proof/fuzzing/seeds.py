@@ -29,6 +29,9 @@ RANDOM_TOKENIZERS = 24
 CORPORA = Path(__file__).with_name("corpora")
 """Inputs that earlier searches kept, a file for each target."""
 
+FINDS = Path(__file__).with_name("finds")
+"""Inputs that broke a law until something was mended: they stay, whatever a small corpus reaches without them."""
+
 MOST, LONGEST = 6, 6000
 """Of a format so many seeds are taken, and no more bytes of each: a search takes longer to change what is longer."""
 
@@ -167,6 +170,15 @@ def seeds_of(name: str) -> tuple[bytes, ...]:
 
 
 def corpus_of(name: str) -> tuple[bytes, ...]:
-    """Return the inputs that earlier searches kept: a line of hexadecimal digits each."""
-    path = CORPORA / f"{name}.txt"
-    return tuple(map(bytes.fromhex, path.read_text().split())) if path.exists() else ()
+    """Return the inputs that earlier searches kept, and what they found."""
+    return (*inputs_in(CORPORA / f"{name}.txt"), *finds_of(name))
+
+
+def finds_of(name: str) -> tuple[bytes, ...]:
+    """Return the inputs that broke a law once."""
+    return inputs_in(FINDS / f"{name}.txt")
+
+
+def inputs_in(path: Path) -> tuple[bytes, ...]:
+    """Return the inputs in a file, a line of hexadecimal digits each; without a file there are none."""
+    return tuple(map(bytes.fromhex, path.read_text().split("\n")[:-1])) if path.exists() else ()
