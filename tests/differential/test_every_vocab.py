@@ -11,13 +11,12 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, LossError
-from bpe_cli.formats import files as writing
 from bpe_cli.tokenizer import Specials, Tokenizer
 from tests.counted import at_least, compared
 from tests.differential.test_gguf_like_llama_cpp import OTHERWISE
 from tests.differential.test_hugging_face_files import BYTES_WITHOUT_TOKENS
 from tests.differential.texts import suite
-from tests.every_format import put
+from tests.every_format import put, what_dump_reads
 
 # folder: (path to load in it or "" for itself, pattern, format, expected file, key of the ids, specials)
 VOCABS: dict[str, tuple[str, str | None, str, str, str, Specials]] = {
@@ -133,35 +132,19 @@ def test_what_its_own_library_refuses_is_refused_with_the_place(name, shared):
     assert name in caught.value.message
 
 
-def what_dump_reads(monkeypatch) -> list[tuple[str | None, Tokenizer]]:
-    """Return a list that gets what is read back of all that is written: with which pattern, and the tokenizer.
-
-    It is read from files by ``load``, as any file is: nobody needs to read a large one a second time.
-    """
-    reads: list[tuple[str | None, Tokenizer]] = []
-
-    def load(path: Path, pattern: str | None = None) -> Tokenizer:
-        reads.append((pattern, formats.load(path, pattern)))
-        return reads[-1][1]
-
-    monkeypatch.setattr(writing, "load", load)
-    return reads
-
-
 @at_least(2)
 @pytest.mark.slow
 @every_vocab
-def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared, monkeypatch):
+def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared):
     tokenizer = tokenizer_of(shared, name)
     texts = {case: text for case, text in suite(shared).items() if len(text) <= 10_000}
     specials = VOCABS[name][-1]
     expected = {case: ids_of(tokenizer, text, specials) for case, text in texts.items()}
     assert {case for case, ids in expected.items() if ids is None} == BYTES_WITHOUT_TOKENS.get(name, set())
-    reads = what_dump_reads(monkeypatch)
     for format_name in formats.FORMATS:
-        reads.clear()
         try:
-            formats.dump(tokenizer, format_name)
+            with what_dump_reads() as reads:
+                formats.dump(tokenizer, format_name)
         except FormatError as error:
             assert error.hint, (format_name, error.message)  # noqa: PT017  # whichever it is
             continue
@@ -204,17 +187,16 @@ PATTERNS = {"hf-qwen2_5": "qwen2", "qwen-tiktoken": "qwen2", "hf-llama3": "llama
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHAINS)
-def test_ids_stay_the_same_through_several_formats(name, shared, tmp_path, monkeypatch):
+def test_ids_stay_the_same_through_several_formats(name, shared, tmp_path):
     first = tokenizer = tokenizer_of(shared, name)
-    reads = what_dump_reads(monkeypatch)
     for number, (format_name, given_up) in enumerate(CHAINS[name]):
         losses = frozenset(given_up.split())
         if losses:  # all of them are named at once
             with pytest.raises(LossError, match="cannot hold") as caught:
                 formats.dump(tokenizer, format_name)
             assert {*caught.value.losses} == losses
-        reads.clear()
-        files = formats.dump(tokenizer, format_name, losses)
+        with what_dump_reads() as reads:
+            files = formats.dump(tokenizer, format_name, losses)
         if format_name == "tiktoken":  # whose pattern may be lost
             pattern = VOCABS[name][1] or PATTERNS.get(name)
             tokenizer = formats.load(put(files, tmp_path / str(number)), pattern)
