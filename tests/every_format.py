@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from unittest import mock
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import FORMATS, dump, load, rwkv, youtokentome
 from bpe_cli.formats import bert as bert_vocab
+from bpe_cli.formats import files as writing
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece, train
@@ -66,9 +69,25 @@ def put(files: Mapping[str, bytes], folder: Path) -> Path:
     return folder / "file" if "" in files else folder
 
 
+@contextmanager
+def what_dump_reads() -> Iterator[list[tuple[str | None, Tokenizer]]]:
+    """Yield a list that gets what is read back of all that is written: with which pattern, and the tokenizer.
+
+    It is read from files by ``load``, as any file is: a test need not read the same files a second time.
+    """
+    reads: list[tuple[str | None, Tokenizer]] = []
+
+    def reading(path: Path, pattern: str | None = None) -> Tokenizer:
+        reads.append((pattern, load(path, pattern)))
+        return reads[-1][1]
+
+    with mock.patch.object(writing, "load", reading):
+        yield reads
+
+
 def pattern_for(name: str) -> str | None:
     """Return the pattern to read a file of a format with, where it states none."""
     return "none" if name == "tiktoken" else None
 
 
-__all__ = ["CORPUS", "FORMATS", "KINDS", "files_of", "pattern_for", "put", "sample", "trained"]
+__all__ = ["CORPUS", "FORMATS", "KINDS", "files_of", "pattern_for", "put", "sample", "trained", "what_dump_reads"]

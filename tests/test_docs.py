@@ -14,7 +14,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ import pytest
 import bpe_cli
 from bpe_cli.stages.patterns import PATTERNS
 from tests.needs import needs
+from tests.sessions import run
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "corpora" / "README.md"])
@@ -129,18 +129,12 @@ def test_console_examples_print_what_the_page_says(pages, session, desk):
     status = 0
     wrong = []
     for examples in session:
-        # `echo $?` tells of the command before, as in the session that the page shows.
-        script = f"set -o pipefail; (exit {status}); {examples[0].command}"
-        done = subprocess.run(
-            ["bash", "-c", script], cwd=desk, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=300, check=False,
-        )  # fmt: skip
-        status = done.returncode
+        status, printed = run(examples[0].command, desk, status)
         for page, example in zip(pages, examples, strict=True):
             fails = any(line.startswith("error:") for line in example.expected)
-            if not matches(example.expected, done.stdout) or (status != 0) != fails:
+            if not matches(example.expected, printed) or (status != 0) != fails:
                 wrong.append(
-                    f"{name_of(page)}:{example.line}: $ {example.command}\nstatus {status}, prints:\n{done.stdout}"
+                    f"{name_of(page)}:{example.line}: $ {example.command}\nstatus {status}, prints:\n{printed}"
                 )
     assert not wrong, "\n".join(wrong)
 

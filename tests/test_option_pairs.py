@@ -7,7 +7,6 @@ run once.
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from bpe_cli import formats
 from bpe_cli.errors import BpeError, InputError
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
+from tests.every_format import what_dump_reads
 from tests.trainer_options import KINDS, WORDS, Kind, counted
 
 TEXTS = ["low new", "undo 12 é!", "LOW  slow</w>", "## x"]
@@ -30,16 +30,16 @@ Outcomes = dict[tuple[Tokenizer, Origin | None], str | None]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_pairs(kind: Kind, tmp_path: Path) -> None:
+def test_pairs(kind: Kind) -> None:
     known: Outcomes = {}
     single = [(name, value) for name in kind.field_names for value in kind.values(name)]
-    alone = [(name, value) for name, value in single if outcome(kind, {name: value}, tmp_path, known) is None]
+    alone = [(name, value) for name, value in single if outcome(kind, {name: value}, known) is None]
     assert len(alone) >= len(single) // 2
     wrong, worked, refused = [], 0, 0
     for (first, one), (second, other) in combinations(alone, 2):
         if first == second:
             continue
-        refusal = outcome(kind, {first: one, second: other}, tmp_path, known)
+        refusal = outcome(kind, {first: one, second: other}, known)
         if refusal is None:
             worked += 1
         elif any(each in refusal for each in ABOUT_THE_CORPUS):
@@ -59,8 +59,8 @@ def names(option: str, refusal: str) -> bool:
                                             "--special" if option == "special_tokens" else option))  # fmt: skip
 
 
-def outcome(kind: Kind, chosen: dict[str, Any], tmp_path: Path, known: Outcomes) -> str | None:
-    """Train, save, load and encode; give the refusal, or None."""
+def outcome(kind: Kind, chosen: dict[str, Any], known: Outcomes) -> str | None:
+    """Train, save, load and run; give the refusal, or None."""
     try:
         options = kind.make(chosen)
         kind.trainer.untrained(options)
@@ -70,24 +70,27 @@ def outcome(kind: Kind, chosen: dict[str, Any], tmp_path: Path, known: Outcomes)
         return f"{error.message} {error.hint or ''}"
     key = trained, trained.origin  # which is no part of its value, and is saved too
     if key not in known:
-        known[key] = saved_and_run(trained, tmp_path)
+        known[key] = saved_and_run(trained)
     return known[key]
 
 
-def saved_and_run(trained: Tokenizer, tmp_path: Path) -> str | None:
-    """Save, load and encode; give the refusal, or None."""
+def saved_and_run(trained: Tokenizer) -> str | None:
+    """Save, load and run; give the refusal, or None. What is equal in all its parts does the same."""
     try:
-        (tmp_path / "t.json").write_bytes(formats.dump(trained, "bpe.json", ["ids"])[""])
-        saved = formats.load(tmp_path / "t.json")
+        with what_dump_reads() as reads:
+            formats.dump(trained, "bpe.json", ["ids"])
     except BpeError as error:
         return f"{error.message} {error.hint or ''}"
-    for text in TEXTS:
-        try:
-            expected = trained.encode(text)
-        except InputError:  # without an unknown token
-            with pytest.raises(InputError):
-                saved.encode(text)
-            continue
-        assert saved.encode(text) == expected
-        assert saved.decode_bytes(expected) == trained.decode_bytes(expected)
+    [(_, saved)] = reads
+    done = [done_with(trained, text) for text in TEXTS]
+    assert saved == trained or [done_with(saved, text) for text in TEXTS] == done
     return None
+
+
+def done_with(tokenizer: Tokenizer, text: str) -> tuple[list[int], bytes] | None:
+    """Return the ids of a text, and what they read as; None if it is refused, as without an unknown token."""
+    try:
+        ids = tokenizer.encode(text)
+    except InputError:
+        return None
+    return ids, tokenizer.decode_bytes(ids)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
+import tempfile
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +30,20 @@ def content_of(post_processor: str | None, roles: tuple[tuple[str, int], ...]) -
     tokens = [SpecialToken(b"<s>", 50257), SpecialToken(b"</s>", 50258)]
     model = replace(load("gpt2").with_special_tokens(tokens), post_processor=post_processor)
     return dump(replace(model, usage=Usage(roles=roles)), "bpe.json")[""]
+
+
+@cache
+def small() -> bytes:
+    """Return a tokenizer of a few hundred tokens with the same special tokens, which <s> and </s> are put around."""
+    texts = ("<|endoftext|>", "<s>", "</s>")
+    options = [option for text in texts for option in ("--special", text)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.json"
+        assert call("train", "-s", "300", *options, "-o", path, "-q", input=TEXT * 9).status == 0
+        model = load(path)
+    ids = {token.content.decode(): token.token_id for token in model.special_tokens}
+    around = {"type": "BertProcessing", "sep": ["</s>", ids["</s>"]], "cls": ["<s>", ids["<s>"]]}
+    return dump(replace(model, post_processor=json.dumps(around)), "bpe.json")[""]
 
 
 @pytest.fixture
@@ -159,9 +175,10 @@ AROUND = [
 
 @pytest.mark.parametrize("around", AROUND, ids=" ".join)
 @pytest.mark.parametrize("documents", [(), ("--lines",)])
-def test_there_is_one_count(tmp_path, tokenizer, around, documents):
+def test_there_is_one_count(tmp_path, around, documents):
     """Lines of ids, stderr, the sidecar, the size of the file, --to count and --max-tokens agree."""
-    path = tokenizer(BERT)
+    path = "t.json"
+    (tmp_path / path).write_bytes(small())
     (tmp_path / "in").write_bytes(TEXT)
     for size in ("1", "5", "4096"):
         options = ("encode", "in", "-t", path, *documents, *around, "--block-size", size)
