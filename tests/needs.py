@@ -25,6 +25,7 @@ NO_TRAP = "needs a processor that traps CPUID, and a C compiler"
 NO_SEAL = "needs unshare, and the right to mount: nothing but a folder may be written to"
 NO_CARGO_MUTANTS = "needs cargo-mutants, which is not installed"
 NO_LIMITS = "needs limits on a process (resource), which Windows has not"
+NO_PROC = "needs /proc, which only Linux has"
 NO_FUZZER = "needs cargo-fuzz or atheris, which make fuzz and make fuzz-python take"
 NO_ATHERIS = "needs atheris, which make fuzz-python installs"
 NO_FAILING_CALLS = "needs Linux and a C compiler, to let calls to the system fail"
@@ -50,6 +51,7 @@ ALLOWED = {
     NO_TERMINAL: "one of the system's other programs would be tested",
     NO_SEAL: "mutants of the program are tried by make proof, where they can do no harm",
     NO_LIMITS: "how little memory is enough, and what happens without, is the same everywhere",
+    NO_PROC: "memory of ids is kept on Linux alone",
     NO_ATHERIS: "the targets run without, on seeds and on what searches kept",
     NO_FAILING_CALLS: "other tests let the same steps fail within Python",
     **dict.fromkeys(

@@ -114,6 +114,21 @@ def test_a_process_is_measured():
     assert 0 < done.cpu < 600
 
 
+def test_nothing_is_left_of_a_process_that_ends_at_once():
+    script = """
+import os
+from tests.proof.fuzzing.targets import folder
+(folder() / "left").write_text("x")
+print(folder(), flush=True)
+os._exit(0)
+"""
+    done = libfuzzer.ended([sys.executable, "-c", script])
+    place = Path(done.output.strip())
+    assert place.name.startswith("fuzz-")
+    assert place.parent.is_dir()
+    assert not place.exists()
+
+
 # -- a search --------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,9 @@ def search(name: str, seconds: int, build: Path) -> int:
     found.mkdir(parents=True, exist_ok=True)
     target = of_python(name, build)
     given = libfuzzer.options(found / f"{name}-", seconds, target.longest, libfuzzer.LONGEST_RUN)
-    return subprocess.run([*target.program, *given, *map(str, target.corpora)], cwd=ROOT, check=False).returncode
+    command = [*target.program, *given, *map(str, target.corpora)]
+    with libfuzzer.surroundings() as around:
+        return subprocess.run(command, cwd=ROOT, check=False, env=around).returncode
 
 
 def keep(name: str, build: Path) -> Lines:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.needs import NO_LIMITS, posix
-from tests.proof.attempts import ROOT
+from tests.proof.attempts import ROOT, quick_place
 
 LONGEST_RUN = 20
 """Seconds of a processor after which an input is a finding."""
@@ -21,6 +23,9 @@ BY_THE_CLOCK = 120
 
 MEMORY = 2048
 """Megabytes of a search."""
+
+FOLDER = "BPE_FUZZ_FOLDER"
+"""The variable that names a folder for the files of a target: libFuzzer ends a search where nobody can remove any."""
 
 LOADED = re.compile(r"^INFO: Loaded \d+ modules? +\((\d+) inline 8-bit counters\)", re.MULTILINE)
 EDGES = re.compile(r"^#\d+\s.*\bcov: (\d+)", re.MULTILINE)
@@ -91,6 +96,13 @@ def said(output: str) -> Said:
     )  # fmt: skip
 
 
+@contextmanager
+def surroundings() -> Iterator[dict[str, str]]:
+    """Give the environment of a search, with a folder that is removed after it."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=quick_place(), ignore_cleanup_errors=True) as folder:
+        yield os.environ | {FOLDER: folder}
+
+
 def ended(command: list[str], env: Mapping[str, str] | None = None) -> Ended:
     """Run a search to its end, and measure what it takes of a processor."""
     resource = posix("resource", NO_LIMITS)
@@ -100,8 +112,9 @@ def ended(command: list[str], env: Mapping[str, str] | None = None) -> Ended:
         return float(used.ru_utime + used.ru_stime)
 
     before = taken()
-    done = subprocess.run(
-        command, cwd=ROOT, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        env=os.environ | (env or {}),
-    )  # fmt: skip
+    with surroundings() as around:
+        done = subprocess.run(
+            command, cwd=ROOT, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=around | (env or {}),
+        )  # fmt: skip
     return Ended(done.returncode, done.stdout.decode(errors="replace"), taken() - before)

@@ -38,6 +38,7 @@ from bpe_cli.surgery.safetensors import read_header
 from bpe_cli.tokenizer import named_encodings
 from tests.every_format import FORMATS, files_of, put
 from tests.proof.attempts import Found, quick_place
+from tests.proof.fuzzing.libfuzzer import FOLDER
 from tests.proof.kinds.mutants import use
 from tests.proof.kinds.trust import SHOWS_PYTHON
 
@@ -52,9 +53,11 @@ MOST_ROWS = 50
 
 @cache
 def folder() -> Path:
-    """Return a folder that this process has for itself, and removes when it ends."""
+    """Return a folder of this process: one that was given to it, or one that it removes when it ends."""
     import atexit
 
+    if FOLDER in os.environ:
+        return Path(os.environ[FOLDER])
     made = Path(tempfile.mkdtemp(prefix="fuzz-", dir=quick_place()))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return made

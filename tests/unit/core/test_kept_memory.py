@@ -12,6 +12,7 @@ import pytest
 
 from bpe_cli import load
 from bpe_cli.support.blocks import Block
+from tests.needs import NO_LIMITS, NO_PROC, posix, skip
 
 WORDS = b"of the whole text some words and some more of them "
 LONG = 9_000_000
@@ -21,7 +22,7 @@ LONG = 9_000_000
 @pytest.fixture
 def tokenizer():
     if not Path("/proc/self/maps").exists():
-        pytest.skip("needs /proc, which only Linux has")
+        skip(NO_PROC)
     tokenizer = load("gpt2")
     tokenizer.clear_cache()
     yield tokenizer
@@ -106,7 +107,7 @@ def test_clearing_the_cache_gives_it_back(tokenizer):
 
 
 def test_nothing_is_kept_where_addresses_are_limited(tokenizer):
-    resource = pytest.importorskip("resource")
+    resource = posix("resource", NO_LIMITS)
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (1 << 46, limits[1]))
     try:
