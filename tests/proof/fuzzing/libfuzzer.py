@@ -24,7 +24,7 @@ BY_THE_CLOCK = 120
 MEMORY = 2048
 """Megabytes of a search."""
 
-FOLDER = "BPE_FUZZ_FOLDER"
+FOLDER = "FUZZ_FOLDER"
 """The variable that names a folder for the files of a target: libFuzzer ends a search where nobody can remove any."""
 
 LOADED = re.compile(r"^INFO: Loaded \d+ modules? +\((\d+) inline 8-bit counters\)", re.MULTILINE)
