@@ -135,7 +135,7 @@ def npy(data: bytes) -> None:
     ids = [number for batch in read_npy(io.BytesIO(data), "ids.npy", ReadOptions()) for number in batch.ids]
     try:
         theirs = numpy.load(io.BytesIO(data), allow_pickle=False).tolist()
-    except (ValueError, EOFError, SyntaxError):  # of keys that are missing or odd, which numbers in a row do not need
+    except (ValueError, TypeError, EOFError, SyntaxError):  # of keys that are missing or odd: a row does not need them
         return
     if ids != theirs:
         raise Found(f"{ids[:9]} is to be {theirs[:9]}")
