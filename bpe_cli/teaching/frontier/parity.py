@@ -17,7 +17,6 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bpe_cli.teaching.bpe import merge_word
 from bpe_cli.teaching.frontier.words import Words
 
 Pair = tuple[str, str]
@@ -131,12 +130,9 @@ def learn(
     """
     if (development is None) == (ratios is None):
         raise ValueError("either a development set or ratios say which language is the worst")
-    texts = [Words(merged(words, preload)) for words in training]
-    judged = texts if development is None else [Words(merged(words, preload)) for words in development]
-    initial = [
-        sum(len(word) * count for word, count in words.items())
-        for words in (training if development is None else development)
-    ]
+    texts = [Words(words) for words in training]
+    judged = texts if development is None else [Words(words) for words in development]
+    initial = [words.length for words in judged]
     turns = Window(window, alpha / (len(texts) + (shared_merges > 0))) if window else None
 
     def merge(pair: Pair) -> None:
@@ -151,6 +147,8 @@ def learn(
             badness = [-start / words.length / ratio for start, words, ratio in shrunk]
         return sorted(range(len(texts)), key=badness.__getitem__, reverse=True)  # equals keep their order
 
+    for pair in preload:
+        merge(pair)
     for number in range(merges):
         language = None
         if number >= shared_merges:
@@ -166,22 +164,6 @@ def learn(
             return
         yield Step(best, language, tuple(words.counts.get(best, 0) for words in texts))
         merge(best)
-
-
-def merged(words: Counts, pairs: Iterable[Pair]) -> Counts:
-    """Make merges in words, one after the other.
-
-    >>> merged({("a", "b", "c"): 2, ("c", "b"): 1}, [("a", "b"), ("ab", "c")])
-    Counter({('abc',): 2, ('c', 'b'): 1})
-    """
-    after: Counter[tuple[str, ...]] = Counter()
-    for word, count in words.items():
-        symbols = word
-        for left, right in pairs:
-            if left in symbols:
-                symbols = merge_word(symbols, (left, right), left + right)
-        after[symbols] += count
-    return after
 
 
 def shared_counts(languages: Iterable[Words[str]]) -> Counter[Pair]:

@@ -207,7 +207,7 @@ impl<E: Encode> Encoder<E> {
     /// Gives back the memory of all caches, but for those of calls that run now, and what is kept for the next ids.
     pub fn clear_cache(&self) {
         self.workers.clear();
-        kept::clear();
+        let _ = kept::clear();
     }
 
     /// Encodes a block task by task.

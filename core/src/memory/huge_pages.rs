@@ -22,16 +22,20 @@ const SLOW: Duration = Duration::from_millis(1);
 /// Asks that the whole large pages in some memory be made as such. Nothing depends on the answer.
 #[cfg(target_os = "linux")]
 pub fn ask_for_large<T>(room: &mut [T]) {
-    let start = room.as_mut_ptr().cast::<u8>();
-    let length = size_of_val(room);
-    let before = start.align_offset(LARGE_PAGE);
-    if length < LARGE_PAGE || before > length - LARGE_PAGE {
-        return;
+    if let Some((start, length)) = whole_pages(room, LARGE_PAGE) {
+        // SAFETY: the range, in whole pages, is memory that the caller has for itself; the advice changes neither what it
+        // holds nor who may use it.
+        unsafe { libc::madvise(start.cast(), length, libc::MADV_HUGEPAGE) };
     }
-    let whole = (length - before) / LARGE_PAGE * LARGE_PAGE;
-    // SAFETY: `before + whole` is at most `length`, so that the range, in whole pages, is memory that
-    // the caller has for itself; the advice changes neither what it holds nor who may use it.
-    unsafe { libc::madvise(start.add(before).cast(), whole, libc::MADV_HUGEPAGE) };
+}
+
+/// Where the whole pages of a size begin that lie in some memory, and how many bytes they have; None if there are none.
+#[cfg(target_os = "linux")]
+pub(super) fn whole_pages<T>(room: &mut [T], page: usize) -> Option<(*mut u8, usize)> {
+    let start = room.as_mut_ptr().cast::<u8>();
+    let before = start.align_offset(page);
+    let length = size_of_val(room).checked_sub(before)? / page * page;
+    (length > 0).then(|| (start.wrapping_add(before), length))
 }
 
 /// Asks that the whole large pages in some memory be made as such. Nothing depends on the answer.

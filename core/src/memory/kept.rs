@@ -2,9 +2,13 @@
 //!
 //! An allocator gives memory of this size back to the system, which makes its pages anew for the next list: a fifth of the
 //! time of encoding a text again, and more with several threads, which wait for each other there. What is kept is offered
-//! to the system, which may take it as soon as it runs short, and has no pages to make if it does not.
+//! to the system, which may take it as soon as it runs short, and has no pages to make if it does not. Where the system refuses
+//! memory ([`super::reserve`]), it is given back before anybody hears of that.
 
 use std::sync::{Mutex, TryLockError};
+
+#[cfg(target_os = "linux")]
+use crate::memory::huge_pages::whole_pages;
 
 /// Bytes of the shortest list that is kept: the GNU C library keeps shorter ones.
 const LEAST: usize = 1 << 25;
@@ -28,9 +32,9 @@ pub fn give(list: Vec<u32>) {
     }
 }
 
-/// Gives back what is kept.
-pub fn clear() {
-    KEPT.clear();
+/// Gives back what is kept; returns whether there was something. It asks for no memory.
+pub fn clear() -> bool {
+    cfg!(target_os = "linux") && KEPT.clear() // nothing is kept elsewhere, where a lock may need memory
 }
 
 /// A place for a list. Nobody waits for it: a copy that a fork makes of a process may find it locked for ever.
@@ -43,7 +47,7 @@ impl Keep {
     }
 
     fn take(&self, items: usize) -> (Vec<u32>, usize) {
-        let fits = |room: usize| items <= room && room < TOO_MUCH * items;
+        let fits = |room: usize| items <= room && room / TOO_MUCH < items;
         self.change(|kept| fits(kept.0.capacity()).then(|| std::mem::take(kept)))
             .flatten()
             .unwrap_or_default()
@@ -59,8 +63,9 @@ impl Keep {
         drop(self.change(|kept| std::mem::replace(kept, (list, filled))));
     }
 
-    fn clear(&self) {
-        drop(self.change(std::mem::take));
+    fn clear(&self) -> bool {
+        let kept = self.change(std::mem::take);
+        kept.is_some_and(|(list, _)| list.capacity() > 0)
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut (Vec<u32>, usize)) -> R) -> Option<R> {
@@ -79,14 +84,11 @@ fn offer(list: &mut Vec<u32>) -> bool {
     if address_space_is_limited() {
         return false;
     }
-    let room = list.spare_capacity_mut();
-    let length = size_of_val(room);
-    let start = room.as_mut_ptr().cast::<u8>();
-    let before = start.align_offset(PAGE);
-    let whole = length.saturating_sub(before) / PAGE * PAGE;
-    // SAFETY: the range, in whole pages, is memory that the caller has for itself and that holds nothing: the system may take
-    // what was there before somebody writes to it.
-    whole > 0 && unsafe { libc::madvise(start.add(before).cast(), whole, libc::MADV_FREE) == 0 }
+    whole_pages(list.spare_capacity_mut(), PAGE).is_some_and(|(start, length)| {
+        // SAFETY: the range, in whole pages, is memory that the caller has for itself and that holds nothing: the system may
+        // take what was there before somebody writes to it.
+        unsafe { libc::madvise(start.cast(), length, libc::MADV_FREE) == 0 }
+    })
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -143,8 +145,9 @@ mod tests {
     #[test]
     fn what_is_given_back_is_kept_no_more() {
         let keep = Keep::new();
+        assert!(!keep.clear(), "nothing is kept");
         keep.give(list(1 << 15, 7));
-        keep.clear();
+        assert!(keep.clear());
         assert_eq!(keep.take(1 << 14).0.capacity(), 0);
     }
 
@@ -155,7 +158,7 @@ mod tests {
         let locked = keep.0.lock().unwrap();
         assert_eq!(keep.take(1 << 14).0.capacity(), 0);
         keep.give(list(1 << 15, 7));
-        keep.clear();
+        assert!(!keep.clear());
         drop(locked);
         assert_eq!(keep.take(1 << 14).0.capacity(), 1 << 15);
     }

@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::asking;
+use super::{asking, kept};
 use crate::error::{Error, Result};
 
 /// Bytes of the reserve, and of the largest thing that is taken from it: what is larger is asked for.
@@ -60,8 +60,16 @@ static NEEDED: AtomicBool = AtomicBool::new(false);
 struct WithReserve;
 
 impl WithReserve {
+    /// What the system has refused: it may have it once nothing is kept any more. Else it comes from the reserve, or is null.
     #[cold]
-    fn from_reserve(layout: Layout) -> *mut u8 {
+    fn refused(layout: Layout) -> *mut u8 {
+        if kept::clear() {
+            // SAFETY: the layout is that of a request, as in `alloc`.
+            let memory = unsafe { System.alloc(layout) };
+            if !memory.is_null() {
+                return memory;
+            }
+        }
         let taken = POOL.take(layout);
         if taken.is_null() {
             asking::refused();
@@ -79,7 +87,7 @@ unsafe impl GlobalAlloc for WithReserve {
         // SAFETY: the caller keeps to what this method asks, which is what the system's asks.
         let memory = unsafe { System.alloc(layout) };
         if memory.is_null() {
-            return Self::from_reserve(layout);
+            return Self::refused(layout);
         }
         memory
     }
@@ -88,7 +96,7 @@ unsafe impl GlobalAlloc for WithReserve {
         // SAFETY: as above.
         let memory = unsafe { System.alloc_zeroed(layout) };
         if memory.is_null() {
-            let memory = Self::from_reserve(layout);
+            let memory = Self::refused(layout);
             if !memory.is_null() {
                 // SAFETY: so many bytes were taken there.
                 unsafe { memory.write_bytes(0, layout.size()) };
@@ -120,7 +128,7 @@ unsafe impl GlobalAlloc for WithReserve {
         let moved = match POOL.holds(memory) {
             // SAFETY: as in `alloc`.
             true => unsafe { self.alloc(wanted) },
-            false => Self::from_reserve(wanted),
+            false => Self::refused(wanted),
         };
         if !moved.is_null() {
             // SAFETY: both have so many bytes; they are two places, for the old one was not given back. It is given back
@@ -277,7 +285,7 @@ mod tests {
         let small = layout(24, 8);
         // SAFETY: each place is used as it was asked for, and given back once.
         unsafe {
-            let held = WithReserve::from_reserve(small);
+            let held = WithReserve::refused(small);
             assert!(POOL.holds(held));
             held.write_bytes(7, 24);
             let moved = ALLOCATOR.realloc(held, small, 48);

@@ -98,7 +98,7 @@ def said(output: str) -> Said:
 
 @contextmanager
 def surroundings() -> Iterator[dict[str, str]]:
-    """Give the environment of a search, with a folder that is removed after it."""
+    """Yield the environment for a search; its folder is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir=quick_place(), ignore_cleanup_errors=True) as folder:
         yield os.environ | {FOLDER: folder}
 

@@ -130,7 +130,9 @@ PROOF = Proof(
     "compare scanners and readers of the core, under AddressSanitizer, with their oracles and laws; those of "
     "tests/proof/fuzzing call what Python parses, with atheris. No input breaks a law, ends the process, takes "
     "2 GB or 20 seconds of a processor. The targets take turns, for two minutes each. A search begins with what "
-    "earlier ones kept, so no search is made a second time; what is found is repeated with its input alone.",
+    "earlier ones kept, so no search is made a second time; what is found is repeated with its input alone. "
+    "A find stays below once it is mended, or shown to be the fault of the library that we compare with; its input "
+    "stays in tests/proof/fuzzing/finds, which every run of the tests tries.",
     begin=begin,
     attempt=attempt,
     notes=lambda desk: desk.edges,

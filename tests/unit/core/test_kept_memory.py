@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -123,6 +125,35 @@ def test_nothing_is_kept_where_addresses_are_limited(tokenizer):
         assert not is_mapped(address)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+REFUSED = """
+import resource
+from bpe_cli import load
+from bpe_cli.support.blocks import Block
+from tests.unit.core.test_kept_memory import address_after, is_mapped, text, used
+tokenizer = load("gpt2")
+longer = Block.of([text(1, 12_000_000)])  # whose ids have more room than what is kept
+address = address_after(tokenizer, text(1))
+assert is_mapped(address)
+resource.setrlimit(resource.RLIMIT_AS, (used() + (6 << 20), -1))
+ids, _ = tokenizer.encode_block(longer)
+print(len(ids), is_mapped(address))
+"""
+
+
+def used() -> int:
+    """Return the bytes of addresses that this process has."""
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in status if line.startswith("VmSize")).split()[1]) * 1024
+
+
+def test_it_is_given_back_before_memory_is_refused(tokenizer, repository):
+    """Where addresses are limited only after it was kept, ids that find no other room have it."""
+    script = [sys.executable, "-c", REFUSED]
+    done = subprocess.run(script, capture_output=True, text=True, check=False, cwd=repository)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] == str(len(encoded(tokenizer, text(1, 12_000_000))))
 
 
 def test_a_copy_of_the_process_has_its_own(tokenizer):

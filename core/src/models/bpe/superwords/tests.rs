@@ -43,7 +43,7 @@ fn book_of(merges: &[[u32; 3]]) -> Book {
 }
 
 /// What a piece becomes in two stages; its words are found a few at a time.
-fn by_words(superwords: &Superwords, piece: &[u8]) -> Vec<u32> {
+fn by_words(superwords: &Superwords, piece: &[u8], joined: &mut Joined) -> Vec<u32> {
     let mut scratch = BpeScratch::default();
     let (mut room, mut ids, mut out) = ([0; 3], Vec::new(), vec![7]);
     let mut from = 0;
@@ -58,7 +58,7 @@ fn by_words(superwords: &Superwords, piece: &[u8]) -> Vec<u32> {
         }
     }
     superwords
-        .join(&ids, &mut Joined::default(), &mut scratch, &mut out)
+        .join(&ids, joined, &mut scratch, &mut out)
         .unwrap();
     out.split_off(1)
 }
@@ -112,9 +112,12 @@ fn at_any_rank_two_stages_are_what_the_book_says() {
         let long = some_bytes(draw, unit).repeat(3 * MAX_SYMBOLS / unit);
         let short = [1, 2, 9, 25, 40].map(|length| some_bytes(draw, length));
         let random = some_bytes(draw, 3 * MAX_SYMBOLS);
-        for piece in short.iter().chain([&long, &random]) {
+        // What is remembered of a piece is met again in the next ones, and in the same once more.
+        let joined = &mut Joined::default();
+        for piece in short.iter().chain([&long, &random, &random, &long]) {
             let expected = by_the_book(&book, piece.iter().map(byte).collect());
-            assert_eq!(by_words(&superwords, piece), expected, "{limit} {merges:?}");
+            let found = by_words(&superwords, piece, joined);
+            assert_eq!(found, expected, "{limit} {merges:?}");
             several += usize::from(superwords.ends(piece, 0..piece.len(), &mut [0; 256]) > 1);
         }
     }
@@ -138,7 +141,11 @@ fn a_token_may_have_more_words_than_a_window() {
         let piece = b" a".repeat(words);
         let bytes = piece.iter().map(|&byte| u32::from(byte == b'a')).collect();
         let expected = by_the_book(&book_of(&merges), bytes);
-        assert_eq!(by_words(&superwords, &piece), expected, "{words}");
+        assert_eq!(
+            by_words(&superwords, &piece, &mut Joined::default()),
+            expected,
+            "{words}"
+        );
     }
 }
 
@@ -187,7 +194,7 @@ fn words_end_where_only_superwords_cross() {
         [1, 6],
         "a tab and a space are merged inside words"
     );
-    let ids = by_words(&superwords, b" of the, of the");
+    let ids = by_words(&superwords, b" of the, of the", &mut Joined::default());
     assert_eq!(bytes_of(&model, &ids), [&b" of the"[..], b",", b" of the"]);
 }
 
@@ -229,7 +236,7 @@ fn ranks_have_superwords_too() {
     let tokens = of_the().0;
     let model = Bpe::from_ranks(table(&tokens)).unwrap();
     let superwords = Superwords::of(&model).unwrap();
-    let ids = by_words(&superwords, b"e of the,e of the");
+    let ids = by_words(&superwords, b"e of the,e of the", &mut Joined::default());
     assert_eq!(bytes_of(&model, &ids), encode(&model, b"e of the,e of the"));
 }
 
