@@ -39,6 +39,7 @@ def move_embeddings(
     tensors: Iterable[str] | None = None,
     donor: str | os.PathLike[str] | None = None,
     sparsity: int = 64,
+    scaled: bool = False,
 ) -> dict[str, tuple[int, ...]]:
     """Write a safetensors file with the embeddings of a changed tokenizer.
 
@@ -56,6 +57,7 @@ def move_embeddings(
             layers are usually called.
         donor: A safetensors file of the model whose tokenizer was merged in, with tensors of the same names.
         sparsity: With a donor, the number of shared tokens that a new one is made of at most.
+        scaled: With a donor, whether these are chosen by their directions alone, and not by their lengths too.
 
     Returns:
         The new shape of each tensor that was rewritten.
@@ -70,9 +72,10 @@ def move_embeddings(
     table = _map(id_map)
     wanted = None if tensors is None else list_of("tensors", tensors, "names")
     path = _path("output", output)
+    pursuit = {"sparsity": sparsity, "scaled": scaled}
     with _opened("source", source) as (data, header), _donor(donor) as other:
         names = _chosen(header, wanted)
-        new = {name: _Moved(data, header, name, table, other, sparsity) for name in names}
+        new = {name: _Moved(data, header, name, table, other, pursuit) for name in names}
         first = write_header(
             (
                 (name, tensor.dtype, new[name].shape if name in new else tensor.shape,
@@ -100,10 +103,10 @@ class _Moved:
         name: str,
         table: IdMap,
         donor: tuple[memoryview, Header] | None,
-        sparsity: int,
+        pursuit: dict[str, Any],
     ) -> None:
         self._old, tensor = _rows(data, header, name), header.tensors[name]
-        self._table, self._sparsity = table, sparsity
+        self._table, self._pursuit = table, pursuit
         self._donor = None
         self._read, self._write = _conversions(tensor.dtype)
         if donor is not None:
@@ -118,8 +121,7 @@ class _Moved:
     def parts(self) -> Iterator[memoryview]:
         """Return the bytes of the new rows, some thousands of rows at a time."""
         for chunk in moved(
-            self._old, self._table, donor=self._donor, sparsity=self._sparsity,
-            to_floats=self._read, from_floats=self._write,
+            self._old, self._table, donor=self._donor, **self._pursuit, to_floats=self._read, from_floats=self._write,
         ):  # fmt: skip
             yield chunk.data.cast("B")
 

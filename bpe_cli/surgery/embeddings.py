@@ -101,6 +101,7 @@ def moved(
     *,
     donor: Rows | None = None,
     sparsity: int = 64,
+    scaled: bool = False,
     to_floats: Callable[[Rows], Floats] | None = None,
     from_floats: Callable[[Floats], Rows] | None = None,
 ) -> Iterator[Rows]:
@@ -117,6 +118,7 @@ def moved(
         id_map: Which ids became which.
         donor: The embeddings of the tokenizer that was merged in; its width may differ.
         sparsity: How many anchors a new token is made of at most.
+        scaled: Whether anchors are compared by their directions alone, as ``by_pursuit`` says.
         to_floats: What reads rows as numbers, for types that NumPy has not.
         from_floats: What does the reverse.
 
@@ -130,7 +132,7 @@ def moved(
     needed = 1 + max((*table.old_to_new, *(part for parts in table.made_of.values() for part in parts)), default=-1)
     if len(old) < needed:
         raise UsageError(f"the embeddings have {len(old):,} rows, and the old ids run to {needed - 1:,}")
-    pursued = {} if donor is None else by_pursuit(old, donor, table, sparsity=sparsity, to_floats=read)
+    pursued = {} if donor is None else by_pursuit(old, donor, table, sparsity=sparsity, scaled=scaled, to_floats=read)
     count = max(table.size, len(old)) if table.in_place else table.size
     mean_of_all: Floats | None = None
     for start in range(0, count, _ROWS):
@@ -163,15 +165,20 @@ def by_pursuit(
     id_map: IdMap,
     *,
     sparsity: int = 64,
+    scaled: bool = False,
     to_floats: Callable[[Rows], Floats] | None = None,
 ) -> dict[int, Floats]:
     """Return the rows of new tokens that a donor has, by orthogonal matching pursuit.
 
     The rule: the anchors are the tokens that stay and that the donor has too. In the donor's embeddings, a new token's
     row t is approximated by few anchors: the residual is t at first; at each step the anchor a of the largest
-    |<residual, a>| / |a| is taken, of equals the one with the lowest donor's id, and the residual becomes what is left
+    |<residual, a>| is taken, of equals the one with the lowest donor's id, and the residual becomes what is left
     of t orthogonal to all anchors taken. It ends after ``sparsity`` anchors, or if the residual is at most 1e-6 of t.
     The weights are those of least squares. The new row is the sum of the same anchors' old rows with the same weights.
+
+    So far this is what the authors' program does (mergekit's tokensurgeon, ``batch_omp``), which prefers long anchors.
+    Textbooks divide by the length, |<residual, a>| / |a|, as ``scaled`` does. On purpose it differs where an anchor is
+    made of those that are taken already: that one is passed over here, and there it gets a weight by rounding errors.
     All is reckoned in float64.
 
     Args:
@@ -179,6 +186,7 @@ def by_pursuit(
         donor: The donor's embeddings, one row per id of the other tokenizer.
         id_map: The map of a union, which has ``other_to_new``.
         sparsity: How many anchors a token is made of at most.
+        scaled: Whether anchors are compared by their directions alone.
         to_floats: What reads rows as numbers.
 
     Raises:
@@ -205,16 +213,18 @@ def by_pursuit(
         raise UsageError("the two tokenizers share no token, so there are no anchors")
     others, olds = [*anchors], [*anchors.values()]
     norms = np.concatenate([np.linalg.norm(read(donor[part]), axis=1) for part in _parts(others)])
+    divisors = np.where(norms > 0, norms, 1) if scaled else np.ones_like(norms)
     rows = {}
     for new, other in targets.items():
-        chosen, weights = _pursue(read(donor[other]), donor, others, norms, sparsity, read)
+        chosen, weights = _pursue(read(donor[other]), donor, others, norms, divisors, sparsity, read)
         rows[new] = weights @ read(old[[olds[place] for place in chosen]])
     return rows
 
 
 def _pursue(
-    target: Floats, donor: Rows, others: list[int], norms: Floats, sparsity: int, read: Callable[[Rows], Floats]
-) -> tuple[list[int], Floats]:
+    target: Floats, donor: Rows, others: list[int], norms: Floats, divisors: Floats, sparsity: int,
+    read: Callable[[Rows], Floats],
+) -> tuple[list[int], Floats]:  # fmt: skip
     """Return which anchors a target is made of, and their weights."""
     np = numpy()
     residual, chosen = target.copy(), list[int]()
@@ -223,7 +233,7 @@ def _pursue(
     enough = 1e-6 * np.linalg.norm(target)
     while len(chosen) < sparsity and np.linalg.norm(residual) > enough and usable.any():
         products = np.concatenate([read(donor[part]) @ residual for part in _parts(others)])
-        scores = np.where(usable, np.abs(products) / np.where(norms > 0, norms, 1), -1)
+        scores = np.where(usable, np.abs(products) / divisors, -1)
         place = int(scores.argmax())
         usable[place] = False
         direction = read(donor[others[place]])

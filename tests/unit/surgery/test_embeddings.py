@@ -80,17 +80,21 @@ def test_pursuit_finds_a_sparse_combination(seed, sparsity):
     assert np.allclose(rows[8], weights @ old[places])
 
 
+@pytest.mark.parametrize("scaled", [False, True])
 @given(st.integers(0, 10**6))
-def test_pursuit_against_the_definition(seed):
-    """Each step solved anew by least squares over all anchors taken."""
+def test_pursuit_against_the_definition(scaled, seed):
+    """Each step solved anew by least squares over all anchors taken, which are long and short."""
     generator = np.random.default_rng(seed)
-    donor, old = generator.normal(size=(13, 6)), generator.normal(size=(12, 5))
+    lengths = generator.uniform(0.2, 5, (13, 1))
+    donor, old = lengths * generator.normal(size=(13, 6)), generator.normal(size=(12, 5))
     same = {each: each for each in range(12)}
-    rows = by_pursuit(old, donor, table(13, same, {12: ()}, same | {12: 12}), sparsity=4)
+    rows = by_pursuit(old, donor, table(13, same, {12: ()}, same | {12: 12}), sparsity=4, scaled=scaled)
     chosen: list[int] = []
     residual = donor[12]
     for _ in range(4):
-        scores = np.abs(donor[:12] @ residual) / np.linalg.norm(donor[:12], axis=1)
+        scores = np.abs(donor[:12] @ residual)
+        if scaled:
+            scores /= np.linalg.norm(donor[:12], axis=1)
         scores[chosen] = -1
         chosen.append(int(scores.argmax()))
         weights = np.linalg.lstsq(donor[chosen].T, donor[12], rcond=None)[0]
@@ -98,14 +102,15 @@ def test_pursuit_against_the_definition(seed):
     assert np.allclose(rows[12], weights @ old[chosen])
 
 
-def test_anchors_that_say_nothing_are_passed_over():
-    """A zero row, and one that repeats another, of which the first counts."""
+@pytest.mark.parametrize(("scaled", "expected"), [(False, 1.5 * 100 + 4 * 10), (True, 3 * 1 + 4 * 10)])
+def test_anchors_that_say_nothing_are_passed_over(scaled, expected):
+    """A zero row, and one that repeats another: the longer one counts, or the first of equals."""
     donor = np.array([[0, 0], [1, 0], [2, 0], [0, 1], [3, 4]], "f8")
     old = np.array([[9.0], [1], [100], [10]])
     same = {each: each for each in range(4)}
-    rows = by_pursuit(old, donor, table(5, same, {4: ()}, same | {4: 4}), sparsity=4)
-    assert rows[4] == pytest.approx([43])
-    zero = by_pursuit(old, np.zeros((5, 2)), table(5, same, {4: ()}, same | {4: 4}))
+    rows = by_pursuit(old, donor, table(5, same, {4: ()}, same | {4: 4}), sparsity=4, scaled=scaled)
+    assert rows[4] == pytest.approx([expected])
+    zero = by_pursuit(old, np.zeros((5, 2)), table(5, same, {4: ()}, same | {4: 4}), scaled=scaled)
     assert zero[4].tolist() == [0]
 
 
@@ -180,7 +185,8 @@ def test_bfloat16_is_rounded_to_the_nearest(tmp_path):
     assert new.tolist() == [0x3F80, 0x3F81, 0x3F84, 0x7FC1, 0x3F80, 0x3F82, 0x3F83, 0x7FC0]
 
 
-def test_a_donor(model, tmp_path):
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_donor(model, scaled, tmp_path):
     """A union's new tokens are approximated in the donor, table by table."""
     save, load = (getattr(needs("safetensors.numpy", "safetensors"), name) for name in ("save_file", "load_file"))
     first, second = train([TEXT], vocab_size=262), train(["xyz xyz xyz"], vocab_size=258)
@@ -190,12 +196,12 @@ def test_a_donor(model, tmp_path):
     types = {"model.embed_tokens.weight": "f4", "lm_head.weight": "f2"}
     donors = {name: generator.normal(size=(258, 4)).astype(types[name]) for name in names}
     save(donors, tmp_path / "donor")
-    move_embeddings(model, tmp_path / "new", done, donor=tmp_path / "donor", sparsity=3)
+    move_embeddings(model, tmp_path / "new", done, donor=tmp_path / "donor", sparsity=3, scaled=scaled)
     old, new = load(model), load(tmp_path / "new")
     table_of_ids = IdMap.of(done)
     assert len(done.made_of) == 2
     for name in names:
-        rows = by_pursuit(old[name], donors[name], table_of_ids, sparsity=3)
+        rows = by_pursuit(old[name], donors[name], table_of_ids, sparsity=3, scaled=scaled)
         assert rows.keys() == done.made_of.keys()
         for token_id, row in rows.items():
             assert new[name][token_id].tobytes() == row.astype(types[name]).tobytes()
