@@ -102,6 +102,33 @@ def test_pursuit_against_the_definition(scaled, seed):
     assert np.allclose(rows[12], weights @ old[chosen])
 
 
+SMALL_DONOR = np.array([
+    [8, 2, 3, 8, 1, 5], [6, -5, -8, -4, -4, 7], [8, -9, 0, 6, -7, 6], [-7, -1, 6, -4, -3, -4],
+    [4, -5, 9, -1, 0, 0], [2, 1, 0, 9, 6, 6], [4, 2, -3, 9, -1, -5], [7, -6, 7, 2, -7, -9],
+    [-1, -9, -7, 0, 9, -1], [6, 8, 6, 2, -1, 0], [-4, 0, -2, -5, 9, -9], [-8, -6, 9, 4, 7, -6],
+    [4, -2, 0, -9, 2, 6], [3, -7, 1, -4, 9, 7],
+], "f8")  # fmt: skip
+"""Drawn at random: ten anchors, and four rows to be made of them."""
+
+BY_THE_AUTHORS = [
+    {2: -0.9067970490189214, 8: 0.6088890106080295, 7: 0.405203752930535, 1: 0.08894690578221837},
+    {1: -1.0299238944477747, 8: 0.2505193349158729, 4: 0.684355932170552, 9: -0.6453585634260116},
+    {1: 0.4790791901251305, 6: -0.8537827008712882, 9: 0.7619614588635123, 8: 0.4465351962560087},
+    {8: 0.7559412876485476, 6: -1.068109707305598, 0: 0.795239218107168, 7: 0.09215636476893535},
+]
+"""Anchor -> weight, for four anchors a row, as ``batch_omp`` of mergekit's tokensurgeon gave them (commit 2a4c086c)."""
+
+
+def test_pursuit_as_the_program_of_the_papers_authors():
+    """Larger ones were the same too: 230 rows of up to 512 numbers, made of 4 to 300 of up to 8,000 anchors."""
+    same = {each: each for each in range(10)}
+    made = dict.fromkeys(range(10, 14), ())
+    rows = by_pursuit(np.eye(10), SMALL_DONOR, table(14, same, made, same | {each: each for each in made}), sparsity=4)
+    for token_id, weights in zip(made, BY_THE_AUTHORS, strict=True):
+        expected = [weights.get(anchor, 0) for anchor in range(10)]
+        assert rows[token_id] == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize(("scaled", "expected"), [(False, 1.5 * 100 + 4 * 10), (True, 3 * 1 + 4 * 10)])
 def test_anchors_that_say_nothing_are_passed_over(scaled, expected):
     """A zero row, and one that repeats another: the longer one counts, or the first of equals."""
