@@ -291,7 +291,7 @@ class Decoder:
         """
 
 @disjoint_base
-class OneText:
+class Tokenizer:
     """A tokenizer, as far as one text goes with which nothing special is to be done. Its subclass has ``_encode`` and
     ``_count``, which do all; who encodes, and what is always looked for, is known from ``_know`` on."""
 

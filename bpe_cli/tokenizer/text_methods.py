@@ -66,7 +66,7 @@ class Token:
     char_end: int = 0
 
 
-class TextMethods(_core.OneText):
+class TextMethods(_core.Tokenizer):
     """The methods of a ``Tokenizer`` that take a text or ids; ``encode`` and ``count`` are the core's."""
 
     __slots__ = ()

@@ -6,12 +6,14 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 
+use self::Given::Not;
 use super::encoder::Encoder;
 use super::split::SpecialMatcher;
 
 /// A tokenizer, as far as one text goes with which nothing special is to be done. A subclass has `_encode` and `_count`,
-/// which do all: what they find the core knows from then on (`_know`), and is asked first.
-#[pyclass(subclass, frozen, module = "bpe_cli._core")]
+/// which do all: what they find the core knows from then on (`_know`), and is asked first. Errors about arguments name
+/// the class as Python knows it.
+#[pyclass(name = "Tokenizer", subclass, frozen, module = "bpe_cli._core")]
 pub struct OneText {
     known: PyOnceLock<(Py<Encoder>, Option<Py<SpecialMatcher>>)>,
 }
@@ -55,17 +57,40 @@ impl OneText {
     ///     InputError: if a byte of the text has no token.
     ///     TypeError: if an argument has the wrong type.
     #[pyo3(
-        signature = (text, **options),
+        signature = (text, *, add_special_tokens=Not, specials=Not, bos=Not, eot=Not, max_tokens=Not, side=Not,
+                     sampling=Not, threads=Not),
         text_signature = "($self, text, *, add_special_tokens=False, specials=(), bos=None, eot=None, max_tokens=None, \
                           side='right', sampling=None, threads=1)"
+    )]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is an option of the method; for **options, Python makes a tuple of the arguments at every call"
     )]
     fn encode<'py>(
         this: &Bound<'py, Self>,
         text: &Bound<'py, PyAny>,
-        options: Option<&Bound<'py, PyDict>>,
+        add_special_tokens: Given<'py>,
+        specials: Given<'py>,
+        bos: Given<'py>,
+        eot: Given<'py>,
+        max_tokens: Given<'py>,
+        side: Given<'py>,
+        sampling: Given<'py>,
+        threads: Given<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let at_length = intern!(text.py(), "_encode");
-        Self::at_once_or(at_length, this, text, options, |py, encoder, matcher| {
+        let py = text.py();
+        let options = [
+            ("add_special_tokens", add_special_tokens),
+            ("specials", specials),
+            ("bos", bos),
+            ("eot", eot),
+            ("max_tokens", max_tokens),
+            ("side", side),
+            ("sampling", sampling),
+            ("threads", threads),
+        ];
+        let at_length = intern!(py, "_encode");
+        Self::at_once_or(at_length, this, text, &options, |py, encoder, matcher| {
             encoder
                 .encode_text(py, text.extract()?, matcher, 1)?
                 .into_bound_py_any(py)
@@ -82,16 +107,22 @@ impl OneText {
     ///     BpeError: as ``encode`` does.
     ///     TypeError: if an argument has the wrong type.
     #[pyo3(
-        signature = (text, **options),
+        signature = (text, *, add_special_tokens=Not, specials=Not),
         text_signature = "($self, text, *, add_special_tokens=False, specials=())"
     )]
     fn count<'py>(
         this: &Bound<'py, Self>,
         text: &Bound<'py, PyAny>,
-        options: Option<&Bound<'py, PyDict>>,
+        add_special_tokens: Given<'py>,
+        specials: Given<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let at_length = intern!(text.py(), "_count");
-        Self::at_once_or(at_length, this, text, options, |py, encoder, matcher| {
+        let py = text.py();
+        let options = [
+            ("add_special_tokens", add_special_tokens),
+            ("specials", specials),
+        ];
+        let at_length = intern!(py, "_count");
+        Self::at_once_or(at_length, this, text, &options, |py, encoder, matcher| {
             encoder
                 .count_text(py, text.extract()?, matcher)?
                 .into_bound_py_any(py)
@@ -111,7 +142,7 @@ impl OneText {
         at_length: &Bound<'py, PyString>,
         this: &Bound<'py, Self>,
         text: &Bound<'py, PyAny>,
-        options: Option<&Bound<'py, PyDict>>,
+        options: &[(&str, Given<'py>)],
         at_once: impl FnOnce(
             Python<'py>,
             &Encoder,
@@ -119,7 +150,8 @@ impl OneText {
         ) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = this.py();
-        if options.is_none()
+        let given = Given::among(py, options)?;
+        if given.is_none()
             && let Some((encoder, matcher)) = this.get().known.get(py)
         {
             let done = at_once(py, encoder.get(), matcher.as_ref().map(Py::get));
@@ -130,6 +162,35 @@ impl OneText {
                 return done;
             }
         }
-        this.call_method(at_length, (text,), options)
+        this.call_method(at_length, (text,), given.as_ref())
+    }
+}
+
+/// An option of a call, which may have been left out.
+enum Given<'py> {
+    Not,
+    As(Bound<'py, PyAny>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::As(object.to_owned()))
+    }
+}
+
+impl<'py> Given<'py> {
+    /// The options that were given, by name; nothing if none was.
+    fn among(py: Python<'py>, options: &[(&str, Self)]) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut among = None;
+        for (name, given) in options {
+            if let Self::As(value) = given {
+                among
+                    .get_or_insert_with(|| PyDict::new(py))
+                    .set_item(name, value)?;
+            }
+        }
+        Ok(among)
     }
 }
