@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -181,21 +182,32 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_no_progress_among_the_lines_of_the_output(tmp_path, name):
-    arguments, line = WRITERS[name]
-    elsewhere = Terminal().side if name == "ids" else subprocess.DEVNULL
-    rounds, shown = fed_slowly(arguments, line, tmp_path, stdout=elsewhere)
-    assert BAR.search(shown.encode()), "where nothing else is shown there is a bar"
-    rounds += 3
-    plain = call(*arguments, input=line * rounds, cwd=tmp_path)
-    assert (plain.status, plain.err) == (0, "")
-    assert fed_slowly(arguments, line, tmp_path, rounds)[1].encode() == plain.out
-    _, named = fed_slowly((*arguments, "-o", "/dev/stdout"), line, tmp_path, rounds)
-    # What is told is told when all is written.
-    assert named.encode().startswith(plain.out)
-    assert named[len(plain.out) :].count("\n") <= 1
-    assert "\r" not in named
+def test_no_progress_among_the_lines_of_the_output(tmp_path):
+    """For every writer, all at once: what takes time is waiting for bars."""
+    with ThreadPoolExecutor(2 * len(WRITERS)) as pool:
+
+        def until_there_is_a_bar(name):
+            elsewhere = Terminal().side if name == "ids" else subprocess.DEVNULL
+            return fed_slowly(*WRITERS[name], tmp_path, stdout=elsewhere)
+
+        rounds = {}
+        for name, (count, shown) in zip(WRITERS, pool.map(until_there_is_a_bar, WRITERS), strict=True):
+            assert BAR.search(shown.encode()), f"{name}: where nothing else is shown there is a bar"
+            rounds[name] = count + 3
+        fed = {
+            (name, options): pool.submit(fed_slowly, (*arguments, *options), line, tmp_path, rounds[name])
+            for name, (arguments, line) in WRITERS.items()
+            for options in ((), ("-o", "/dev/stdout"))
+        }
+        for name, (arguments, line) in WRITERS.items():
+            plain = call(*arguments, input=line * rounds[name], cwd=tmp_path)
+            assert (plain.status, plain.err) == (0, ""), name
+            assert fed[name, ()].result()[1].encode() == plain.out, name
+            _, named = fed[name, ("-o", "/dev/stdout")].result()
+            # What is told is told when all is written.
+            assert named.encode().startswith(plain.out), name
+            assert named[len(plain.out) :].count("\n") <= 1, name
+            assert "\r" not in named, name
 
 
 def test_a_note_does_not_lie_in_the_bar(tmp_path):
