@@ -18,6 +18,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.engine import Sampling
 from bpe_cli.tokenizer.special_tokens import dead_merges
 from tests.counted import at_least, compared
+from tests.every_format import what_dump_reads
 from tests.special_tokenizers import MODELS, case, ids_or_none, reserved, text_of
 from tests.unit.reports.text.telling import tell
 
