@@ -8,7 +8,7 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -72,6 +72,13 @@ def of_tokenizers(path: Path) -> Pair:
     """Read a ``tokenizer.json`` twice."""
     library = needs("tokenizers").Tokenizer.from_file(str(path))
     return Pair(ids_of(formats.load(path), "all"), lambda text: library.encode(text, add_special_tokens=False).ids)
+
+
+def of_some_bytes(path: Path) -> Pair:
+    """Read a ``tokenizer.json`` twice that has no token for some bytes: characters with one of them are left out."""
+    known = formats.load(path).model.vocabulary
+    missing = {byte for byte in range(256) if known.id_of(bytes([byte])) is None}
+    return replace(of_tokenizers(path), without=lambda character: not missing.isdisjoint(character.encode()))
 
 
 def of_bert(path: Path) -> Pair:
@@ -168,7 +175,7 @@ READERS: dict[str, tuple[str, Callable[[Path], Pair]]] = {
     "bert-base-uncased": ("vocab.txt", of_bert),
     "chatglm-6b": ("ice_text.model", of_sentencepiece),
     "clip": ("tokenizer.json", of_tokenizers),
-    "falcon": ("tokenizer.json", of_tokenizers),
+    "falcon": ("tokenizer.json", of_some_bytes),
     "gguf-gpt-2": ("*.gguf", of_llama_cpp),
     "gguf-llama-spm": ("*.gguf", of_llama_cpp),
     "gguf-phi-3": ("*.gguf", of_llama_cpp),
