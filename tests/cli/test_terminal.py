@@ -194,19 +194,23 @@ def test_no_progress_among_the_lines_of_the_output(tmp_path):
         for name, (count, shown) in zip(WRITERS, pool.map(until_there_is_a_bar, WRITERS), strict=True):
             assert BAR.search(shown.encode()), f"{name}: where nothing else is shown there is a bar"
             rounds[name] = count + 3
+        # In this process, so before others are started with its surroundings.
+        plain = {
+            name: call(*arguments, input=line * rounds[name], cwd=tmp_path)
+            for name, (arguments, line) in WRITERS.items()
+        }
         fed = {
             (name, options): pool.submit(fed_slowly, (*arguments, *options), line, tmp_path, rounds[name])
             for name, (arguments, line) in WRITERS.items()
             for options in ((), ("-o", "/dev/stdout"))
         }
-        for name, (arguments, line) in WRITERS.items():
-            plain = call(*arguments, input=line * rounds[name], cwd=tmp_path)
-            assert (plain.status, plain.err) == (0, ""), name
-            assert fed[name, ()].result()[1].encode() == plain.out, name
+        for name, (status, out, err) in plain.items():
+            assert (status, err) == (0, ""), name
+            assert fed[name, ()].result()[1].encode() == out, name
             _, named = fed[name, ("-o", "/dev/stdout")].result()
             # What is told is told when all is written.
-            assert named.encode().startswith(plain.out), name
-            assert named[len(plain.out) :].count("\n") <= 1, name
+            assert named.encode().startswith(out), name
+            assert named[len(out) :].count("\n") <= 1, name
             assert "\r" not in named, name
 
 
