@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.support.core_arguments import whole_number, wrong_type
 from bpe_cli.support.lazy_modules import numpy_to
 from bpe_cli.surgery.operation import SCHEMA, Operation
 
@@ -190,14 +191,18 @@ def by_pursuit(
         to_floats: What reads rows as numbers.
 
     Raises:
-        UsageError: if the map is not of a union, no token is shared, or the donor has too few rows.
+        UsageError: if the map is not of a union, no token is shared, or the donor has too few rows, or single numbers.
+        TypeError: if ``sparsity`` or ``scaled`` has the wrong type.
     """
     np = numpy()
     read = to_floats or (lambda rows: rows.astype(np.float64))
     if not id_map.other_to_new:
         raise UsageError("a donor needs the map of a union: one with other_to_new")
-    if sparsity < 1:
-        raise UsageError("sparsity is at least 1")
+    most = whole_number("sparsity", sparsity, 1)
+    if not isinstance(scaled, bool):
+        raise wrong_type("scaled", "a bool", scaled)
+    if donor.ndim != 2:
+        raise UsageError("a donor gives rows, and this tensor has one number per id", hint="move it without a donor")
     if len(donor) <= max(id_map.other_to_new):
         raise UsageError(f"the donor has {len(donor):,} rows, and its ids run to {max(id_map.other_to_new):,}")
     anchors: dict[int, int] = {}
@@ -212,26 +217,27 @@ def by_pursuit(
     if not anchors:
         raise UsageError("the two tokenizers share no token, so there are no anchors")
     others, olds = [*anchors], [*anchors.values()]
+    most = min(most, len(others), donor.shape[1])  # so many rows can be orthogonal
     norms = np.concatenate([np.linalg.norm(read(donor[part]), axis=1) for part in _parts(others)])
     divisors = np.where(norms > 0, norms, 1) if scaled else np.ones_like(norms)
     rows = {}
     for new, other in targets.items():
-        chosen, weights = _pursue(read(donor[other]), donor, others, norms, divisors, sparsity, read)
+        chosen, weights = _pursue(read(donor[other]), donor, others, norms, divisors, most, read)
         rows[new] = weights @ read(old[[olds[place] for place in chosen]])
     return rows
 
 
 def _pursue(
-    target: Floats, donor: Rows, others: list[int], norms: Floats, divisors: Floats, sparsity: int,
+    target: Floats, donor: Rows, others: list[int], norms: Floats, divisors: Floats, most: int,
     read: Callable[[Rows], Floats],
 ) -> tuple[list[int], Floats]:  # fmt: skip
     """Return which anchors a target is made of, and their weights."""
     np = numpy()
     residual, chosen = target.copy(), list[int]()
-    basis, triangle = list[Any](), np.zeros((sparsity, sparsity))
+    basis, triangle = list[Any](), np.zeros((most, most))
     usable = norms > 0
     enough = 1e-6 * np.linalg.norm(target)
-    while len(chosen) < sparsity and np.linalg.norm(residual) > enough and usable.any():
+    while len(chosen) < most and np.linalg.norm(residual) > enough and usable.any():
         products = np.concatenate([read(donor[part]) @ residual for part in _parts(others)])
         scores = np.where(usable, np.abs(products) / divisors, -1)
         place = int(scores.argmax())

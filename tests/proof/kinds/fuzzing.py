@@ -131,6 +131,7 @@ PROOF = Proof(
     "tests/proof/fuzzing call what Python parses, with atheris. No input breaks a law, ends the process, takes "
     "2 GB or 20 seconds of a processor. The targets take turns, for two minutes each. A search begins with what "
     "earlier ones kept, so no search is made a second time; what is found is repeated with its input alone. "
+    "How much was searched, the CPU seconds say: in the time above, searches also waited for other work. "
     "A find stays below once it is mended, or shown to be the fault of the library that we compare with; its input "
     "stays in tests/proof/fuzzing/finds, which every run of the tests tries.",
     begin=begin,

@@ -212,6 +212,28 @@ def test_bfloat16_is_rounded_to_the_nearest(tmp_path):
     assert new.tolist() == [0x3F80, 0x3F81, 0x3F84, 0x7FC1, 0x3F80, 0x3F82, 0x3F83, 0x7FC0]
 
 
+def test_any_number_of_anchors_may_be_asked_for():
+    """As many are taken as there are, and no memory for more."""
+    same = {0: 0, 1: 1}
+    ids = table(3, same, {2: ()}, same | {2: 2})
+    rows = by_pursuit(np.eye(2), np.array([[1, 0], [0, 2], [3, 4]], "f8"), ids, sparsity=10**12)
+    assert rows[2] == pytest.approx([3, 2])
+
+
+def test_what_a_pursuit_cannot_be():
+    same = {0: 0, 1: 1}
+    ids, donor = table(3, same, {2: ()}, same | {2: 2}), np.eye(3)
+    for wrong, error, message in (
+        ({"sparsity": 0}, UsageError, "sparsity must be 1 or more, not 0"),
+        ({"sparsity": 1.5}, TypeError, "sparsity must be an int, not float"),
+        ({"scaled": "no"}, TypeError, "scaled must be a bool, not str"),
+        ({"donor": np.ones(3)}, UsageError, "this tensor has one number per id"),
+        ({"donor": np.eye(2)}, UsageError, "the donor has 2 rows, and its ids run to 2"),
+    ):
+        with pytest.raises(error, match=message):
+            by_pursuit(np.eye(2), **{"donor": donor, "id_map": ids} | wrong)
+
+
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_donor(model, scaled, tmp_path):
     """A union's new tokens are approximated in the donor, table by table."""
