@@ -150,12 +150,16 @@ class Terminal:
         if self.side is not None:  # the program has a copy by now
             os.close(self.side)
             self.side = None
-        try:
-            data = os.read(self._master, 1 << 16)
-        except OSError:  # Linux says EIO when nobody has the other side any more
-            return False
-        self.shown += data
-        return bool(data)
+        for _ in range(2):
+            try:
+                data = os.read(self._master, 1 << 16)
+            except OSError:
+                # Linux says EIO when nobody has the other side any more; to a reader that it held up meanwhile, even
+                # while the last words are on their way. The next read gets them.
+                continue
+            self.shown += data
+            return bool(data)
+        return False
 
     def read_all(self) -> str:
         """Return everything that is shown until the program goes."""

@@ -104,14 +104,16 @@ def note(message: str, *, quiet: bool = False) -> None:
 
 def report(error: BpeError) -> None:
     """Write an error and its hint to stderr."""
-    hint = f"\nhint: {_printable(in_options(error.hint))}\n" if error.hint else ""
     places = error.places if isinstance(error, CheckFailed) else ()
     several = len(places) > 1
     message = error.summary if isinstance(error, CheckFailed) and several else error.message
-    tell(f"error: {_printable(in_options(message))}\n")
+    lines = [f"error: {_printable(in_options(message))}\n"]
     for name, line, wrong in places if several else ():
-        tell(f"  {_printable(name if line is None else f'{name}:{line}')}: {_printable(in_options(wrong))}\n")
-    tell(hint)
+        where = name if line is None else f"{name}:{line}"
+        lines.append(f"  {_printable(where)}: {_printable(in_options(wrong))}\n")
+    if error.hint:
+        lines.append(f"\nhint: {_printable(in_options(error.hint))}\n")
+    tell("".join(lines))  # at once: what other jobs write to the same log stands before it or behind it
     if os.environ.get("GITHUB_ACTIONS") == "true" and isinstance(error, CheckFailed):
         _annotate(error)
 

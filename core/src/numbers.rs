@@ -178,7 +178,7 @@ pub fn pack<'a>(
         "the room is not that of the numbers"
     );
     let mut start = 0;
-    let mut all = eot.unwrap_or(0);
+    let mut all = 0;
     let mut put = |items: &[u32]| {
         for &id in items {
             all |= id;
@@ -337,6 +337,8 @@ mod tests {
         );
         assert!(packed(&[65_536], &[], None, true).is_err());
         assert!(packed(&[1], &[1], Some(65_536), true).is_err());
+        // An end that is nowhere written has to fit nowhere.
+        assert_eq!(packed(&[1], &[], Some(65_536), true).unwrap(), [1, 0]);
         assert!(packed(&[1], &[2], Some(1), true).is_err());
         assert_eq!(
             packed_from(&[5, 6], &[8, 9], 7, Some(9), true),

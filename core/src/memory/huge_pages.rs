@@ -151,8 +151,21 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn large_pages_are_asked_for_where_whole_ones_lie() {
-        // So much comes fresh from the system: nobody has asked for anything there before.
-        let mut room = vec![MaybeUninit::<u8>::uninit(); 17 * LARGE_PAGE];
+        // The allocator may give memory that another test has asked something for, however much it is.
+        let length = 17 * LARGE_PAGE;
+        // SAFETY: a new mapping of nothing; it stays until the process ends, and nobody else knows of it.
+        let room: &mut [MaybeUninit<u8>] = unsafe {
+            let place = libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            assert_ne!(place, libc::MAP_FAILED);
+            std::slice::from_raw_parts_mut(place.cast(), length)
+        };
         let start = room.as_ptr().align_offset(LARGE_PAGE);
         // SAFETY: the memory is this test's, and may hold anything.
         let is_known = unsafe {
