@@ -150,10 +150,9 @@ impl<E: Encode> Encoder<E> {
         let mut part = BRIEF.take();
         part.clear();
         part.only_counts = !keep;
-        let mut worker = self.worker();
         let task = Task::whole(&documents);
-        let done = self.way.encode_task(&job, &task, &mut worker, &mut part);
-        self.return_worker(worker);
+        let done =
+            (self.workers).briefly(|worker| self.way.encode_task(&job, &task, worker, &mut part));
         let taken = done.map(|()| take(&part));
         if part.ids.capacity() <= LARGEST_BRIEF {
             BRIEF.set(part);

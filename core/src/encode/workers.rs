@@ -25,7 +25,9 @@ pub trait Worker: Default + Send {
 /// The workers of a tokenizer.
 #[derive(Debug)]
 pub struct Workers<W> {
-    /// Boxed: they are large, and a call for a short text would move one more often than it works.
+    /// The first that is idle. Who has little to do locks it meanwhile, which takes less than to move it away and back.
+    near: Mutex<Option<Box<W>>>,
+    /// The others. Boxed: they are large, and would be moved more often than they work.
     idle: Mutex<Vec<Box<W>>>,
     /// How many there are, idle or at work.
     all: AtomicUsize,
@@ -36,6 +38,7 @@ pub struct Workers<W> {
 impl<W> Default for Workers<W> {
     fn default() -> Self {
         Self {
+            near: Mutex::new(None),
             idle: Mutex::new(Vec::new()),
             all: AtomicUsize::new(0),
             budget: Budget::default(),
@@ -44,21 +47,40 @@ impl<W> Default for Workers<W> {
 }
 
 impl<W: Worker> Workers<W> {
+    /// Lends a worker for something short.
+    pub fn briefly<R>(&self, work: impl FnOnce(&mut W) -> R) -> R {
+        // What `work` does may come here again, and other threads may: they take another.
+        if let Some(mut near) = try_lock(&self.near) {
+            let mut worker = near.take().unwrap_or_else(|| self.other());
+            worker.set_share(self.share());
+            let done = work(&mut worker);
+            *near = Some(worker);
+            return done;
+        }
+        let mut worker = self.worker();
+        let done = work(&mut worker);
+        self.return_worker(worker);
+        done
+    }
+
     /// Lends a worker, to be given to [`Workers::return_worker`].
     pub fn worker(&self) -> Box<W> {
-        let idle = self.idle().and_then(|mut idle| idle.pop());
-        let mut worker = idle.unwrap_or_else(|| {
-            self.all.fetch_add(1, Ordering::Relaxed);
-            Box::default()
-        });
-        worker.set_share(self.budget.share(self.all.load(Ordering::Relaxed)));
+        let near = try_lock(&self.near).and_then(|mut near| near.take());
+        let mut worker = near.unwrap_or_else(|| self.other());
+        worker.set_share(self.share());
         worker
     }
 
     /// Takes a worker back, or drops it if as many are idle as can work at once.
     pub fn return_worker(&self, worker: Box<W>) {
-        if let Some(mut idle) = self.idle()
-            && idle.len() < cores()
+        if let Some(mut near) = try_lock(&self.near)
+            && near.is_none()
+        {
+            *near = Some(worker);
+            return;
+        }
+        if let Some(mut idle) = lock(&self.idle)
+            && idle.len() + 1 < cores()
         {
             idle.push(worker);
             return;
@@ -68,29 +90,55 @@ impl<W: Worker> Workers<W> {
 
     /// Drops the workers that are idle.
     pub fn clear(&self) {
-        let idle = self.idle().map(|mut idle| std::mem::take(&mut *idle));
-        let idle = idle.unwrap_or_default();
-        self.all.fetch_sub(idle.len(), Ordering::Relaxed);
+        let near = try_lock(&self.near).and_then(|mut near| near.take());
+        let idle = lock(&self.idle).map(|mut idle| std::mem::take(&mut *idle));
+        let dropped = near.iter().len() + idle.iter().flatten().count();
+        self.all.fetch_sub(dropped, Ordering::Relaxed);
     }
 
     /// The bytes of the caches of workers that are idle.
     pub fn cache_bytes(&self) -> usize {
-        let idle = self.idle();
+        let near = try_lock(&self.near);
+        let idle = lock(&self.idle);
+        let near = near.iter().flat_map(|near| near.iter());
         let idle = idle.iter().flat_map(|idle| idle.iter());
-        idle.map(|worker| worker.cache_bytes()).sum()
+        near.chain(idle).map(|worker| worker.cache_bytes()).sum()
     }
 
-    /// Locks the idle workers. None if that takes too long: a copy that a fork makes of a process has the locks of all its
-    /// threads, but only one of the threads, and waiting for another would never end.
-    fn idle(&self) -> Option<MutexGuard<'_, Vec<Box<W>>>> {
-        for _ in 0..TRIES {
-            match self.idle.try_lock() {
-                Ok(idle) => return Some(idle),
-                Err(TryLockError::Poisoned(idle)) => return Some(idle.into_inner()),
-                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-            }
+    /// One of the other workers that are idle, or a new one.
+    fn other(&self) -> Box<W> {
+        let idle = lock(&self.idle).and_then(|mut idle| idle.pop());
+        idle.unwrap_or_else(|| {
+            self.all.fetch_add(1, Ordering::Relaxed);
+            Box::default()
+        })
+    }
+
+    /// What a worker's caches may take, as many as there are.
+    fn share(&self) -> Share {
+        self.budget.share(self.all.load(Ordering::Relaxed))
+    }
+}
+
+/// Locks what is locked only while a pointer moves. None if that takes too long: a copy that a fork makes of a process has
+/// the locks of all its threads, but only one of the threads, and waiting for another would never end.
+fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..TRIES {
+        match mutex.try_lock() {
+            Ok(locked) => return Some(locked),
+            Err(TryLockError::Poisoned(locked)) => return Some(locked.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
         }
-        None
+    }
+    None
+}
+
+/// Locks what nobody else has locked.
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(locked) => Some(locked),
+        Err(TryLockError::Poisoned(locked)) => Some(locked.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 
@@ -182,9 +230,33 @@ pub(crate) mod tests {
         assert_eq!(lent.last().unwrap().0, share(cores() + 4));
         lent.into_iter()
             .for_each(|worker| workers.return_worker(worker));
-        assert_eq!(workers.idle().unwrap().len(), cores());
+        assert_eq!(workers.idle_workers(), cores());
         workers.clear();
-        assert_eq!(workers.idle().unwrap().len(), 0);
+        assert_eq!(workers.idle_workers(), 0);
+    }
+
+    impl<W> Workers<W> {
+        fn idle_workers(&self) -> usize {
+            self.near.lock().unwrap().iter().len() + self.idle.lock().unwrap().len()
+        }
+    }
+
+    /// Something short inside something short has a worker of its own; who panics loses theirs.
+    #[test]
+    fn short_work_takes_the_worker_that_is_near() {
+        let workers = Workers::<Told>::default();
+        let told = workers.briefly(|first| {
+            let place: *const Told = first;
+            let second = workers.briefly(|second| (std::ptr::from_ref(second), second.0));
+            assert_ne!(place, second.0);
+            (place, first.0, second.1)
+        });
+        assert_eq!((told.1, told.2), (share(1), share(2)));
+        assert_eq!(workers.briefly(|again| std::ptr::from_ref(again)), told.0);
+        assert_eq!(workers.idle_workers(), cores().min(2));
+        let panics = || workers.briefly(|_| panic!("as a worker may"));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
+        assert_eq!(workers.idle_workers(), cores().min(2) - 1);
     }
 
     #[test]
@@ -202,13 +274,14 @@ pub(crate) mod tests {
     fn a_lock_that_nobody_frees_is_not_waited_for() {
         let workers = Workers::<Told>::default();
         workers.return_worker(workers.worker());
-        let held = workers.idle().unwrap();
+        let held = (workers.near.lock().unwrap(), workers.idle.lock().unwrap());
         let lent = workers.worker();
         assert_eq!(lent.0, share(2));
         workers.return_worker(lent);
+        assert_eq!(workers.briefly(|worker| worker.0), share(2));
         workers.clear();
         assert_eq!(workers.cache_bytes(), 0);
-        assert_eq!(held.len(), 1);
+        assert_eq!(held.0.iter().len() + held.1.len(), 1);
         drop(held);
         assert_eq!(workers.worker().0, share(1));
     }
@@ -225,9 +298,10 @@ pub(crate) mod tests {
                         .for_each(|worker| workers.return_worker(worker));
                 });
             }
+            scope.spawn(|| workers.briefly(|worker| worker.0));
             scope.spawn(|| workers.clear());
         });
-        let idle = workers.idle().unwrap().len();
+        let idle = workers.idle_workers();
         assert!(idle <= cores());
         assert_eq!(workers.all.load(Ordering::Relaxed), idle);
     }
