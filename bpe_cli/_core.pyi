@@ -881,7 +881,7 @@ def train_max_match(
 
 @final
 class WrittenMerges:
-    """Tokens with their ids, and merges of two of them, as a JSON document has them."""
+    """Tokens with their ids, and merges of two of them, as a file has them."""
 
     @staticmethod
     def cut(document: Buffer, outer: str, tokens: str, merges: str) -> tuple[WrittenMerges, bytes] | None:
@@ -889,6 +889,14 @@ class WrittenMerges:
         left, with null in their places. The rest is not checked. None if anything in them is unusual: not JSON, a token
         twice, an id twice or not below ``MAX_TOKENS``, a merge of what is not a token, or merges that stand before the
         tokens.
+        """
+
+    @staticmethod
+    def listed(tokens: Buffer, merges: Buffer, big_endian: bool, absent: list[int]) -> WrittenMerges | None:
+        """Take counted texts: tokens, whose ids are 0 and so on, and merges ``a b``.
+
+        An empty text is no token, nor are those of the ids ``absent``, which ascend. None if anything is unusual: bytes
+        behind the texts, a token twice or not UTF-8, a merge that is not two tokens and one space between.
         """
 
     def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:
@@ -911,6 +919,15 @@ class WrittenTables:
 
     def merges(self) -> U32Array:
         """Return (left, right, product) of each merge."""
+
+def pass_counted(data: Buffer, place: int, count: int, big_endian: bool) -> tuple[int, int]:
+    """Go past texts, each behind the number of its bytes (u64), that begin at a place.
+
+    Return how many of ``count`` are whole, and the place behind them.
+    """
+
+def counted_texts(data: Buffer, big_endian: bool) -> list[bytes]:
+    """Return the whole texts, each behind the number of its bytes (u64), that data begins with."""
 
 def is_plain_json(document: Buffer) -> bool:
     """Return whether a document is JSON in at most 64 brackets, with no number of more than 100 characters or with an

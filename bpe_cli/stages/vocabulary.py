@@ -136,20 +136,20 @@ class Vocabulary:
 
     def without(self, token_ids: Collection[int]) -> Vocabulary:
         """Return a vocabulary of the same ids in which some are unused."""
-        gone = self.among(token_ids)
+        gone = sorted(self.among(token_ids))
         if not gone:
             return self
         parts: list[bytes] = []
         ends: array[int] = array("I")
-        end = 0
-        for token_id, token in self.items():
-            if token_id not in gone:
-                ends.extend(array("I", [end]) * (token_id - len(ends)))
-                parts.append(token)
-                end += len(token)
-                ends.append(end)
-        ends.extend(array("I", [end]) * (self.size - len(ends)))
-        return Vocabulary(b"".join(parts), ends)
+        after = lost = 0
+        for token_id in gone:
+            start, end = self.ends[token_id - 1] if token_id else 0, self.ends[token_id]
+            parts.append(self.blob[after:start])
+            ends.extend(place - lost for place in self.ends[len(ends) : token_id])
+            ends.append(start - lost)
+            after, lost = end, lost + end - start
+        ends.extend(place - lost for place in self.ends[len(ends) :])
+        return Vocabulary(b"".join([*parts, self.blob[after:]]), ends)
 
     def items(self) -> Iterator[tuple[int, bytes]]:
         """Return (id, bytes) in order of id, without the unused ids."""

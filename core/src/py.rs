@@ -100,7 +100,9 @@ mod _core {
         train_superwords, train_top_down, train_unigram,
     };
     #[pymodule_export]
-    use super::written::{WrittenMerges, WrittenTables, is_plain_json};
+    use super::written::{
+        WrittenMerges, WrittenTables, counted_texts, is_plain_json, pass_counted,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

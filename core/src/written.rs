@@ -1,14 +1,16 @@
-//! Tokens and merges as documents have them, as text: read into tables in one pass.
+//! Tokens and merges as files have them, as text: read into tables in one pass.
 //!
 //! A document of many megabytes is nearly all tokens and merges. Here they are cut out of it, so
-//! that what is left is small, and anything can read it. What is unusual in any way is refused with
+//! that what is left is small, and anything can read it; or they are taken as they stand in a file of GGUF. What is unusual in any way is refused with
 //! None: a slow reader, which this one is held to, says what is wrong, or finds that nothing is.
 
 pub use alphabet::byte_of;
 use alphabet::{BEYOND, lay_bytes};
-use reading::{Listed, Pairs};
+pub use counted::Counted;
+use reading::{Listed, MergeTexts, Pairs};
 
 use crate::tables::NONE;
+use crate::threads::both;
 
 /// A document of fewer bytes is read by one thread.
 const LONG: usize = 1 << 20;
@@ -51,6 +53,25 @@ impl Written {
         let listed = parts.listed;
         let pairs = Pairs::find(&parts.merges, &listed, threads)?;
         Some((Self { listed, pairs }, parts.rest))
+    }
+
+    /// Takes tokens, whose ids are 0 and so on, and merges `a b`. An empty text is no token, nor are those of the ids
+    /// `absent`.
+    ///
+    /// Gives None if tokens are the same or not UTF-8, a merge is not two tokens and one space between, or there are other
+    /// bytes behind the texts.
+    #[must_use]
+    pub fn listed(tokens: Counted<'_>, merges: Counted<'_>, absent: &[u32]) -> Option<Self> {
+        let bytes = merges.bytes();
+        let threads = if bytes.len() < LONG { 1 } else { THREADS };
+        if !tokens.rest().is_empty() || !merges.rest().is_empty() {
+            return None;
+        }
+        let read_listed = || Listed::of(tokens, absent);
+        let (listed, merges) = both(threads, read_listed, || MergeTexts::of(merges, bytes));
+        let listed = listed?;
+        let pairs = Pairs::find(&merges?, &listed, threads)?;
+        Some(Self { listed, pairs })
     }
 
     /// Gives the id of a text.
@@ -159,6 +180,7 @@ impl Written {
 }
 
 mod alphabet;
+mod counted;
 mod cutting;
 mod reading;
 #[cfg(test)]

@@ -34,7 +34,7 @@ from bpe_cli.stages import (
     WordPieceDecoder,
 )
 from bpe_cli.stages.spelling import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
-from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
@@ -208,11 +208,7 @@ def _gpt2(vocab: Vocab, pattern: str | None) -> Tokenizer:
     if name in gguf_pre.ON_CHARACTERS:
         return gguf_pre.tokenizer_on_characters(vocab, name, _pairs(_merges(vocab), vocab.source))
     pre = _pre(vocab, pattern)
-    ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text}
-    # A merge of what is not a token is never met: a byte that has no token is refused in texts, and what only another
-    # merge would make is refused there.
-    pairs = (pair for pair in _pairs(_merges(vocab), vocab.source) if pair[0] in ids and pair[1] in ids)
-    model = byte_level.read_model(ids, pairs, vocab.special_tokens, vocab.source, ignore_merges=pre.ignore_merges)
+    model = _written_model(vocab, pre.ignore_merges) or byte_level_plainly(vocab, pre.ignore_merges)
     return Tokenizer(
         _as_it_reads(model, vocab.special_tokens),
         pre.stages,
@@ -220,6 +216,28 @@ def _gpt2(vocab: Vocab, pattern: str | None) -> Tokenizer:
         post_processor=vocab.post_processor(add_bos=pre.add_bos, add_eos=False),
         usage=vocab.usage,
     )
+
+
+def _written_model(vocab: Vocab, ignore_merges: bool) -> MergeBpe | None:
+    """Read tokens and merges in the core; None if anything in them is unusual."""
+    absent = [number for number, text in enumerate(vocab.texts) if not text] if b"" in vocab.texts else []
+    written = vocab.metadata.written_merges("tokenizer.ggml.tokens", "tokenizer.ggml.merges", absent)
+    if written is None:
+        return None
+    left_out = byte_level.left_out_of(vocab.special_tokens, ignore_merges=ignore_merges)
+    tables = written.tables("", [*left_out], visible=True)
+    if tables is None:
+        return None
+    return MergeBpe(Vocabulary.from_written(tables), Merges.from_written(tables), ignore_merges)
+
+
+def byte_level_plainly(vocab: Vocab, ignore_merges: bool) -> MergeBpe:
+    """Read tokens and merges one by one."""
+    ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text}
+    # A merge of what is not a token is never met: a byte that has no token is refused in texts, and what only another
+    # merge would make is refused there.
+    pairs = (pair for pair in _pairs(_merges(vocab), vocab.source) if pair[0] in ids and pair[1] in ids)
+    return byte_level.read_model(ids, pairs, vocab.special_tokens, vocab.source, ignore_merges=ignore_merges)
 
 
 def _merges(vocab: Vocab) -> list[bytes]:
@@ -242,11 +260,12 @@ def _as_it_reads(model: MergeBpe, special_tokens: Iterable[SpecialToken]) -> Mer
     byte becomes it, too.
     """
     vocabulary = model.vocabulary
-    added = {token.token_id for token in special_tokens} - set(model.merges.triples)
-    if not any(vocabulary.token(number) in _IN_NO_TEXT for number in added if number < vocabulary.size):
+    added = {token.token_id for token in special_tokens if token.token_id < vocabulary.size}
+    added = {number for number in added if vocabulary.token(number) in _IN_NO_TEXT}
+    if not added or not (added := added - set(model.merges.triples)):
         return model
     every = map(vocabulary.token, range(vocabulary.size))
-    kept = (b"" if number in added and token in _IN_NO_TEXT else token for number, token in enumerate(every))
+    kept = (b"" if number in added else token for number, token in enumerate(every))
     return replace(model, vocabulary=Vocabulary.from_tokens(kept))
 
 

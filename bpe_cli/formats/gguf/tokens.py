@@ -102,10 +102,11 @@ class Vocab:
         defaults = {role: number for role, number in DEFAULT_ROLES[model].items() if number < len(self.texts)}
         self.roles = {**defaults, **self.stated}
         self.types = self._read_types()
-        for token_id, kind in enumerate(self.types):
-            if kind == UNUSED and self.texts[token_id] == padding(token_id):
-                self.texts[token_id] = b""  # no token: it fills a gap
-        self.special_tokens = self._read_special_tokens()
+        others = [number for number, kind in enumerate(self.types) if kind != NORMAL]
+        for number in others:
+            if self.types[number] == UNUSED and self.texts[number] == padding(number):
+                self.texts[number] = b""  # no token: it fills a gap
+        self.special_tokens = self._read_special_tokens(others)
 
     # -- tokens --------------------------------------------------------------------------------
 
@@ -115,6 +116,13 @@ class Vocab:
             raise FormatError(f"{self.source} has no tokens (tokenizer.ggml.tokens)")
         if len(texts) > _core.MAX_TOKENS:
             raise FormatError(f"{self.source} has {len(texts):,} tokens; {_core.MAX_TOKENS:,} are read")
+        some = [*filter(None, texts)]
+        if len(set(some)) < len(some) or not _is_utf8(b"\0".join(some)):
+            self._check_texts(texts)
+        return texts
+
+    def _check_texts(self, texts: list[bytes]) -> None:
+        """Say which text is not UTF-8, or appears twice."""
         ids: dict[bytes, int] = {}
         for token_id, text in enumerate(texts):
             if text and text in ids:
@@ -122,11 +130,8 @@ class Vocab:
                     f"{self.source}: the token {quote(text)} appears twice, as {ids[text]} and {token_id}"
                 )
             ids[text] = token_id
-            try:
-                text.decode()
-            except UnicodeDecodeError:
-                raise FormatError(f"{self.source}: token {token_id} is not UTF-8: {quote(text)}") from None
-        return texts
+            if not _is_utf8(text):
+                raise FormatError(f"{self.source}: token {token_id} is not UTF-8: {quote(text)}")
 
     def _read_types(self) -> list[int]:
         given = self.metadata.numbers("tokenizer.ggml.token_type", I32)
@@ -135,8 +140,10 @@ class Vocab:
         elif len(given) < len(self.texts):
             raise FormatError(f"{self.source} has {len(given):,} types for {len(self.texts):,} tokens")
         else:
-            types = [kind if UNDEFINED <= kind <= BYTE else UNDEFINED for kind in given[: len(self.texts)]]
-        ids = {text: token_id for token_id, text in enumerate(self.texts)}
+            types = given[: len(self.texts)].tolist()
+            if min(types) < UNDEFINED or max(types) > BYTE:
+                types = [kind if UNDEFINED <= kind <= BYTE else UNDEFINED for kind in types]
+        ids = dict(zip(self.texts, range(len(self.texts)), strict=True))
 
         def named(names: Iterable[str]) -> Iterator[int]:
             return (ids[name.encode()] for name in names if name.encode() in ids)
@@ -157,11 +164,12 @@ class Vocab:
             types[ids[b"</s>"]] = NORMAL
         return types
 
-    def _read_special_tokens(self) -> tuple[SpecialToken, ...]:
+    def _read_special_tokens(self, ids: list[int]) -> tuple[SpecialToken, ...]:
         left, right = self._stripping()
+        rows = ((number, self.texts[number], self.types[number]) for number in ids)
         return tuple(
-            SpecialToken(text, token_id, kind != USER_DEFINED, lstrip=text in left, rstrip=text in right)
-            for token_id, (text, kind) in enumerate(zip(self.texts, self.types, strict=True))
+            SpecialToken(text, number, kind != USER_DEFINED, lstrip=text in left, rstrip=text in right)
+            for number, text, kind in rows
             if kind in (UNKNOWN, CONTROL, USER_DEFINED) and text
         )
 
@@ -263,6 +271,14 @@ def stands_for_itself(key: str, model: str | None) -> bool:
         or key.startswith(("tokenizer.chat_template", "tokenizer.huggingface."))
         or key == LIMIT_KEY
     )
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def padding(token_id: int) -> bytes:

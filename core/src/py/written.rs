@@ -1,16 +1,40 @@
 //! Tokens and merges as documents have them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::arrays::{BufferArg, U32Array};
 use crate::text::json::is_plain;
-use crate::written::{Tables, Written};
+use crate::written::{Counted, Tables, Written};
 
 /// Whether a document is JSON that all readers read alike.
 #[pyfunction]
 pub fn is_plain_json(document: BufferArg<u8>) -> bool {
     is_plain(&document)
+}
+
+/// Goes past counted texts that begin at a place; gives how many are whole, and the place behind them.
+#[pyfunction]
+pub fn pass_counted(
+    data: BufferArg<u8>,
+    place: usize,
+    count: usize,
+    big_endian: bool,
+) -> (usize, usize) {
+    let behind = data.get(place..).unwrap_or_default();
+    let (passed, length) = Counted::new(behind, big_endian).pass(count);
+    (passed, place + length)
+}
+
+/// Gives counted texts.
+#[pyfunction]
+pub fn counted_texts<'py>(
+    py: Python<'py>,
+    data: BufferArg<u8>,
+    big_endian: bool,
+) -> PyResult<Bound<'py, PyList>> {
+    let texts: Vec<_> = Counted::new(&data, big_endian).collect();
+    PyList::new(py, texts.into_iter().map(|text| PyBytes::new(py, text)))
 }
 
 /// Tokens with their ids, and merges of two of them.
@@ -30,6 +54,19 @@ impl WrittenMerges {
         let names = [outer, tokens, merges].map(str::as_bytes);
         let found = py.detach(|| Written::cut(&document, names[0], names[1], names[2]));
         Ok(found.map(|(written, rest)| (Self(written), PyBytes::new(py, &rest))))
+    }
+
+    #[staticmethod]
+    fn listed(
+        py: Python<'_>,
+        tokens: BufferArg<u8>,
+        merges: BufferArg<u8>,
+        big_endian: bool,
+        absent: Vec<u32>,
+    ) -> Option<Self> {
+        let counted = [&tokens, &merges].map(|texts| Counted::new(texts, big_endian));
+        let listed = py.detach(|| Written::listed(counted[0], counted[1], &absent));
+        listed.map(Self)
     }
 
     fn among<'py>(

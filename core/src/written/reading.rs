@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::counted::Counted;
 use crate::tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use crate::text::json::Reader;
 use crate::threads;
@@ -31,16 +32,37 @@ impl Listed {
             ids.push(reader.number()?);
             more = reader.goes_on(b'}')?;
         }
-        let text = simdutf8::basic::from_utf8(&blob).ok()?;
-        if !ends.iter().all(|&end| text.is_char_boundary(end as usize)) {
-            return None;
-        }
+        check_utf8(&blob, &ends)?;
         let mut empties = (0..ends.len()).filter(|&at| range(&ends, at).is_empty());
         let empty = empties.next().map(|at| ids[at]);
         if empties.next().is_some() {
             return None;
         }
         let (blob, ends) = by_id(blob, ends, &ids)?;
+        Self::made(blob, ends, empty)
+    }
+
+    /// Takes texts in the order of their ids. Empty ones and those of the ids `absent` are none.
+    pub(super) fn of(counted: Counted<'_>, absent: &[u32]) -> Option<Self> {
+        let (mut blob, mut ends) = (Vec::with_capacity(counted.bytes().len()), Vec::new());
+        let mut absent = absent.iter().copied().peekable();
+        for (id, text) in (0..).zip(counted) {
+            if ends.len() == MAX_TOKENS {
+                return None;
+            }
+            if absent.next_if_eq(&id).is_none() {
+                blob.extend_from_slice(text);
+            }
+            ends.push(u32::try_from(blob.len()).ok()?);
+        }
+        if absent.next().is_some() {
+            return None; // they do not ascend, or go beyond the texts
+        }
+        check_utf8(&blob, &ends)?;
+        Self::made(blob, ends, None)
+    }
+
+    fn made(blob: Vec<u8>, ends: Vec<u32>, empty: Option<u32>) -> Option<Self> {
         let texts = TokenTable::new(blob.into(), ends.into()).ok()?;
         let ids = PieceTable::build(&texts).ok()?;
         Some(Self { texts, ids, empty })
@@ -67,6 +89,12 @@ impl Listed {
         }
         std::str::from_utf8(text).ok()
     }
+}
+
+/// Tells by Some that each text is UTF-8.
+fn check_utf8(blob: &[u8], ends: &[u32]) -> Option<()> {
+    let text = simdutf8::basic::from_utf8(blob).ok()?;
+    (ends.iter().all(|&end| text.is_char_boundary(end as usize))).then_some(())
 }
 
 /// Where a text stands that is the one of this number.
@@ -126,13 +154,17 @@ struct Part(u32, u32);
 const UNESCAPED: u32 = 1 << 31;
 
 impl<'a> MergeTexts<'a> {
-    /// Reads an array of merges. Parts are not empty.
-    pub(super) fn read(reader: &mut Reader<'a>, document: &'a [u8]) -> Option<Self> {
-        let mut merges = Self {
+    fn in_document(document: &'a [u8]) -> Self {
+        Self {
             document,
             unescaped: Vec::new(),
             parts: Vec::new(),
-        };
+        }
+    }
+
+    /// Reads an array of merges. Parts are not empty.
+    pub(super) fn read(reader: &mut Reader<'a>, document: &'a [u8]) -> Option<Self> {
+        let mut merges = Self::in_document(document);
         let mut more = reader.opens(b'[', b']')?;
         let mut around = Default::default();
         while more {
@@ -143,6 +175,20 @@ impl<'a> MergeTexts<'a> {
             let pair = [merges.keep(left)?, merges.keep(right)?];
             merges.parts.push(pair);
             more = reader.goes_on(b']')?;
+        }
+        Some(merges)
+    }
+
+    /// Takes merges that stand in a document.
+    pub(super) fn of(counted: Counted<'a>, document: &'a [u8]) -> Option<Self> {
+        let mut merges = Self::in_document(document);
+        for text in counted {
+            let [left, right] = split(text)?;
+            if merges.parts.len() == MAX_TOKENS || left.is_empty() || right.is_empty() {
+                return None;
+            }
+            let pair = [merges.keep(left.into())?, merges.keep(right.into())?];
+            merges.parts.push(pair);
         }
         Some(merges)
     }

@@ -1,4 +1,4 @@
-use super::{LONG, Tables, Written, byte_of, lay_bytes};
+use super::{Counted, LONG, Tables, Written, byte_of, lay_bytes};
 
 /// Cuts a document, and the same with white space behind it, which makes it one that two threads read.
 fn cut(document: &str) -> Option<(Written, String)> {
@@ -216,5 +216,92 @@ fn documents_that_are_cut_short_are_refused() {
     for length in 0..document.len() {
         let bytes = &document.as_bytes()[..length];
         assert!(Written::cut(bytes, b"m", b"v", b"p").is_none(), "{length}");
+    }
+}
+
+/// Texts behind their lengths.
+fn counted(texts: &[&str], is_big_endian: bool) -> Vec<u8> {
+    let each = texts.iter().flat_map(|text| {
+        let length = text.len() as u64;
+        let number = match is_big_endian {
+            true => length.to_be_bytes(),
+            false => length.to_le_bytes(),
+        };
+        [&number, text.as_bytes()].concat()
+    });
+    each.collect()
+}
+
+/// Takes counted tokens and merges, in either byte order.
+fn listed(tokens: &[&str], merges: &[&str], absent: &[u32]) -> Option<Tables> {
+    let found = [false, true].map(|is_big_endian| {
+        let bytes = [tokens, merges].map(|texts| counted(texts, is_big_endian));
+        let [tokens, merges] = [0, 1].map(|part: usize| Counted::new(&bytes[part], is_big_endian));
+        Written::listed(tokens, merges, absent)?.tables(b"", &[], true)
+    });
+    let [little, big] = found;
+    assert_eq!(little, big, "{tokens:?} {merges:?}");
+    little
+}
+
+#[test]
+fn counted_tokens_and_merges_are_taken() {
+    let expected = Tables {
+        blob: b"abab".to_vec(),
+        ends: vec![1, 1, 2, 2, 4],
+        triples: vec![[0, 2, 4]],
+    };
+    let found = listed(&["a", "", "b", "x y", "ab"], &["a b"], &[3]);
+    assert_eq!(found, Some(expected));
+}
+
+#[test]
+fn of_counted_texts_what_is_unusual_is_refused() {
+    let tokens = ["a", "b", "ab"];
+    assert!(listed(&tokens, &["a b"], &[]).is_some());
+    for merge in ["", " ", "a", "a ", " b", "a  b", "a b a", "a c", "b a"] {
+        assert_eq!(listed(&tokens, &[merge], &[]), None, "{merge:?}");
+    }
+    assert_eq!(listed(&tokens, &["a b", "a b"], &[]), None);
+    assert_eq!(listed(&["a", "b", "a"], &[], &[]), None);
+    for absent in [&[0][..], &[2, 0], &[3], &[0, 0]] {
+        assert_eq!(listed(&tokens, &["a b"], absent), None, "{absent:?}");
+    }
+    let whole = counted(&tokens, false);
+    let take = |tokens: &[u8], merges: &[u8]| {
+        let [tokens, merges] = [tokens, merges].map(|bytes| Counted::new(bytes, false));
+        Written::listed(tokens, merges, &[]).is_some()
+    };
+    assert!(take(&whole, &[]));
+    assert!(!take(&whole[..whole.len() - 1], &[]));
+    assert!(!take(&whole, &[0]));
+    let apart = [1, 0, 0, 0, 0, 0, 0, 0, 0xC3, 1, 0, 0, 0, 0, 0, 0, 0, 0xA9];
+    assert!(!take(&apart, &[]), "half a character each");
+}
+
+#[test]
+fn many_counted_merges_are_taken_by_two_threads() {
+    let letters: Vec<String> = ('a'..='z').map(String::from).collect();
+    let (mut tokens, mut merges) = (letters.clone(), Vec::new());
+    let mut last = letters.clone();
+    while merges.iter().map(String::len).sum::<usize>() < LONG {
+        let longer = last
+            .iter()
+            .flat_map(|left| letters.iter().map(move |right| (left, right)));
+        let pairs: Vec<_> = longer
+            .map(|(left, right)| format!("{left} {right}"))
+            .collect();
+        last = pairs.iter().map(|pair| pair.replace(' ', "")).collect();
+        tokens.extend(last.iter().cloned());
+        merges.extend(pairs);
+    }
+    let [tokens, merges] = [&tokens, &merges].map(|texts| texts.iter().map(String::as_str));
+    let (tokens, merges): (Vec<_>, Vec<_>) = (tokens.collect(), merges.collect());
+    let found = listed(&tokens, &merges, &[]).unwrap();
+    assert_eq!(found.triples.len(), merges.len());
+    for (&[left, right, product], merge) in found.triples.iter().zip(merges) {
+        let text = |id: u32| tokens[id as usize];
+        assert_eq!(format!("{} {}", text(left), text(right)), merge);
+        assert_eq!(merge.replace(' ', ""), text(product));
     }
 }
