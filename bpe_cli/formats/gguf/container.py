@@ -115,12 +115,13 @@ class Metadata:
             merges: The key of the merges.
             absent: The ids of texts that are no tokens.
         """
-        fields = [self._array(key, (STRING,), "an array of strings") for key in (tokens, merges)]
-        if None in fields:
+        listed = self._array(tokens, (STRING,), "an array of strings")
+        joined = self._array(merges, (STRING,), "an array of strings")
+        if listed is None or joined is None:
             return None
         view = memoryview(self._data)
-        texts = [view[field.start : field.stop] for field in fields if field is not None]
-        return _core.WrittenMerges.listed(*texts, self.byte_order == ">", absent)
+        texts = view[listed.start : listed.stop]
+        return _core.WrittenMerges.listed(texts, view[joined.start : joined.stop], self.byte_order == ">", absent)
 
     def numbers(self, key: str, *elements: int) -> array[Any] | None:
         """Return an array of numbers of one of these types."""
