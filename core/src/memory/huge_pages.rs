@@ -214,6 +214,13 @@ mod tests {
         assert!(prepared < LARGE_PAGE);
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_own_time_of_a_thread_goes_on_while_it_works() {
+        let before = own_time();
+        assert!((0..10_000_000).any(|_| own_time() > before));
+    }
+
     /// Of a page that is there already a write costs next to nothing, whatever the machine.
     #[test]
     fn a_page_that_is_there_comes_soon() {

@@ -125,6 +125,18 @@ mod tests {
     }
 
     #[test]
+    fn what_has_pages_is_taken_with_the_share() {
+        let (_, ready) = list_of_shares::<u32, _>(8, Default::default(), |mut shares| {
+            shares.take(3).unwrap().fill(&[1, 2, 3]);
+            let first = (shares.ready, shares.left.len());
+            shares.take(2).unwrap().fill(&[4, 5]);
+            Ok([first, (shares.ready, shares.left.len())])
+        })
+        .unwrap();
+        assert!(ready.iter().all(|&(ready, left)| ready == left), "{ready:?}");
+    }
+
+    #[test]
     fn without_memory_nobody_gets_a_share() {
         let (list, got) =
             list_of_shares::<u32, _>(usize::MAX >> 3, Default::default(), |mut shares| {

@@ -79,6 +79,7 @@ mod tests {
         let mut out = Vec::new();
         let model = WordLevel::new(tokens, unk_id, false)?;
         model.encode_piece(piece, &mut Scratch::default(), &mut out)?;
+        assert_eq!(model.tokens().get(2), b"cat");
         Ok(out)
     }
 

@@ -96,6 +96,19 @@ mod tests {
     }
 
     #[test]
+    fn the_last_character_begins_where_going_through_them_says() {
+        let text = "aé€𝄞€éa\u{7f}".as_bytes();
+        for end in 1..=text.len() {
+            let starts = characters(text).map(|(at, _)| at);
+            let last = starts.take_while(|&at| at < end).last();
+            assert_eq!(Some(begin_of_last(text, end)), last, "{end}");
+        }
+        for alone in [&b"a\x80"[..], b"\xc3\xa9\x80", b"\x80\x80\x80\x80\x80", b"\xff"] {
+            assert_eq!(begin_of_last(alone, alone.len()), alone.len() - 1, "{alone:?}");
+        }
+    }
+
+    #[test]
     fn characters_are_those_of_utf8() {
         for first in 0..=255 {
             for second in 0..=255 {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.stages import PrefixSpace, Split
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.counting import SplitText, StagedText, count_blocks, matcher_of
@@ -25,6 +25,7 @@ from bpe_cli.trainers.counts import (
     mark_pieces,
     new_counts,
     pieces_of,
+    read_words,
     small,
 )
 
@@ -114,3 +115,9 @@ def test_words_are_marked_with_what_no_piece_holds(longest):
     assert dict(items_of(marked)) == {
         b"un" + mark + b"do": 2, b"a" + b"\xff" * longest + b"b": 1, b" un" + mark + b"do": 3,
     }  # fmt: skip
+
+
+def test_segmented_words_are_read_past_blank_lines():
+    assert read_words(["un|do\n", "  \n", "re|do\n", "un|do"]) == {"undo": ("un", "do"), "redo": ("re", "do")}
+    with pytest.raises(FormatError, match="line 3 of the segmented words cuts 'undo' in another way"):
+        read_words(["un|do", "", "und|o"])
