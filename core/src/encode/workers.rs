@@ -237,7 +237,8 @@ pub(crate) mod tests {
 
     impl<W> Workers<W> {
         fn idle_workers(&self) -> usize {
-            self.near.lock().unwrap().iter().len() + self.idle.lock().unwrap().len()
+            let (near, idle) = (lock(&self.near).unwrap(), lock(&self.idle).unwrap());
+            near.iter().len() + idle.len()
         }
     }
 

@@ -133,7 +133,10 @@ mod tests {
             Ok([first, (shares.ready, shares.left.len())])
         })
         .unwrap();
-        assert!(ready.iter().all(|&(ready, left)| ready == left), "{ready:?}");
+        assert!(
+            ready.iter().all(|&(ready, left)| ready == left),
+            "{ready:?}"
+        );
     }
 
     #[test]

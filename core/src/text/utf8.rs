@@ -103,8 +103,17 @@ mod tests {
             let last = starts.take_while(|&at| at < end).last();
             assert_eq!(Some(begin_of_last(text, end)), last, "{end}");
         }
-        for alone in [&b"a\x80"[..], b"\xc3\xa9\x80", b"\x80\x80\x80\x80\x80", b"\xff"] {
-            assert_eq!(begin_of_last(alone, alone.len()), alone.len() - 1, "{alone:?}");
+        for alone in [
+            &b"a\x80"[..],
+            b"\xc3\xa9\x80",
+            b"\x80\x80\x80\x80\x80",
+            b"\xff",
+        ] {
+            assert_eq!(
+                begin_of_last(alone, alone.len()),
+                alone.len() - 1,
+                "{alone:?}"
+            );
         }
     }
 
