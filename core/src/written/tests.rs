@@ -1,3 +1,7 @@
+use std::collections::{BTreeSet, HashMap};
+
+use proptest::prelude::*;
+
 use super::{Counted, LONG, Tables, Written, byte_of, lay_bytes};
 
 /// Cuts a document, and the same with white space behind it, which makes it one that two threads read.
@@ -303,5 +307,60 @@ fn many_counted_merges_are_taken_by_two_threads() {
         let text = |id: u32| tokens[id as usize];
         assert_eq!(format!("{} {}", text(left), text(right)), merge);
         assert_eq!(merge.replace(' ', ""), text(product));
+    }
+}
+
+/// Reads tokens and merges one by one.
+fn listed_plainly(tokens: &[String], merges: &[String], absent: &[u32]) -> Option<Tables> {
+    let mut ids = HashMap::new();
+    let (mut blob, mut ends, mut size) = (Vec::new(), Vec::new(), 0);
+    for (id, token) in (0..).zip(tokens) {
+        if !token.is_empty() && !absent.contains(&id) {
+            if ids.insert(token.as_str(), id).is_some() {
+                return None;
+            }
+            blob.extend_from_slice(token.as_bytes());
+            size = ends.len() + 1;
+        }
+        ends.push(blob.len() as u32);
+    }
+    ends.truncate(size);
+    let mut triples = Vec::new();
+    for merge in merges {
+        let (left, right) = merge.split_once(' ')?;
+        let joined = [left, right].concat();
+        let triple = [left, right, &joined].map(|text| ids.get(text).copied());
+        let triple = [triple[0]?, triple[1]?, triple[2]?];
+        if triples.contains(&triple) {
+            return None;
+        }
+        triples.push(triple);
+    }
+    Some(Tables {
+        blob,
+        ends,
+        triples,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Few letters, so that texts are often the same and merges are often of tokens.
+    #[test]
+    fn counted_texts_are_taken_as_one_by_one(
+        tokens in prop::collection::vec("[ab]{0,3}", 0..9),
+        merges in prop::collection::vec("[ab]{0,2} ?[ab]{0,2}", 0..4),
+        absent in prop::collection::btree_set(0_u32..9, 0..2),
+    ) {
+        let distinct: Vec<String> = tokens.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
+        for tokens in [&tokens, &distinct] {
+            let absent: Vec<u32> =
+                absent.iter().copied().filter(|&id| (id as usize) < tokens.len()).collect();
+            let expected = listed_plainly(tokens, &merges, &absent);
+            let [texts, joined] = [tokens, &merges].map(|texts| texts.iter().map(String::as_str));
+            let (texts, joined): (Vec<_>, Vec<_>) = (texts.collect(), joined.collect());
+            prop_assert_eq!(listed(&texts, &joined, &absent), expected);
+        }
     }
 }
