@@ -893,10 +893,11 @@ class WrittenMerges:
 
     @staticmethod
     def listed(tokens: Buffer, merges: Buffer, big_endian: bool, absent: list[int]) -> WrittenMerges | None:
-        """Take counted texts: tokens, whose ids are 0 and so on, and merges ``a b``.
+        """Take counted texts: tokens and merges. The ids of the tokens count up from 0, and a merge is written ``a b``.
 
-        An empty text is no token, nor are those of the ids ``absent``, which ascend. None if anything is unusual: bytes
-        behind the texts, a token twice or not UTF-8, a merge that is not two tokens and one space between.
+        An empty text is not a token, and neither is the text of an id in ``absent``, which ascend. Return None if
+        anything is unusual: bytes behind the texts, a token twice or not UTF-8, or a merge that is not two tokens with
+        one space between.
         """
 
     def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:

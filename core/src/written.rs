@@ -55,8 +55,8 @@ impl Written {
         Some((Self { listed, pairs }, parts.rest))
     }
 
-    /// Takes tokens, whose ids are 0 and so on, and merges `a b`. An empty text is no token, nor are those of the ids
-    /// `absent`.
+    /// Takes tokens and merges. The ids of the tokens count up from 0, and a merge is written as `a b`. An empty text is
+    /// not a token, and neither is the text of an id in `absent`.
     ///
     /// Gives None if tokens are the same or not UTF-8, a merge is not two tokens and one space between, or there are other
     /// bytes behind the texts.

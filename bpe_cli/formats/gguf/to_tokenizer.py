@@ -208,7 +208,7 @@ def _gpt2(vocab: Vocab, pattern: str | None) -> Tokenizer:
     if name in gguf_pre.ON_CHARACTERS:
         return gguf_pre.tokenizer_on_characters(vocab, name, _pairs(_merges(vocab), vocab.source))
     pre = _pre(vocab, pattern)
-    model = _written_model(vocab, pre.ignore_merges) or byte_level_plainly(vocab, pre.ignore_merges)
+    model = _written_model(vocab, pre.ignore_merges) or _plain_model(vocab, pre.ignore_merges)
     return Tokenizer(
         _as_it_reads(model, vocab.special_tokens),
         pre.stages,
@@ -231,7 +231,7 @@ def _written_model(vocab: Vocab, ignore_merges: bool) -> MergeBpe | None:
     return MergeBpe(Vocabulary.from_written(tables), Merges.from_written(tables), ignore_merges)
 
 
-def byte_level_plainly(vocab: Vocab, ignore_merges: bool) -> MergeBpe:
+def _plain_model(vocab: Vocab, ignore_merges: bool) -> MergeBpe:
     """Read tokens and merges one by one."""
     ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text}
     # A merge of what is not a token is never met: a byte that has no token is refused in texts, and what only another
@@ -261,12 +261,11 @@ def _as_it_reads(model: MergeBpe, special_tokens: Iterable[SpecialToken]) -> Mer
     """
     vocabulary = model.vocabulary
     added = {token.token_id for token in special_tokens if token.token_id < vocabulary.size}
-    added = {number for number in added if vocabulary.token(number) in _IN_NO_TEXT}
-    if not added or not (added := added - set(model.merges.triples)):
-        return model
-    every = map(vocabulary.token, range(vocabulary.size))
-    kept = (b"" if number in added else token for number, token in enumerate(every))
-    return replace(model, vocabulary=Vocabulary.from_tokens(kept))
+    spelling = {number for number in added if vocabulary.token(number) in _IN_NO_TEXT}
+    if spelling:
+        spelling.difference_update(model.merges.triples)
+    gone = vocabulary.without(spelling)
+    return model if gone is vocabulary else replace(model, vocabulary=gone)
 
 
 def _name_of_split(vocab: Vocab) -> str:

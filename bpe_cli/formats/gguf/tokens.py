@@ -122,7 +122,7 @@ class Vocab:
         return texts
 
     def _check_texts(self, texts: list[bytes]) -> None:
-        """Say which text is not UTF-8, or appears twice."""
+        """Raise an error that names the first token that is not UTF-8 or appears twice."""
         ids: dict[bytes, int] = {}
         for token_id, text in enumerate(texts):
             if text and text in ids:
