@@ -98,13 +98,13 @@ def looked_for(special_tokens: Sequence[SpecialToken], names: Collection[bytes])
     """Return the tokens that are matched in text: added ones always, special ones if they are named.
 
     An added token that has the id of a special one is not a way to that. Of tokens that normalizing makes equal the
-    first is found: a special one, as in Hugging Face's library.
+    first is found: a special one, as in Hugging Face's library. An unknown token may have no text, and is in none.
     """
     reserved = {token.token_id for token in special_tokens if token.special and token.content not in names}
     tokens = (
         token
         for token in special_tokens
-        if token.content in names or (not token.special and token.token_id not in reserved)
+        if token.content and (token.content in names or (not token.special and token.token_id not in reserved))
     )
     return sorted(tokens, key=lambda token: (not token.special, token.token_id))
 

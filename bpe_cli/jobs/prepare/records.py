@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.errors import InputError, OutputError
 from bpe_cli.jobs.parts.folder import PLAN
-from bpe_cli.jobs.prepare.sides import SIDES, PartFile, Side, SidePart, is_inside, sides_in
+from bpe_cli.jobs.prepare.sides import SIDES, PartFile, Side, SidePart, is_inside, is_number, sides_in
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.json_files import dumped, json_in, read_json
 from bpe_cli.support.messages import cannot_read, reason_of, show_path
@@ -278,8 +279,11 @@ def read_manifest(folder: str) -> Manifest | None:
     parts = _list_of(content.get("parts"), dict)
     if content.get("schema") == _SCHEMA and settings is not None and parts is not None:
         records = [record_in({**part, "schema": _PART_SCHEMA, "plan": plan}) for part in parts]
-        if None not in records and ("val" not in settings or all(each and _has_sides(each) for each in records)):
-            return Manifest(settings, [each for each in records if each], hashlib.sha256(data).hexdigest())
+        known = [each for each in records if each]
+        has_sides = "val" not in settings or all(map(_has_sides, known))
+        # More rows than that, Python's len() cannot give.
+        if None not in records and has_sides and sum(each.rows for each in known) <= sys.maxsize:
+            return Manifest(settings, known, hashlib.sha256(data).hexdigest())
     raise InputError(f"{show_path(path)} is not the manifest of a data set of this version")
 
 
@@ -341,7 +345,8 @@ def record_in(content: dict[str, Any]) -> Record | None:
     inputs, files = _list_of(content.get("inputs"), dict), _list_of(content.get("files"), dict)
     if content.get("schema") != _PART_SCHEMA or inputs is None or files is None:
         return None
-    if any(type(number) is not int or number < 0 for number in numbers):
+    sequences = content.get("sequences")
+    if not all(map(is_number, [*numbers, *([] if sequences is None else [sequences])])):
         return None
     quarantine = content.get("quarantine")
     made = tuple(
@@ -354,9 +359,6 @@ def record_in(content: dict[str, Any]) -> Record | None:
     if any(not isinstance(text, str) for each in made for text in (each.name, each.sha256, *texts)):
         return None
     if any(type(each.size) is not int or not is_inside(each.name) for each in made):
-        return None
-    sequences = content.get("sequences")
-    if sequences is not None and type(sequences) is not int:
         return None
     part, documents, tokens, divided, left_out, padding = (number or 0 for number in numbers)
     plan, dtype = (text or "" for text in texts)
@@ -371,7 +373,7 @@ def record_in(content: dict[str, Any]) -> Record | None:
 
 
 def _are_counts(value: object) -> bool:
-    return isinstance(value, dict) and all(type(count) is int and count >= 0 for count in value.values())
+    return isinstance(value, dict) and all(map(is_number, value.values()))
 
 
 def _list_of(value: object, kind: type) -> list[Any] | None:

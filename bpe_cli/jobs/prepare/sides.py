@@ -21,6 +21,9 @@ class PartFile:
         return {"name": self.name, "bytes": self.size, "sha256": self.sha256}
 
 
+MOST = 1 << 48
+"""A part has fewer rows and fewer ids."""
+
 SIDES = ("train", "val")
 """The folders in which the files of a data set with a validation set lie."""
 
@@ -59,6 +62,11 @@ def is_inside(name: str) -> bool:
     return os.path.basename(base) == base and folder in ("", *SIDES)
 
 
+def is_number(value: object) -> bool:
+    """Return whether JSON holds a number of rows or ids that a part can have."""
+    return type(value) is int and 0 <= value < MOST
+
+
 def sides_in(content: object) -> tuple[Side, ...] | None:
     """Return the numbers of both sets, or none, that JSON holds; None if it holds something else."""
     if content == {}:
@@ -70,8 +78,7 @@ def sides_in(content: object) -> tuple[Side, ...] | None:
         numbers = content[name]
         if not isinstance(numbers, dict) or numbers.keys() != Side(name, 0, 0).to_json().keys():
             return None
-        rows = numbers["sequences"]
-        if any(type(each) is not int or each < 0 for each in numbers.values() if each is not rows or rows is not None):
+        if not all(is_number(each) for key, each in numbers.items() if (key, each) != ("sequences", None)):
             return None
         sides.append(Side(name, **numbers))
     return tuple(sides)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ import bpe_cli
 from bpe_cli import TokenDataset
 from bpe_cli import datasets as module
 from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.jobs.prepare.sides import MOST
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
 
@@ -242,6 +244,31 @@ def test_parts_without_their_files_or_sides_are_refused(lines: Path) -> None:
     altered(folder, lambda content: content["settings"].update(val=0.5))
     with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
         TokenDataset(folder, side="val")
+
+
+@pytest.mark.parametrize("name", ["documents", "tokens", "sequences", "divided", "left_out", "padding"])
+def test_numbers_that_no_part_has_are_refused(lines: Path, name: str) -> None:
+    """Fuzzing found the first: Python's len() cannot give 2**64."""
+    folder = prepared(lines, to="npy-offsets", eot="auto")
+    for value in (MOST, 1 << 64, -1, 0.5, "7", True):
+        altered(folder, lambda content, value=value: content["parts"][0].update({name: value}))  # type: ignore[misc]
+        with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
+            TokenDataset(folder)
+    altered(folder, lambda content: content["parts"][0].update({name: MOST - 1}))
+    assert (len(TokenDataset(folder)) > MOST - 1) == (name in ("documents", "sequences"))
+
+
+def test_more_rows_than_a_length_can_say_are_refused(lines: Path) -> None:
+    folder = prepared(lines, to="bin", eot="auto")
+
+    def repeat(content: dict[str, Any]) -> None:
+        content["parts"] = [{**content["parts"][0], "documents": MOST - 1}] * (sys.maxsize // (MOST - 1))
+
+    altered(folder, repeat)
+    assert sys.maxsize - MOST < len(TokenDataset(folder)) <= sys.maxsize
+    altered(folder, lambda content: content["parts"].extend(content["parts"][:2]))
+    with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
+        TokenDataset(folder)
 
 
 @pytest.mark.parametrize("to", sorted(set(INDEXED) - {"arrow", "datasets", "parquet"}))
