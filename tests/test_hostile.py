@@ -20,8 +20,8 @@ from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import bbpe
 from tests.differential.rivals import assert_equal_ids, tiktoken_encoding
-from tests.differential.texts import more
 from tests.oracle.encode import encode_by_merges
+from tests.thorough import more
 
 UNITS = {
     "letters": "a",

@@ -25,8 +25,9 @@ from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import bbpe
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
-from tests.differential.texts import MIXED, RAW, corpus, more
+from tests.differential.texts import MIXED, RAW, corpus
 from tests.oracle.utf8 import recover
+from tests.thorough import more
 
 NAMES = list(named_encodings.ENCODINGS)
 SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "日!")

@@ -81,7 +81,7 @@ def test_pairs_of_your_own(folder):
         assert call("encode", name, "-t", "gpt2", "--to", "count", cwd=folder).text == f"{counts[layout]}\n"
 
 
-@pytest.mark.parametrize("options", [("--diff", "--overlap"), ("--diff", "--lines"), ("--probe", "all", "--overlap")])
+@pytest.mark.parametrize("options", [("--diff", "--overlap"), ("--diff", "--lines"), ("--probe", "all")])
 def test_threads_and_blocks_change_nothing(options, corpora):
     paths = (corpora / "languages" / "hi.txt", corpora / "misc" / "special.txt", corpora / "code" / "Makefile")
     results = {

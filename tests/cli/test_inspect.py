@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.cli_runner import call, check_golden, error, run, run_in_terminal
+from tests.thorough import more
 
 GPT2 = ("-t", "gpt2")
 TEXT = "naïve  你是谁\t<|endoftext|>\n"
@@ -98,7 +99,7 @@ def test_texts_are_shown_whatever_they_are_about(tmp_path):
         assert call("inspect", name.partition("/")[0], cwd=tmp_path).status == 0
 
 
-@pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_harmony"])
+@pytest.mark.parametrize("name", ["gpt2", "p50k_edit", "cl100k_base", *more([], ["p50k_base", "o200k_harmony"])])
 def test_named_tokenizers(name):
     report = json.loads(call("inspect", "-t", name, "--json").out)
     assert (report["schema"], report["name"]) == ("bpe.inspect.tokenizer/1", name)

@@ -12,7 +12,7 @@ import pytest
 from tests.cli_runner import Terminal, signals, start, surroundings
 from tests.interrupting import RUNS, Finished, prepare, run_at
 
-MOMENTS = 4
+MOMENTS = 3
 """How many there are a run and kind; ``python -m tests.interrupting 1000`` tries more."""
 
 

@@ -12,6 +12,7 @@ import bpe_cli
 from tests.cli.test_killed_between import MOST_STEPS, NO_SUCH_STEP, interrupted
 from tests.cli_runner import call, error
 from tests.needs import needs
+from tests.thorough import more
 
 TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 4) for number in range(30)]
 TOKENS = sum(len(bpe_cli.load("gpt2").encode(text)) + 1 for text in TEXTS)
@@ -134,7 +135,7 @@ def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how, to):
     indexes = {"train/index.json", "val/index.json"} if to == "mds" else {"part-00000.quarantine.jsonl"}
     assert {*indexes, "manifest.json"} <= whole.keys()
     between = 0
-    for at in range(1, MOST_STEPS) if to == "mds" else range(1, 2 * MOST_STEPS, 3):
+    for at in range(1, MOST_STEPS) if to == "mds" else range(1, 2 * MOST_STEPS, more(7, 3)):
         shutil.rmtree(folder / "out")
         status = interrupted(folder, at, how, *work)
         if (folder / "out").exists() and call("prepare", "--check", "out", cwd=folder).status == 0:

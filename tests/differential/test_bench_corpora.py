@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.differential.rivals import compare_with_tiktoken
-from tests.differential.texts import THOROUGH
+from tests.thorough import THOROUGH
 
 BEGINNING = 5 << 20
 BLOCK = 5 << 19

@@ -17,7 +17,8 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import CharacterBpe, Unigram
 from bpe_cli.tokenizer.usage import NO_USAGE
 from tests.differential.small_tokenizers import hf, spm, texts, trained_by_sentencepiece
-from tests.differential.texts import corpus, more, suite
+from tests.differential.texts import corpus, suite
+from tests.thorough import more
 
 AGREED = frozenset({EDGES})
 AROUND = frozenset({"post-processor"})

@@ -18,6 +18,7 @@ from tests.differential.test_gguf_like_llama_cpp import OTHERWISE
 from tests.differential.test_hugging_face_files import BYTES_WITHOUT_TOKENS
 from tests.differential.texts import suite
 from tests.every_format import put, what_dump_reads
+from tests.thorough import more
 
 # folder: (path to load in it or "" for itself, pattern, format, expected file, key of the ids, specials)
 VOCABS: dict[str, tuple[str, str | None, str, str, str, Specials]] = {
@@ -70,6 +71,13 @@ NORMALIZED = {"contr_kelvin", "ko_jamo", "nfd", "nfkc3", "comb_order", "hangul_n
 
 TWINS = {"gpt2-original": "gpt2-hf", "gguf-llama-spm": "llama2"}
 """Folders that hold the same tokenizer as another one: what can be written of the one can be of the other."""
+
+LIKE_OTHERS = {
+    "bert-base-chinese": "bert-base-uncased", "gguf-gpt-2": "gpt2-hf", "gguf-phi-3": "phi-3-mini",
+    "llama3-tiktoken": "hf-llama3", "mistral-spm-v1": "mistral-spm-v3", "phi-3-mini": "llama2",
+    "roberta-base": "gpt2-hf", "tiktoken-p50k_base": "tiktoken-cl100k_base", "tiktoken-r50k_base": "gpt2-hf",
+}  # fmt: skip
+"""Folders of which a hunt alone tries every format: another one is written by the same code."""
 
 every_vocab = pytest.mark.parametrize("name", VOCABS)
 
@@ -144,7 +152,9 @@ def test_twins_are_the_same(name, shared):
 
 @at_least(2)
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in VOCABS if name not in TWINS])
+@pytest.mark.parametrize(
+    "name", [name for name in VOCABS if name not in TWINS.keys() | more(LIKE_OTHERS.keys(), set())]
+)
 def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared):
     tokenizer = tokenizer_of(shared, name)
     texts = {case: text for case, text in suite(shared).items() if len(text) <= 10_000}

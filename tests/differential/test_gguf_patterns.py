@@ -13,7 +13,8 @@ from bpe_cli.formats.gguf.splits import SPLITS
 from bpe_cli.stages import Split
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
-from tests.differential.texts import WORDS, disputed, more
+from tests.differential.texts import WORDS, disputed
+from tests.thorough import more
 
 EXPRESSIONS = {expression for split in SPLITS.values() for expression in split}
 

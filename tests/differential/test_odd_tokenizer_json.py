@@ -12,8 +12,8 @@ import pytest
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from tests.differential.texts import more
 from tests.needs import needs
+from tests.thorough import more
 from tests.unit.formats.test_odd_tokenizer_json import ALPHABET, JOINER, added, document
 
 rival = needs("tokenizers")

@@ -43,9 +43,10 @@ from tests.differential.pieces import (
     stages_of,
     stages_of_json,
 )
-from tests.differential.texts import MIXED, RAW, WORDS, more, suite
+from tests.differential.texts import MIXED, RAW, WORDS, suite
 from tests.needs import needs
 from tests.oracle import pre_tokenize
+from tests.thorough import more
 
 rival = needs("tokenizers").pre_tokenizers
 Regex = needs("tokenizers").Regex

@@ -6,7 +6,6 @@ the proofs that lean on it.
 
 from __future__ import annotations
 
-import os
 from itertools import product
 from random import Random
 
@@ -16,11 +15,12 @@ from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages.spelling import to_visible
 from tests.needs import needs
+from tests.thorough import more
 
 hf = needs("tokenizers")
 models, normalizers, splits = hf.models, hf.normalizers, hf.pre_tokenizers
 
-TOKENIZERS = 600 if os.environ.get("HYPOTHESIS_PROFILE") == "slow" else 70
+TOKENIZERS = more(40, 600)
 ALPHABET = "abA1 \u00e9\u0301"
 TEXTS = ["".join(letters) for length in range(1, 5) for letters in product(ALPHABET, repeat=length)]
 PATTERNS = (r" ?[a-z]+|\d|\s+", r"a+b*|1", r"\p{L}+|\p{N}| ", r"b(?=a)| ?[ab]", r"(?:ab?)+|1?b", r"\s+(?!\S)|\s|\S+")

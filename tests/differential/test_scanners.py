@@ -26,7 +26,6 @@ from tests.differential.texts import (
     disputed,
     matched,
     matched_by_regex,
-    more,
     pieces,
     python_sources,
     random_bytes,
@@ -35,6 +34,7 @@ from tests.differential.texts import (
     suite_bytes,
     unicode_texts,
 )
+from tests.thorough import more
 
 SPELLINGS = [
     pytest.param(name, spelling, id=f"{name}-{number}")

@@ -22,7 +22,6 @@ from tests.differential.texts import (
     MIXED,
     corpus,
     disputed,
-    more,
     pieces,
     python_sources,
     random_bytes,
@@ -32,6 +31,7 @@ from tests.differential.texts import (
     unicode_texts,
 )
 from tests.oracle.encode import encode_by_ranks
+from tests.thorough import more
 
 NAMES = list(named_encodings.ENCODINGS)
 FILES = {"llama3": ("llama3-tiktoken/tokenizer.model", "llama3"), "qwen": ("qwen-tiktoken/qwen.tiktoken", "qwen2")}

@@ -38,7 +38,8 @@ from tests.differential.small_tokenizers import (
     trained_by_sentencepiece,
 )
 from tests.differential.test_hugging_face_files import character_span
-from tests.differential.texts import RAW, more
+from tests.differential.texts import RAW
+from tests.thorough import more
 
 # -- tokenizers ------------------------------------------------------------------------------------
 

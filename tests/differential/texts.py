@@ -10,22 +10,11 @@ from functools import cache
 from pathlib import Path
 
 import regex
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from tests.needs import needs
-from tests.profiles import MANY
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-THOROUGH = settings.default.max_examples >= MANY
-"""Whether this run hunts (HYPOTHESIS_PROFILE=slow) instead of checking that nothing got worse."""
-
-
-def more(few: int, many: int) -> int:
-    """Choose how much to try."""
-    return many if THOROUGH else few
-
 
 # -- files -----------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import os
 import pickle
 import random
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from bpe_cli.sinks.dataset.columns import COLUMNS, TYPES
 from tests.needs import needs
 from tests.oracle import data_sets as plain
 from tests.plain_sets import CHAT, EOT, listed, made, written
+from tests.thorough import THOROUGH
 
 np = needs("numpy")
 needs("pyarrow")
@@ -51,7 +53,21 @@ HOW: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-CASES = [(to, shape, how) for to in FORMATS for shape in SHAPES for how in HOW]
+def covering() -> list[tuple[str, str, str]]:
+    """Return cases in which every two of a format, a shape and a way come together; all of them for a hunt."""
+    product = [(to, shape, how) for to in FORMATS for shape in SHAPES for how in HOW]
+    if THOROUGH:
+        return product
+    chosen: list[tuple[str, str, str]] = []
+    missing = {pair for case in product for pair in combinations(case, 2)}
+    while missing:
+        case = max(product, key=lambda case: len(missing.intersection(combinations(case, 2))))
+        missing -= {*combinations(case, 2)}
+        chosen.append(case)
+    return chosen
+
+
+CASES = covering()
 
 
 def is_divided(to: str, shape: str, how: str) -> bool:

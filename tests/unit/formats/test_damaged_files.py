@@ -13,6 +13,7 @@ from bpe_cli import formats
 from bpe_cli.errors import BpeError
 from tests.every_format import FORMATS, files_of, pattern_for, put
 from tests.needs import only_where
+from tests.thorough import more
 
 every_format = pytest.mark.parametrize("name", FORMATS)
 
@@ -37,16 +38,16 @@ def attempt_all(name: str, folder: Path, damage) -> None:
 def cuts(data: bytes):
     """Cut near the beginning, near the end and at places between."""
     ends = {
-        *range(min(40, len(data))),
+        *range(min(more(20, 40), len(data))),
         *range(max(0, len(data) - 20), len(data)),
-        *range(0, len(data), len(data) // 40 + 1),
+        *range(0, len(data), len(data) // more(15, 40) + 1),
     }
     return [data[:end] for end in sorted(ends)]
 
 
 def flips(data: bytes):
     chance = random.Random(len(data))
-    for _ in range(150):
+    for _ in range(more(50, 150)):
         changed = bytearray(data)
         for _ in range(chance.choice((1, 1, 1, 4))):
             changed[chance.randrange(min(len(changed), chance.choice((64, 512, len(changed)))))] ^= (
@@ -59,10 +60,10 @@ def maxima(data: bytes):
     """Set fields of four and eight bytes to their maximum, wherever one may be, and written numbers to huge ones."""
     chance = random.Random(len(data))
     places = [*range(min(64, len(data))), *(chance.randrange(len(data)) for _ in range(60))]
+    largest = [(width, bytes([0xFF]) * (width - 1) + bytes([byte])) for width in (4, 8) for byte in (0xFF, 0x7F)]
     for place in places:
-        for width in (4, 8):
-            for byte in (0xFF, 0x7F):
-                yield data[:place] + bytes([0xFF]) * (width - 1) + bytes([byte]) + data[place + width :]
+        for width, number in more([chance.choice(largest)], largest):
+            yield data[:place] + number + data[place + width :]
     digits = [place for place in range(len(data)) if data[place : place + 1].isdigit()]
     for place in chance.sample(digits, min(40, len(digits))):
         yield data[:place] + b"9" * chance.choice((5, 9, 10, 19, 20, 400, 5000)) + data[place + 1 :]

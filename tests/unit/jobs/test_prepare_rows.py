@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_cli
@@ -19,6 +19,8 @@ from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
 from tests.needs import needs
+from tests.profiles import MANY
+from tests.thorough import more
 
 GOOD = st.text(st.sampled_from("ab é"), max_size=8).map(lambda text: json.dumps({"text": text}).encode())
 BROKEN = {
@@ -56,6 +58,7 @@ def ids(texts: list[str]) -> list[list[int]]:
     return [tokenizer.encode(text) for text in texts]
 
 
+@settings(max_examples=more(20, MANY))
 @given(st.lists(st.one_of(GOOD, st.sampled_from([*BROKEN, b"", b"  "]))), st.integers(1, 60), st.booleans())
 def test_good_lines_are_encoded_and_broken_ones_kept(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], part_bytes: int, ends: bool

@@ -39,6 +39,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from tests.counted import at_least, compared
 from tests.every_format import FORMATS, KINDS, sample, trained
+from tests.thorough import more
 from tests.unit.reports.text.telling import tell
 
 ALL = Limits(rows=None, steps=6, nbest=3)
@@ -297,6 +298,9 @@ REAL = [
     "t5-small/tokenizer.json", "tekken-240718/tekken_240718.json", "tiktoken-o200k_base/o200k_base.tiktoken",
     "whisper-tiny/tokenizer.json", "xlnet-base-cased/spiece.model",
 ]  # fmt: skip
+EVERY = more(3, 1)
+"""One text in so many is told by a tokenizer."""
+
 WITH_SPECIALS = [
     b"a<|endoftext|>b</s> <s>c <unk>[MASK] <|STARTOFTEXT|> x<pad>",
     "\u2581a \u2581\u2581 b\u2581c".encode(),
@@ -304,15 +308,17 @@ WITH_SPECIALS = [
 ]
 
 
-@at_least(450)
+@at_least(150)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", REAL)
 def test_real_tokenizers_and_tricky_texts(path, shared):
     tokenizer = load(shared / "vocabs" / path)
     cases = json.loads((shared / "expected" / "suite.json").read_text())["cases"]
-    for specials in ((), "all"):
+    texts = [case["text"].encode() for case in cases if len(case["text"]) < 2000]
+    for number, specials in enumerate(((), "all")):
         told = teller_of(tokenizer, specials, ALL)
-        for text in [*(case["text"].encode() for case in cases if len(case["text"]) < 2000), *WITH_SPECIALS]:
+        # Other ones for each tokenizer, and for each of the two.
+        for text in [*texts[(REAL.index(path) + number) % EVERY :: EVERY], *WITH_SPECIALS]:
             arrives(tokenizer, text, told, specials)
 
 

@@ -28,6 +28,7 @@ from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.counted import at_least, compared
+from tests.thorough import more
 
 
 def contents_of(*texts, **options):
@@ -231,7 +232,15 @@ def test_published_ones(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["llama2-repaired", "mistral-spm-v1", "bert-base-uncased", "t5-small", "rwkv-world", "clip", "hf-llama3"]
+    "name",
+    [
+        "mistral-spm-v1",
+        "bert-base-uncased",
+        "t5-small",
+        "rwkv-world",
+        "clip",
+        *more([], ["llama2-repaired", "hf-llama3"]),
+    ],
 )
 def test_every_kind_of_model(name, shared):
     tokenizer = find_tokenizer(str(shared / "vocabs" / name))
