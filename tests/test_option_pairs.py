@@ -1,12 +1,14 @@
 """Every two options of every trainer together: they work, or the refusal names them both.
 
-Every pair is trained. Many come to the same tokenizer, down to what it says of its training: that is saved, read and
-run once.
+Every pair of options is trained, with some of their values, or with all for a hunt. Many come to the same tokenizer,
+down to what it says of its training: that is saved, read and run once.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import combinations
+from random import Random
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from bpe_cli.errors import BpeError, InputError
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
 from tests.every_format import what_dump_reads
+from tests.thorough import more
 from tests.trainer_options import KINDS, WORDS, Kind, counted
 
 TEXTS = ["low new", "undo 12 é!", "LOW  slow</w>", "## x"]
@@ -24,6 +27,12 @@ ABOUT_THE_CORPUS = (
     "nothing in the corpus is frequent enough", "there is too little text",
 )  # fmt: skip
 """What a refusal says that is about sizes, and about no option beside ``vocab_size``."""
+
+VALUES = more(2, 1000)
+"""How many values of two options together are tried."""
+
+Option = tuple[str, Any]
+"""A name and a value."""
 
 Outcomes = dict[tuple[Tokenizer, Origin | None], str | None]
 """What became of saving and running a tokenizer: the refusal, or None."""
@@ -36,9 +45,7 @@ def test_pairs(kind: Kind) -> None:
     alone = [(name, value) for name, value in single if outcome(kind, {name: value}, known) is None]
     assert len(alone) >= len(single) // 2
     wrong, worked, refused = [], 0, 0
-    for (first, one), (second, other) in combinations(alone, 2):
-        if first == second:
-            continue
+    for (first, one), (second, other) in pairs(alone):
         refusal = outcome(kind, {first: one, second: other}, known)
         if refusal is None:
             worked += 1
@@ -51,6 +58,15 @@ def test_pairs(kind: Kind) -> None:
     assert not wrong, "\n".join(wrong[:40])
     assert worked > refused
     assert len(known) > 5
+
+
+def pairs(alone: list[Option]) -> list[tuple[Option, Option]]:
+    """Return every two options with ``VALUES`` of the values that they have together."""
+    chance, together = Random(5), defaultdict(list)
+    for one, other in combinations(alone, 2):
+        if one[0] != other[0]:
+            together[one[0], other[0]].append((one, other))
+    return [pair for each in together.values() for pair in chance.sample(each, min(len(each), VALUES))]
 
 
 def names(option: str, refusal: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_cli.errors import BpeError, FormatError
@@ -19,7 +19,9 @@ from bpe_cli.tokenizer.engine import Sampling
 from bpe_cli.tokenizer.special_tokens import dead_merges
 from tests.counted import at_least, compared
 from tests.every_format import what_dump_reads
+from tests.profiles import MANY
 from tests.special_tokenizers import MODELS, case, ids_or_none, reserved, text_of
+from tests.thorough import more
 from tests.unit.reports.text.telling import tell
 
 SEEDS = st.integers(0, 1 << 32)
@@ -92,6 +94,7 @@ def test_the_search_meets_what_it_looks_for(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=more(15, MANY))
 @given(seed=SEEDS)
 def test_files_give_the_same_ids_or_are_refused(name, seed):
     random = Random(seed)

@@ -13,6 +13,7 @@ from bpe_cli.teaching.frontier.parity import Step, learn, tokens
 from tests.differential.frontier import case, texts, used, visible
 from tests.oracle.merging import merge
 from tests.oracle.pre_tokenize import whitespace
+from tests.thorough import more
 
 METHOD = "parity-aware-bpe"
 
@@ -61,7 +62,8 @@ def preloaded(shared, name: str) -> list[tuple[str, str]]:
     return [(left, right) for left, right in case(shared, METHOD, "base-600-4langs")["merges"]]
 
 
-@pytest.mark.parametrize("name", CASES)
+# The textbook takes a quarter of a minute for one of them, which the trainer learns below.
+@pytest.mark.parametrize("name", [name for name in CASES if name != more("base-400-preload600-bytelevel-4langs", None)])
 def test_recorded_merges(shared, name):
     recorded, steps = case(shared, METHOD, name), trained(shared, name)
     with_sum = "global" in recorded["params"]

@@ -8,6 +8,7 @@ from bpe_cli.teaching import bpe
 from bpe_cli.teaching.frontier import superwords
 from bpe_cli.teaching.frontier.superwords import inherit, lines_of, train
 from tests.oracle.superbpe_cases import counted_lines, read_case
+from tests.thorough import more
 
 
 def test_the_second_stage_crosses_spaces():
@@ -59,5 +60,7 @@ def test_it_learns_what_the_authors_learnt(shared):
     alphabet = [token for token in case.tokens if len(token) == 1]
     first = bpe.train(bpe.byte_words(words), initial=alphabet, num_merges=case.switch)
     assert first.merges() == case.first_merges[: case.switch]
-    training = superwords.train(words, runs, initial=alphabet, vocab_size=case.vocab_size, switch=case.switch)
-    assert training.merges() == case.merges
+    learnt = more(case.switch + 150, len(case.merges))  # the core learns all of them
+    size = len(alphabet) + learnt
+    training = superwords.train(words, runs, initial=alphabet, vocab_size=size, switch=case.switch)
+    assert training.merges() == case.merges[:learnt]
