@@ -45,13 +45,13 @@ class Field(NamedTuple):
     kind: int
 
 
-def fields(data: bytes, where: str) -> Iterator[tuple[int, int | bytes]]:
-    r"""Yield (field number, value) of a message: an int for a varint, bytes for all others.
+def fields(data: bytes, where: str, begin: int = 0) -> Iterator[tuple[int, int | bytes]]:
+    r"""Yield (field number, value) of a message from a byte on: an int for a varint, bytes for all others.
 
     >>> list(fields(b"\x08\x96\x01\x12\x02hi", "test"))
     [(1, 150), (2, b'hi')]
     """
-    for number, value, _, _, _ in _scan(data, where):
+    for number, value, _, _, _ in _scan(data, where, begin):
         yield number, value
 
 
@@ -60,9 +60,8 @@ def placed_fields(data: bytes, where: str) -> Iterator[Field]:
     return map(Field._make, _scan(data, where))
 
 
-def _scan(data: bytes, where: str) -> Iterator[tuple[int, int | bytes, int, int, int]]:
+def _scan(data: bytes, where: str, place: int = 0) -> Iterator[tuple[int, int | bytes, int, int, int]]:
     """Yield what ``Field`` has."""
-    place = 0
     size = len(data)
     while place < size:
         start = place
