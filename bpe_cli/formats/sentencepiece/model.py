@@ -55,7 +55,6 @@ ROLES = dict.fromkeys(wire.ROLES)
 WORDS = Split(MARK, "MergedWithNext", literal=True)
 """How a word model cuts: every mark begins a piece."""
 
-
 _PIECE, _TEXT, _SCORE, _KIND = b"\x0a\x0a\x15\x18"
 """The keys of a piece, and of what it has: its number, and how it is written."""
 
@@ -101,7 +100,7 @@ def usual_pieces(data: bytes) -> tuple[list[sentencepiece_writing.Piece], int]:
     """Read the pieces with which a file begins, as the library writes them; return where the first of another form is.
 
     Nearly all are a text of a few bytes, a score, and perhaps a type, in this order. Field by field, reading them takes
-    five times as long.
+    more than twice as long.
     """
     pieces: list[sentencepiece_writing.Piece] = []
     begin = 0

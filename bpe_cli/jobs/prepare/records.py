@@ -281,8 +281,9 @@ def read_manifest(folder: str) -> Manifest | None:
         records = [record_in({**part, "schema": _PART_SCHEMA, "plan": plan}) for part in parts]
         known = [each for each in records if each]
         has_sides = "val" not in settings or all(map(_has_sides, known))
-        # More rows than that, Python's len() cannot give.
-        if None not in records and has_sides and sum(each.rows for each in known) <= sys.maxsize:
+        # More rows than that, Python's len() cannot give; cut anew, each id may be one.
+        most = sum(max(each.rows, each.tokens) for each in known)
+        if None not in records and has_sides and most <= sys.maxsize:
             return Manifest(settings, known, hashlib.sha256(data).hexdigest())
     raise InputError(f"{show_path(path)} is not the manifest of a data set of this version")
 

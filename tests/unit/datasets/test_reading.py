@@ -258,14 +258,15 @@ def test_numbers_that_no_part_has_are_refused(lines: Path, name: str) -> None:
     assert (len(TokenDataset(folder)) > MOST - 1) == (name in ("documents", "sequences"))
 
 
-def test_more_rows_than_a_length_can_say_are_refused(lines: Path) -> None:
+@pytest.mark.parametrize(("name", "length"), [("documents", None), ("tokens", 1)])
+def test_more_rows_than_a_length_can_say_are_refused(lines: Path, name: str, length: int | None) -> None:
     folder = prepared(lines, to="bin", eot="auto")
 
     def repeat(content: dict[str, Any]) -> None:
-        content["parts"] = [{**content["parts"][0], "documents": MOST - 1}] * (sys.maxsize // (MOST - 1))
+        content["parts"] = [{**content["parts"][0], name: MOST - 1}] * (sys.maxsize // (MOST - 1))
 
     altered(folder, repeat)
-    assert sys.maxsize - MOST < len(TokenDataset(folder)) <= sys.maxsize
+    assert sys.maxsize - MOST < len(TokenDataset(folder, length=length)) <= sys.maxsize
     altered(folder, lambda content: content["parts"].extend(content["parts"][:2]))
     with pytest.raises(InputError, match="is not the manifest of a data set of this version"):
         TokenDataset(folder)
