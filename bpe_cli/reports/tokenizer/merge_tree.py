@@ -1,8 +1,9 @@
 """Build the merge tree of a vocabulary: the two tokens that each token is made of.
 
 Whatever stands around a token's text while it is put together has no part in it, so it comes of the same two
-parts wherever it does (``rank_merges.py`` has the argument). Where only one merge makes a token, that is the
-one; where several could, the token's own text is merged to see which does.
+parts wherever it does (``tokenizer/merging.py`` has the argument). Where only one merge makes a token, that is the
+one; where several could, the merges of ranks say which does if ranks do what the list does, as in files that were made
+of ranks. Otherwise the token's own text is merged to see it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from bpe_cli.reports.tokenizer.contents import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe, RankBpe, ScoredBpe
 from bpe_cli.stages.events import first_merges
 from bpe_cli.stages.spelling import NORMAL, UNUSED, USER_DEFINED
-from bpe_cli.tokenizer.merging import of_ranks
+from bpe_cli.tokenizer.merging import of_ranks, why_no_ranks
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model
@@ -243,13 +244,22 @@ def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
         if product not in pair:
             makers[product].append(pair)
     parts = {}
+    has_choice = any(len(pairs) > 1 for pairs in makers.values())
+    settled = _settled(model) if has_choice and isinstance(model, MergeBpe) else {}
     for product, pairs in makers.items():
-        last_pair = None
-        if len(pairs) > 1:
+        last_pair = settled.get(product)
+        if len(pairs) > 1 and last_pair is None:
             symbols = _symbols(model, product)
             last_pair = _last_merge(symbols, product, lambda left, right: rules.get((left, right))) if symbols else None
         parts[product] = last_pair or pairs[0]
     return dict(sorted(parts.items(), key=lambda item: rules[item[1]]))
+
+
+def _settled(model: MergeBpe) -> dict[int, tuple[int, int]]:
+    """Return the pairs that ranks merge, if they do what the list does; nothing else."""
+    if why_no_ranks(model) is not None:
+        return {}
+    return {product: (left, right) for left, right, product in of_ranks(model.vocabulary).merges}
 
 
 def _symbols(model: MergeBpe | CharacterBpe, token_id: int) -> list[int] | None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from array import array
 from itertools import pairwise
+from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli.formats import load
+from bpe_cli.reports.tokenizer import merge_tree as module
 from bpe_cli.reports.tokenizer.merge_tree import MergeTree, Node, merge_tree, shape_of
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -124,6 +128,37 @@ def test_as_merging_does(drawn):
             assert tree.parts(token_id) in makers
         else:
             assert tree.parts(token_id) is None
+
+
+def tree_by_merging(model):
+    """Return the tree without what ranks say."""
+    with mock.patch.object(module, "_settled", return_value={}):
+        return parts_of(merge_tree(model))
+
+
+@at_least(20)
+@given(merges())
+@pytest.mark.parametrize("ignore_merges", [False, True])
+def test_ranks_say_what_merging_does(ignore_merges, drawn):
+    """Every pair that makes a token is listed, in the order of what they make: so it is in files made of ranks."""
+    ranks = {token: rank for rank, token in enumerate(sorted(drawn[0], key=len))}
+    pairs = [
+        (ranks[token[:at]], ranks[token[at:]], rank)
+        for token, rank in ranks.items()
+        for at in range(1, len(token))
+        if token[:at] in ranks and token[at:] in ranks
+    ]
+    model = MergeBpe(Vocabulary.from_tokens([*ranks]), Merges.from_pairs(pairs), ignore_merges)
+    assert parts_of(merge_tree(model)) == tree_by_merging(model)
+    if module._settled(model) and len({product for _, _, product in pairs}) < len(pairs):
+        compared()
+
+
+@pytest.mark.slow
+def test_ranks_say_what_merging_does_in_llama_3(shared):
+    model = load(shared / "vocabs" / "hf-llama3").model
+    assert len(module._settled(model)) > 100_000
+    assert parts_of(merge_tree(model)) == tree_by_merging(model)
 
 
 @at_least(124)
