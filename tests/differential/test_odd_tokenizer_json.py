@@ -153,13 +153,14 @@ def test_the_generator_makes_what_it_is_for():
         {"type": "BPE", "unk_token": "", "vocab": {"": 0, "a": 1}, "merges": []},
         {"type": "Unigram", "unk_id": 0, "vocab": [["", 0.0], ["a", -1.0]]},
         {"type": "WordLevel", "unk_token": "", "vocab": {"": 0, "a": 1}},
+        {"type": "WordLevel", "unk_token": "", "vocab": {"a": 0, "": 1}},
         {"type": "WordPiece", "unk_token": "", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9,
          "vocab": {"": 0, "a": 1}},
     ],
     ids=lambda model: model["type"],
 )  # fmt: skip
 def test_an_unknown_token_may_have_no_text(model):
-    """Fuzzing found that no text could be encoded then, once special tokens were asked for."""
+    """Fuzzing found that no text could be encoded then, once special tokens were asked for; nor if its id is the last."""
     data = json.dumps({"version": "1.0", "added_tokens": [], "model": model})
     theirs, ours = rival.Tokenizer.from_str(data), hf_json.loads(data.encode())
     for text in ("a", "ax", "x", "", "aa"):

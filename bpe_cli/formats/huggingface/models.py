@@ -268,7 +268,7 @@ def with_unknown(tokenizer: Tokenizer, ids: Mapping[str, int]) -> Tokenizer:
     Such a token is in no vocabulary that is matched; as a special token it can be decoded.
     """
     unk_id = tokenizer.model.unk_id
-    if unk_id is None or unk_id in tokenizer.special_ids or tokenizer.model.vocabulary.token(unk_id):
+    if unk_id is None or unk_id in tokenizer.special_ids or tokenizer.model.vocabulary.among((unk_id,)):
         return tokenizer
     text = next(token for token, token_id in ids.items() if token_id == unk_id)
     special = SpecialToken(text.encode(), unk_id)
