@@ -160,7 +160,7 @@ def test_the_generator_makes_what_it_is_for():
     ids=lambda model: model["type"],
 )  # fmt: skip
 def test_an_unknown_token_may_have_no_text(model):
-    """Fuzzing found that no text could be encoded then, once special tokens were asked for; nor if its id is the last."""
+    """Fuzzing found that no text was encoded once special tokens were asked for, or if the id was the last one."""
     data = json.dumps({"version": "1.0", "added_tokens": [], "model": model})
     theirs, ours = rival.Tokenizer.from_str(data), hf_json.loads(data.encode())
     for text in ("a", "ax", "x", "", "aa"):
