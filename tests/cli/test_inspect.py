@@ -99,7 +99,9 @@ def test_texts_are_shown_whatever_they_are_about(tmp_path):
         assert call("inspect", name.partition("/")[0], cwd=tmp_path).status == 0
 
 
-@pytest.mark.parametrize("name", ["gpt2", "p50k_edit", "cl100k_base", *more([], ["p50k_base", "o200k_harmony"])])
+@pytest.mark.parametrize(
+    "name", ["gpt2", "p50k_edit", "cl100k_base", *more([], ["r50k_base", "p50k_base", "o200k_harmony"])]
+)
 def test_named_tokenizers(name):
     report = json.loads(call("inspect", "-t", name, "--json").out)
     assert (report["schema"], report["name"]) == ("bpe.inspect.tokenizer/1", name)

@@ -165,7 +165,8 @@ def test_a_run_that_ends_at_any_step_is_gone_on_with(folder, how, before, to):
     assert call(*work, cwd=folder).status == 0
     whole = contents(folder / "out")
     seen = set()
-    for at in range(1 + (before == "older"), 2 * MOST_STEPS, more(2, 1)):
+    # With an older set there and without, the steps take turns, but for a hunt.
+    for at in range(more(1 + (before == "older"), 1), MOST_STEPS, more(2, 1)):
         shutil.rmtree(folder / "out")
         if before == "older":
             call("prepare", "a.jsonl", *ONE, "--to", to, "-o", "out", cwd=folder)

@@ -73,7 +73,7 @@ TWINS = {"gpt2-original": "gpt2-hf", "gguf-llama-spm": "llama2"}
 """Folders that hold the same tokenizer as another one: what can be written of the one can be of the other."""
 
 LIKE_OTHERS = {
-    "bert-base-chinese": "bert-base-uncased", "gguf-gpt-2": "gpt2-hf", "gguf-phi-3": "phi-3-mini",
+    "bert-base-chinese": "bert-base-uncased", "gguf-gpt-2": "gpt2-hf", "gguf-phi-3": "llama2",
     "llama3-tiktoken": "hf-llama3", "mistral-spm-v1": "mistral-spm-v3", "phi-3-mini": "llama2",
     "gguf-qwen2": "hf-qwen2_5", "roberta-base": "gpt2-hf", "tiktoken-o200k_base": "tiktoken-cl100k_base",
     "tiktoken-p50k_base": "tiktoken-cl100k_base", "tiktoken-r50k_base": "gpt2-hf",
@@ -104,6 +104,7 @@ def ids_of(tokenizer: Tokenizer, text: str, specials: Specials) -> list[int] | N
 def test_every_folder_is_spoken_of(shared):
     folders = {folder.name for folder in (shared / "vocabs").iterdir() if folder.is_dir()}
     assert folders == VOCABS.keys() | WITHOUT_ANSWERS | REFUSED.keys()
+    assert {*LIKE_OTHERS.values()} <= VOCABS.keys() - TWINS.keys() - LIKE_OTHERS.keys(), "which try every format"
 
 
 @every_vocab

@@ -21,7 +21,7 @@ from bpe_cli.reports.tokenizer.contents import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, EventBpe, MergeBpe, RankBpe, ScoredBpe
 from bpe_cli.stages.events import first_merges
 from bpe_cli.stages.spelling import NORMAL, UNUSED, USER_DEFINED
-from bpe_cli.tokenizer.merging import of_ranks, why_no_ranks
+from bpe_cli.tokenizer.merging import as_ranks, of_ranks
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model
@@ -257,9 +257,8 @@ def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
 
 def _settled(model: MergeBpe) -> dict[int, tuple[int, int]]:
     """Return the pairs that ranks merge, if they do what the list does; nothing else."""
-    if why_no_ranks(model) is not None:
-        return {}
-    return {product: (left, right) for left, right, product in of_ranks(model.vocabulary).merges}
+    ranks = as_ranks(model)
+    return {} if ranks is None else _ranked(ranks)
 
 
 def _symbols(model: MergeBpe | CharacterBpe, token_id: int) -> list[int] | None:

@@ -26,7 +26,7 @@ from bpe_cli.sinks.dataset.columns import COLUMNS, TYPES
 from tests.needs import needs
 from tests.oracle import data_sets as plain
 from tests.plain_sets import CHAT, EOT, listed, made, written
-from tests.thorough import THOROUGH
+from tests.thorough import more
 
 np = needs("numpy")
 needs("pyarrow")
@@ -53,21 +53,19 @@ HOW: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def covering() -> list[tuple[str, str, str]]:
-    """Return cases in which every two of a format, a shape and a way come together; all of them for a hunt."""
-    product = [(to, shape, how) for to in FORMATS for shape in SHAPES for how in HOW]
-    if THOROUGH:
-        return product
-    chosen: list[tuple[str, str, str]] = []
-    missing = {pair for case in product for pair in combinations(case, 2)}
+Case = tuple[str, str, str]
+CASES = [(to, shape, how) for to in FORMATS for shape in SHAPES for how in HOW]
+
+
+def covering(cases: list[Case]) -> list[Case]:
+    """Return few of the cases in which every two values come together that do so in any; all of them for a hunt."""
+    chosen: list[Case] = []
+    missing = {pair for case in cases for pair in combinations(case, 2)}
     while missing:
-        case = max(product, key=lambda case: len(missing.intersection(combinations(case, 2))))
+        case = max(cases, key=lambda case: len(missing.intersection(combinations(case, 2))))
         missing -= {*combinations(case, 2)}
         chosen.append(case)
-    return chosen
-
-
-CASES = covering()
+    return more(chosen, cases)
 
 
 def is_divided(to: str, shape: str, how: str) -> bool:
@@ -105,7 +103,7 @@ def options_for(to: str, shape: str, how: str) -> PrepareOptions:
     )
 
 
-@pytest.mark.parametrize(("to", "shape", "how"), [case for case in CASES if is_divided(*case)])
+@pytest.mark.parametrize(("to", "shape", "how"), covering([case for case in CASES if is_divided(*case)]))
 def test_rows_have_all_fields(to: str, shape: str, how: str, lines: dict[str, Path], tmp_path: Path) -> None:
     options = options_for(to, shape, how)
     kept = ["id"] if options.keep else []
@@ -126,7 +124,7 @@ def test_rows_have_all_fields(to: str, shape: str, how: str, lines: dict[str, Pa
             assert types <= {*TYPES.items()}
 
 
-@pytest.mark.parametrize(("to", "shape", "how"), [case for case in CASES if not is_divided(*case)])
+@pytest.mark.parametrize(("to", "shape", "how"), covering([case for case in CASES if not is_divided(*case)]))
 def test_rows_that_nothing_divides_are_refused(
     to: str, shape: str, how: str, lines: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -32,6 +32,7 @@ from bpe_cli.trainers.counts import items_of
 from bpe_cli.training import train
 from tests.cli.test_killed_between import NO_SUCH_STEP, interrupted
 from tests.cli_runner import call, error
+from tests.thorough import more
 
 MEMORY = 1 << 30
 OPTIONS = options_for("bbpe", {"vocab_size": 300})
@@ -283,7 +284,8 @@ def test_who_is_interrupted_anywhere_loses_the_part_under_way_alone(folder: Path
     assert call(*arguments, *size, "--counts-dir", "whole").status == 0
     expected = contents("whole")
     assert len(expected) >= 5
-    for at in range(1 + (how == "no room"), 61, 2):  # the two take turns
+    # The two take turns, but for a hunt.
+    for at in range(more(1 + (how == "no room"), 1), 61, more(2, 1)):
         for path in Path("counts").glob("*"):
             path.unlink()
         status = interrupted(folder, at, how, *arguments, *size)
@@ -392,9 +394,9 @@ def test_the_library_counts_a_share(folder: Path) -> None:
     before = times("shared")
     assert train(Path("in"), vocab_size=300, documents="lines", counts_dir="shared", processes=2) == expected
     assert times("shared") == before
-    for more in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}):
-        with pytest.raises(UsageError, match=f"`{next(iter(more))}` needs `counts_dir`"):
-            train(Path("in"), vocab_size=300, **more)
+    for options in ({"share": (1, 2)}, {"processes": 2}, {"engine": "ray"}):
+        with pytest.raises(UsageError, match=f"`{next(iter(options))}` needs `counts_dir`"):
+            train(Path("in"), vocab_size=300, **options)
     for wrong in ((1,), [1, 2], ("a", 1), 3):
         with pytest.raises(TypeError, match="share must be"):
             train(Path("in"), vocab_size=300, counts_dir="shared", share=wrong)

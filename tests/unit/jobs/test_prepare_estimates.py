@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import random
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from bpe_cli.jobs.prepare import PrepareOptions, estimate, prepare
 from bpe_cli.jobs.prepare import estimating as module
 from bpe_cli.jobs.prepare.estimating import Interval
 from tests.needs import needs
+from tests.thorough import more
 
 
 def lines(count: int) -> list[str]:
@@ -46,15 +48,15 @@ def holds(interval: Interval, truth: int, within: float) -> bool:
     return interval.low - width <= truth <= interval.high + width and abs(interval.value - truth) <= within * truth
 
 
+WAYS: tuple[dict, ...] = ({}, {"length": 32, "way": "truncate"}, {"length": 32, "way": "split", "pad": 0})  # type: ignore[type-arg]
+
+
 @pytest.mark.parametrize(
     ("ending", "how"),
-    [
-        ("", {}),
-        ("", {"length": 32, "way": "truncate"}),
-        ("", {"length": 32, "way": "split", "pad": 0}),
-        (".gz", {"length": 32, "way": "split", "pad": 0}),
-        (".bz2", {}),
-    ],
+    more(
+        [("", WAYS[0]), ("", WAYS[1]), ("", WAYS[2]), (".gz", WAYS[2]), (".bz2", WAYS[0])],
+        [*product(("", ".gz", ".bz2"), WAYS)],
+    ),
 )
 def test_the_truth_is_near(ending: str, how: dict, tmp_path: Path) -> None:  # type: ignore[type-arg]
     texts = lines(12_000 if ending else 3000)

@@ -66,16 +66,16 @@ def contents(place: str) -> dict[str, bytes]:
 @pytest.mark.parametrize("documents", ["whole", "lines"])
 def test_the_report_is_that_of_one_run(documents: str, folder: Path) -> None:
     source = Source(("in",), documents=documents)
-    more = {"overlap": documents == "whole"}  # of the vocabularies, whatever the texts are
-    expected = json_of(compare_and_check(job(source, **more)))
+    options = {"overlap": documents == "whole"}  # of the vocabularies, whatever the texts are
+    expected = json_of(compare_and_check(job(source, **options)))
     for number, size in enumerate((1, 300, 1 << 20)):
         place = PartsFolder(f"tallies{number}", part_bytes=size)
-        assert json_of(compare_and_check(job(source, place=place, **more))) == expected
+        assert json_of(compare_and_check(job(source, place=place, **options))) == expected
     two = PartsFolder("two", part_bytes=300)
-    assert json_of(compare_and_check(job(source, place=two, processes=2, threads=2, **more))) == expected
+    assert json_of(compare_and_check(job(source, place=two, processes=2, threads=2, **options))) == expected
     assert contents("two") == contents("tallies1")
     before = {path.name: path.stat().st_mtime_ns for path in Path("two").iterdir()}
-    assert json_of(compare_and_check(job(source, place=two, **more))) == expected
+    assert json_of(compare_and_check(job(source, place=two, **options))) == expected
     assert {path.name: path.stat().st_mtime_ns for path in Path("two").iterdir()} == before
 
 
