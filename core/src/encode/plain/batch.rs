@@ -10,15 +10,16 @@ use std::ops::Range;
 
 use super::Plain;
 use super::ideographs::ByCharacter;
-use super::words::{LookedUp, Words, goes_by_words};
+use super::words::{LONGEST, Memory, Words};
 use crate::encode::encoded::Part;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::budget::Share;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::piece_cache::{MAX_IDS, PieceCache};
 use crate::memory::reserve;
 use crate::models::bpe::BpeScratch;
 use crate::models::bpe::ideographs::Ideographs;
+use crate::models::bpe::superwords::Superwords;
 use crate::split::AT_A_TIME;
 
 /// Pieces that wait to be looked up.
@@ -134,24 +135,30 @@ impl Plain {
     ) -> Result<()> {
         reserve::check()?;
         look_up.cache.grow();
-        look_up.words.begin();
         look_up.by_character.begin_batch(&self.model);
+        let superwords = self.model.superwords();
         let ends = &batch.ends[..batch.filled];
-        let by_words = self.model.knows_superwords();
-        match by_words || look_up.by_character.goes() {
-            true => look_up.find_buckets::<true>(text, batch.from, ends, by_words),
-            false => look_up.find_buckets::<false>(text, batch.from, ends, false),
+        match look_up.by_character.goes() {
+            _ if superwords.is_some() => {}
+            true => look_up.find_buckets::<true>(text, batch.from, ends),
+            false => look_up.find_buckets::<false>(text, batch.from, ends),
         }
+        let mut take = |from, ends: &[usize], done, part: &mut Part| match superwords {
+            Some(superwords) => {
+                self.take_by_words::<KEEP>(superwords, text, from, &ends[done..], look_up, part)
+            }
+            None => self.take::<KEEP>(text, from, ends, done, look_up, part),
+        };
         let mut from = batch.from;
         let mut done = 0;
         for &closed in &batch.closed {
-            self.take::<KEEP>(text, from, &batch.ends[..closed], done, look_up, part)?;
+            take(from, &batch.ends[..closed], done, part)?;
             if closed > done {
                 (done, from) = (closed, batch.ends[closed - 1]);
             }
             part.ends.push(part.total());
         }
-        self.take::<KEEP>(text, from, &batch.ends[..batch.filled], done, look_up, part)?;
+        take(from, &batch.ends[..batch.filled], done, part)?;
         batch.begin(batch.reached());
         Ok(())
     }
@@ -188,6 +195,59 @@ impl Plain {
         Ok(())
     }
 
+    /// Takes pieces that begin at `from` and end at `ends` word by word, but for those that go otherwise.
+    #[inline(never)]
+    fn take_by_words<const KEEP: bool>(
+        &self,
+        superwords: &Superwords,
+        text: &[u8],
+        mut from: usize,
+        ends: &[usize],
+        look_up: &mut LookUp,
+        part: &mut Part,
+    ) -> Result<()> {
+        let mut next = 0;
+        while next < ends.len() {
+            let LookUp {
+                cache,
+                scratch,
+                words,
+                by_character,
+                counted,
+                ..
+            } = &mut *look_up;
+            let mut start = from;
+            let goes = ends[next..].iter().take_while(|&&end| {
+                let piece = std::mem::replace(&mut start, end)..end;
+                piece.len() <= LONGEST
+                    && !(by_character.goes() && Ideographs::may_be(text, piece.start, piece.end))
+                    && self.model.whole_piece(&text[piece], scratch).is_none()
+            });
+            let count = goes.count();
+            if count > 0 {
+                let pieces = &ends[next..next + count];
+                let mut memory = Memory {
+                    cache,
+                    scratch,
+                    by_character,
+                    counted,
+                };
+                words.take::<KEEP>(superwords, text, from, pieces, &mut memory, part)?;
+                next += count;
+            } else {
+                let (rest, key) = (&ends[next..], key::NONE);
+                let is_chinese = by_character.goes() && Ideographs::may_be(text, from, rest[0]);
+                let taken = self.take_unknown::<KEEP>(text, from, rest, key, look_up, part)?;
+                look_up
+                    .by_character
+                    .found(if is_chinese { taken } else { 0 });
+                next += taken;
+            }
+            from = ends[next - 1];
+        }
+        Ok(())
+    }
+
     /// Takes a piece that no slot holds the ids of, or several of Chinese that go by their characters; returns how many. `ends`
     /// are its end and those of the pieces behind it.
     ///
@@ -215,19 +275,18 @@ impl Plain {
                 return Ok(taken);
             }
         }
-        if let Some((&end, behind)) = ends.split_first() {
-            self.take_one::<KEEP>(text, from..end, behind, key, look_up, part)?;
+        if let Some(&end) = ends.first() {
+            self.take_one::<KEEP>(text, from..end, key, look_up, part)?;
         }
         Ok(1)
     }
 
-    /// Takes a piece that no slot holds the ids of; `behind` are the ends of those behind it.
+    /// Takes a piece that no slot holds the ids of.
     #[inline]
     fn take_one<const KEEP: bool>(
         &self,
         text: &[u8],
         place: Range<usize>,
-        behind: &[usize],
         key: u128,
         look_up: &mut LookUp,
         part: &mut Part,
@@ -241,40 +300,30 @@ impl Plain {
         let LookUp {
             cache,
             scratch,
-            words,
             by_character,
             counted,
             ..
         } = look_up;
         let (start, end) = (place.start, place.end);
+        if piece.len() > MAX_PIECE {
+            self.model.ask_for_superwords(piece.len(), scratch);
+        }
         counted.clear();
         if KEEP {
             part.reserve(piece.len().min(MOST_RESERVED))?;
         }
         let out = if KEEP { &mut part.ids } else { counted };
         let before = out.len();
-        let moved = |error: Error| error.moved(from as isize);
-        let looked_up = LookedUp {
-            cache,
-            scratch,
-            out,
+        let key = match key {
+            // It was not to be looked up.
+            key::NONE => key::pack_any(text, start, end),
+            key => key,
         };
-        // What becomes of a piece that was taken word by word is not remembered: that of its words is.
-        if !words
-            .take(&self.model, text, place, behind, looked_up)
-            .map_err(moved)?
-        {
-            let key = match key {
-                // It was not to be looked up.
-                key::NONE => key::pack_any(text, start, end),
-                key => key,
-            };
-            if cache.find(key, piece, out).is_none() {
-                let done = self.model.encode_piece(piece, scratch, out);
-                done.map_err(moved)?;
-                cache.insert(key, piece, &out[before..], None);
-                by_character.missed(text, start, end);
-            }
+        if cache.find(key, piece, out).is_none() {
+            let done = self.model.encode_piece(piece, scratch, out);
+            done.map_err(|error| error.moved(from as isize))?;
+            cache.insert(key, piece, &out[before..], None);
+            by_character.missed(text, start, end);
         }
         if !KEEP {
             part.add(look_up.counted.len() as u64);
@@ -294,28 +343,23 @@ impl LookUp {
         self.cache.bytes()
     }
 
-    /// Makes the keys of pieces, finds their buckets, and asks for those ahead; not of those that go by their characters or by
-    /// their words, if there may be any.
+    /// Makes the keys of pieces, finds their buckets, and asks for those ahead; not of those that go by their characters, if there
+    /// may be any.
     #[inline]
     fn find_buckets<const SOME_APART: bool>(
         &mut self,
         text: &[u8],
         mut from: usize,
         ends: &[usize],
-        by_words: bool,
     ) {
-        let by_character = SOME_APART && self.by_character.goes();
         let table = self.cache.buckets();
         let places = self.keys.iter_mut().zip(&mut self.buckets);
         let (mut long, mut characters) = (0, 0);
         for (&end, (key, bucket)) in ends.iter().zip(places) {
-            if SOME_APART {
-                let is_chinese = by_character && Ideographs::may_be(text, from, end);
-                characters += usize::from(is_chinese);
-                if is_chinese || by_words && goes_by_words(&(from..end)) {
-                    (*key, *bucket, from) = (key::NONE, 0, end);
-                    continue;
-                }
+            if SOME_APART && Ideographs::may_be(text, from, end) {
+                characters += 1;
+                (*key, *bucket, from) = (key::NONE, 0, end);
+                continue;
             }
             *key = key::pack_any(text, from, end);
             long += usize::from(end - from > MAX_PIECE);
@@ -333,7 +377,7 @@ impl LookUp {
             let long = looked_for.filter(|&(key, _)| key::is_long(key));
             self.cache.prefetch_more(long);
         }
-        if by_character {
+        if SOME_APART {
             self.by_character.found(characters);
         }
     }

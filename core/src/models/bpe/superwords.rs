@@ -11,8 +11,6 @@
 //! So a piece is cut at such places, each part (a *word* here) is merged alone with the merges below K, and then those
 //! from K on merge what the words became. K is the lowest rank that crosses a space, or near it: see [`limit_of`].
 
-use std::ops::Range;
-
 use super::super::merging::table::Merges;
 use super::{Bpe, BpeScratch, FIND_AFTER};
 use crate::error::Result;
@@ -41,34 +39,27 @@ pub(crate) struct Superwords {
 }
 
 impl Bpe {
-    /// The model in two, if it has tokens of several words; None also as long as pieces of so few bytes asked that finding
-    /// out is not worth it.
+    /// The model in two, if it is known to have tokens of several words.
     #[inline]
-    pub(crate) fn superwords(
-        &self,
-        length: usize,
-        scratch: &mut BpeScratch,
-    ) -> Option<&Superwords> {
-        match self.superwords.get() {
-            Some(known) => known.as_deref(),
-            None => {
-                scratch.asked += length;
-                let is_worth_it = scratch.asked > FIND_AFTER * self.tokens.len();
-                is_worth_it.then(|| self.find_superwords()).flatten()
+    pub(crate) fn superwords(&self) -> Option<&Superwords> {
+        self.superwords.get()?.as_deref()
+    }
+
+    /// Takes note of a long piece: after many of them, finding out whether the model has tokens of several words is worth it.
+    #[inline]
+    pub(crate) fn ask_for_superwords(&self, length: usize, scratch: &mut BpeScratch) {
+        if self.superwords.get().is_none() {
+            scratch.asked += length;
+            if scratch.asked > FIND_AFTER * self.tokens.len() {
+                self.find_superwords();
             }
         }
     }
 
-    /// Whether the model is known to have tokens of several words.
-    #[inline]
-    pub(crate) fn knows_superwords(&self) -> bool {
-        self.superwords.get().is_some_and(Option::is_some)
-    }
-
     #[cold]
-    fn find_superwords(&self) -> Option<&Superwords> {
-        let find = || Superwords::of(self).map(Box::new);
-        self.superwords.get_or_init(find).as_deref()
+    fn find_superwords(&self) {
+        self.superwords
+            .get_or_init(|| Superwords::of(self).map(Box::new));
     }
 }
 
@@ -101,32 +92,52 @@ impl Superwords {
         })
     }
 
-    /// Writes where words end in the piece that a stretch of a text is, as many as there is room for; returns how many.
+    /// Finds the words of pieces that stand side by side from `from` on, given where these end, as many as there is room for.
+    /// Writes where each word ends; and for each piece that ends there too, how many words have come up to its end. Returns how
+    /// many words and pieces that are.
+    ///
+    /// There must be room for as many pieces as words.
     #[inline]
-    pub fn ends(&self, text: &[u8], piece: Range<usize>, room: &mut [usize]) -> usize {
-        let mut found = 0;
-        let mut at = piece.start;
-        while at < piece.end {
-            // Behind its last byte no word of the piece begins.
-            let inside = u64::MAX.checked_shr((PLACES + 1).saturating_sub(piece.end - at) as u32);
-            let mut likely = self.cuts.likely(text, at) & inside.unwrap_or_default();
+    pub fn find_words(
+        &self,
+        text: &[u8],
+        from: usize,
+        pieces: &[usize],
+        words: &mut [usize],
+        closed: &mut [usize],
+    ) -> (usize, usize) {
+        let stop = pieces.last().copied().unwrap_or(from);
+        let (mut found, mut ended, mut seen) = (0, 0, 0);
+        let mut at = from;
+        while at < stop {
+            let mut last = 0_u64;
+            while let Some(end) = pieces.get(seen)
+                && end - at <= PLACES
+            {
+                last |= 1 << (end - at - 1);
+                seen += 1;
+            }
+            // Behind the last piece's end are no words.
+            let inside = u64::MAX >> PLACES.saturating_sub(stop - at);
+            let mut likely = (self.cuts.likely(text, at) | last) & inside;
             while likely != 0 {
-                let place = at + likely.trailing_zeros() as usize;
+                let bit = likely.trailing_zeros();
+                let place = at + bit as usize;
                 likely &= likely - 1;
+                let is_last = last >> bit & 1 != 0;
+                let behind = text.get(place + 1).copied().unwrap_or_default();
                 // Written at any rate, and counted if it is one: where words end, nobody can foretell.
-                room[found] = place + 1;
-                found += usize::from(self.cuts.has(text[place], text[place + 1]));
-                if found == room.len() {
-                    return found;
+                words[found] = place + 1;
+                found += usize::from(is_last | self.cuts.has(text[place], behind));
+                closed[ended] = found;
+                ended += usize::from(is_last);
+                if found == words.len() {
+                    return (found, ended);
                 }
             }
             at += PLACES;
         }
-        if !piece.is_empty() {
-            room[found] = piece.end;
-            found += 1;
-        }
-        found
+        (found, ended)
     }
 
     /// Appends the ids of a word inside a piece: not those of the same bytes as a piece, which go on.
@@ -142,18 +153,20 @@ impl Superwords {
         self.words.encode_piece(word, scratch, out)
     }
 
-    /// Appends the ids of a piece, given those of its words, one after the other, and what some of this model became lately.
+    /// Appends the ids of pieces, given those of their words, one after the other, where those of each piece end, and what some of
+    /// this model became lately.
     ///
     /// # Errors
     /// [`crate::Error::Memory`] when there is no memory for the ids.
     pub fn join(
         &self,
         ids: &[u32],
+        ends: &[usize],
         joined: &mut Joined,
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        self.across.join(ids, joined, scratch, out)
+        self.across.join(ids, ends, joined, scratch, out)
     }
 }
 

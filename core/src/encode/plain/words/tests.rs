@@ -8,6 +8,7 @@ use crate::documents::Documents;
 use crate::encode::workers::tests::budgets_are_heeded;
 use crate::encode::{Encoder, Plain};
 use crate::error::Error;
+use crate::models::bpe::Bpe;
 use crate::random::Draw;
 use crate::random::tests::{begin, below};
 use crate::split::Scanner;
@@ -90,7 +91,7 @@ fn engine(model: Bpe) -> Encoder<Plain> {
 
 /// Whether pieces go word by word by now.
 fn goes_by_words(model: &Bpe) -> bool {
-    model.superwords(0, &mut BpeScratch::default()).is_some()
+    model.superwords().is_some()
 }
 
 #[test]
@@ -134,13 +135,9 @@ fn a_model_of_words_goes_piece_by_piece() {
     for _ in 0..3 {
         engine.encode_pieces(&text, &ends).unwrap();
     }
-    let enough = 1 << 20;
     let model = engine.model();
-    assert!(
-        model
-            .superwords(enough, &mut BpeScratch::default())
-            .is_none()
-    );
+    model.ask_for_superwords(1 << 20, &mut BpeScratch::default());
+    assert!(!goes_by_words(model));
 }
 
 /// The same bytes are another thing as a word than as a piece, and each has its own ids.

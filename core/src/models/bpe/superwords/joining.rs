@@ -2,7 +2,7 @@
 //!
 //! Between most words nothing is ever merged. A merge from K on joins two tokens, and so two symbols of words side by side:
 //! the last one that its left part was made of, and the first one of its right part. If no merge joins two symbols that
-//! stand side by side, the two sides never touch each other. A filter holds all pairs that some merge joins; what stands
+//! stand side by side, the two sides never touch each other; nor do those of a place where a piece ends. A filter holds all pairs that some merge joins; what stands
 //! between two other pairs is merged by itself: mostly one symbol, or two, for which one look is enough.
 
 use super::super::super::merging::characters::Symbol;
@@ -54,7 +54,7 @@ impl Joins {
         Ok(Self { merges, joined })
     }
 
-    /// Appends the ids of a piece, given those of its words, one after the other.
+    /// Appends the ids of pieces, given those of their words, one after the other, and where those of each piece end.
     ///
     /// Complexity: linear, unless a token is longer than a window; see [`crate::models::merging::windows`].
     ///
@@ -63,46 +63,56 @@ impl Joins {
     pub fn join(
         &self,
         ids: &[u32],
+        mut ends: &[usize],
         joined: &mut Joined,
         scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let mut from = 0;
         while from < ids.len() {
-            let taken = self.join_window(&ids[from..], joined, &mut scratch.short, out);
+            let taken = self.join_window(ids, from, ends, joined, &mut scratch.short, out);
             from += taken;
             if taken == 0 {
-                let rest = &ids[from..];
-                let ends = |two: &[u32]| !self.joined.may_have(two[0], two[1]);
-                let end = rest
-                    .windows(2)
-                    .position(ends)
-                    .map_or(rest.len(), |at| at + 1);
-                self.join_many(&rest[..end], scratch, out)?;
-                from += end;
+                let rest = &ids[from..ends.first().copied().unwrap_or(ids.len())];
+                let parts = |two: &[u32]| !self.joined.may_have(two[0], two[1]);
+                let end = rest.windows(2).position(parts);
+                let together = &rest[..end.map_or(rest.len(), |at| at + 1)];
+                self.join_many(together, scratch, out)?;
+                from += together.len();
+            }
+            while let Some((&end, behind)) = ends.split_first()
+                && end <= from
+            {
+                ends = behind;
             }
         }
         Ok(())
     }
 
-    /// Appends what becomes of the first symbols, as many as a window has room for; returns how many these are. None are
-    /// if what stands together is longer.
+    /// Appends what becomes of the symbols from a place on, as many as a window has room for; returns how many these are. None
+    /// are if what stands together is longer. `ends` are where pieces end behind that place.
     #[inline]
     fn join_window(
         &self,
         ids: &[u32],
+        from: usize,
+        ends: &[usize],
         joined: &mut Joined,
         short: &mut ShortPiece,
         out: &mut Vec<u32>,
     ) -> usize {
-        let count = ids.len().min(MAX_SYMBOLS);
-        let mut window = Window::of(&ids[..count]);
+        let rest = &ids[from..];
+        let count = rest.len().min(MAX_SYMBOLS);
+        let mut window = Window::of(&rest[..count]);
         let mut open = 0_u64;
-        for (place, two) in ids[..count].windows(2).enumerate() {
+        for (place, two) in rest[..count].windows(2).enumerate() {
             open |= u64::from(self.joined.may_have(two[0], two[1])) << place;
         }
+        for &end in ends.iter().take_while(|&end| end - from <= count) {
+            open &= !(1 << (end - from - 1));
+        }
         // Where more comes behind a full window, the last symbol and what it stands together with begin the next one.
-        let taken = if count == ids.len() {
+        let taken = if count == rest.len() {
             count
         } else {
             MAX_SYMBOLS - 1 - (open << 1).leading_ones() as usize

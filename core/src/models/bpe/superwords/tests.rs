@@ -42,25 +42,48 @@ fn book_of(merges: &[[u32; 3]]) -> Book {
         .collect()
 }
 
-/// What a piece becomes in two stages; its words are found a few at a time.
-fn by_words(superwords: &Superwords, piece: &[u8], joined: &mut Joined) -> Vec<u32> {
+/// What pieces become in two stages; their words are found a few at a time.
+fn by_words(superwords: &Superwords, pieces: &[&[u8]], joined: &mut Joined) -> Vec<u32> {
     let mut scratch = BpeScratch::default();
-    let (mut room, mut ids, mut out) = ([0; 3], Vec::new(), vec![7]);
-    let mut from = 0;
-    while from < piece.len() {
-        let found = superwords.ends(piece, from..piece.len(), &mut room);
-        for &end in &room[..found] {
+    let (mut words, mut closed) = ([0; 3], [0; 3]);
+    let (mut ids, mut id_ends, mut out) = (Vec::new(), Vec::new(), vec![7]);
+    let text = [b"a", &pieces.concat()[..], b" a"].concat();
+    let mut from = 1;
+    let ends = pieces.iter().scan(from, |end, piece| {
+        *end += piece.len();
+        Some(*end)
+    });
+    let ends: Vec<_> = ends.collect();
+    while id_ends.len() < ends.len() {
+        let rest = &ends[id_ends.len()..];
+        let (found, ended) = superwords.find_words(&text, from, rest, &mut words, &mut closed);
+        let reached = words[..found].iter().map(|&end| {
             assert!(end > from);
-            superwords
-                .encode_word(&piece[from..end], &mut scratch, &mut ids)
-                .unwrap();
-            from = end;
+            let word = &text[std::mem::replace(&mut from, end)..end];
+            let done = superwords.encode_word(word, &mut scratch, &mut ids);
+            done.unwrap();
+            ids.len()
+        });
+        let reached: Vec<_> = reached.collect();
+        for (&words_of, &end) in closed[..ended].iter().zip(rest) {
+            assert_eq!(words[words_of - 1], end);
+            id_ends.push(reached[words_of - 1]);
         }
     }
+    assert_eq!(from, text.len() - 2);
     superwords
-        .join(&ids, joined, &mut scratch, &mut out)
+        .join(&ids, &id_ends, joined, &mut scratch, &mut out)
         .unwrap();
     out.split_off(1)
+}
+
+/// Where the words of a text that is one piece end, as many as there is room for.
+fn word_ends(superwords: &Superwords, text: &[u8], from: usize, room: usize) -> Vec<usize> {
+    let (mut words, mut closed) = (vec![0; room], vec![0; room]);
+    let pieces = [text.len()];
+    let (found, ended) = superwords.find_words(text, from, &pieces, &mut words, &mut closed);
+    assert_eq!(ended == 1, words[found - 1] == text.len());
+    words[..found].to_vec()
 }
 
 /// Tokens, and merges of which the first ones seldom cross from another byte to a space. Several may make the same token, and
@@ -114,12 +137,18 @@ fn at_any_rank_two_stages_are_what_the_book_says() {
         let random = some_bytes(draw, 3 * MAX_SYMBOLS);
         // What is remembered of a piece is met again in the next ones, and in the same once more.
         let joined = &mut Joined::default();
-        for piece in short.iter().chain([&long, &random, &random, &long]) {
+        let pieces = short.iter().chain([&long, &random, &random, &long]);
+        let pieces: Vec<_> = pieces.map(|piece| &piece[..]).collect();
+        let mut all = Vec::new();
+        for &piece in &pieces {
             let expected = by_the_book(&book, piece.iter().map(byte).collect());
-            let found = by_words(&superwords, piece, joined);
+            let found = by_words(&superwords, &[piece], joined);
             assert_eq!(found, expected, "{limit} {merges:?}");
-            several += usize::from(superwords.ends(piece, 0..piece.len(), &mut [0; 256]) > 1);
+            all.extend(expected);
+            several += usize::from(word_ends(&superwords, piece, 0, 256).len() > 1);
         }
+        let found = by_words(&superwords, &pieces, joined);
+        assert_eq!(found, all, "side by side: {limit} {merges:?}");
     }
     let enough = divided > 250 && refused > 10 && several > 1000;
     assert!(enough, "{divided} {refused} {several}");
@@ -142,7 +171,7 @@ fn a_token_may_have_more_words_than_a_window() {
         let bytes = piece.iter().map(|&byte| u32::from(byte == b'a')).collect();
         let expected = by_the_book(&book_of(&merges), bytes);
         assert_eq!(
-            by_words(&superwords, &piece, &mut Joined::default()),
+            by_words(&superwords, &[&piece], &mut Joined::default()),
             expected,
             "{words}"
         );
@@ -180,22 +209,31 @@ fn words_end_where_only_superwords_cross() {
     // "\t " is made first, but few tokens end with a tab.
     assert_eq!(limit_of(&model, &entries_of(&model)), Some(6));
     let superwords = superwords.unwrap();
-    let mut room = [0; 9];
-    let found = superwords.ends(b" of the, of the", 0..15, &mut room);
-    assert_eq!(room[..found], [3, 7, 8, 11, 15]);
-    assert_eq!(
-        superwords.ends(b" of the, of the", 3..15, &mut room[..2]),
-        2
-    );
-    assert_eq!(room[..2], [7, 8]);
-    let found = superwords.ends(b"e\t the", 0..6, &mut room);
-    assert_eq!(
-        room[..found],
-        [1, 6],
-        "a tab and a space are merged inside words"
-    );
-    let ids = by_words(&superwords, b" of the, of the", &mut Joined::default());
+    let ends = |text, from, room| word_ends(&superwords, text, from, room);
+    assert_eq!(ends(b" of the, of the", 0, 9), [3, 7, 8, 11, 15]);
+    assert_eq!(ends(b" of the, of the", 3, 2), [7, 8]);
+    let inside = ends(b"e\t the", 0, 9);
+    assert_eq!(inside, [1, 6], "a tab and a space are merged inside words");
+    let ids = by_words(&superwords, &[b" of the, of the"], &mut Joined::default());
     assert_eq!(bytes_of(&model, &ids), [&b" of the"[..], b",", b" of the"]);
+}
+
+/// What merges inside a piece does not merge across the place where one ends, whatever comes before and behind it.
+#[test]
+fn nothing_is_joined_across_pieces() {
+    let (tokens, merges) = of_the();
+    let (model, superwords) = divided(&tokens, &merges);
+    let superwords = superwords.unwrap();
+    let pieces: [&[u8]; 6] = [b" of", b" the", b" of the", b",", b" of", b" the the"];
+    for times in [1, 4, 40] {
+        let pieces = pieces.repeat(times);
+        let expected: Vec<_> = pieces
+            .iter()
+            .flat_map(|piece| encode(&model, piece))
+            .collect();
+        let ids = by_words(&superwords, &pieces, &mut Joined::default());
+        assert_eq!(bytes_of(&model, &ids), expected, "{times}");
+    }
 }
 
 #[test]
@@ -226,9 +264,10 @@ fn a_model_is_divided_once_it_is_worth_it() {
     let model = Bpe::from_merges(table(&tokens), &merges, false).unwrap();
     let scratch = &mut BpeScratch::default();
     let enough = FIND_AFTER * tokens.len();
-    assert!(model.superwords(enough, scratch).is_none());
-    assert!(model.superwords(1, scratch).is_some());
-    assert!(model.superwords(1, &mut BpeScratch::default()).is_some());
+    model.ask_for_superwords(enough, scratch);
+    assert!(model.superwords().is_none());
+    model.ask_for_superwords(1, scratch);
+    assert!(model.superwords().is_some());
 }
 
 #[test]
@@ -236,7 +275,7 @@ fn ranks_have_superwords_too() {
     let tokens = of_the().0;
     let model = Bpe::from_ranks(table(&tokens)).unwrap();
     let superwords = Superwords::of(&model).unwrap();
-    let ids = by_words(&superwords, b"e of the,e of the", &mut Joined::default());
+    let ids = by_words(&superwords, &[b"e of the,e of the"], &mut Joined::default());
     assert_eq!(bytes_of(&model, &ids), encode(&model, b"e of the,e of the"));
 }
 
