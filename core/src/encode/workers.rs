@@ -124,11 +124,11 @@ impl<W: Worker> Workers<W> {
 /// the locks of all its threads, but only one of the threads, and waiting for another would never end.
 fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     for _ in 0..TRIES {
-        match mutex.try_lock() {
-            Ok(locked) => return Some(locked),
-            Err(TryLockError::Poisoned(locked)) => return Some(locked.into_inner()),
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        let locked = try_lock(mutex);
+        if locked.is_some() {
+            return locked;
         }
+        std::thread::yield_now();
     }
     None
 }

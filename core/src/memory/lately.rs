@@ -2,6 +2,7 @@
 
 use crate::memory::asking::exact_room_for;
 use crate::memory::key;
+use crate::memory::prefetch::prefetch;
 use crate::memory::slots::Value;
 
 /// A place for each hash, where what comes replaces what is there.
@@ -21,6 +22,12 @@ impl<const BITS: u32> Lately<BITS> {
     pub fn find(&self, key: u128) -> Option<Value> {
         let &(there, value) = self.0.get(Self::place_of(key))?;
         (there == key && key != key::NONE).then_some(value)
+    }
+
+    /// Asks for the place of a key ahead.
+    #[inline]
+    pub fn ask(&self, key: u128) {
+        prefetch(&self.0, Self::place_of(key));
     }
 
     /// Remembers the ids of what has this key, if they are few, in place of what is there.
@@ -52,6 +59,7 @@ mod tests {
     fn what_came_last_stands_at_its_place() {
         let mut lately = Lately::<2>::default();
         assert_eq!(lately.find(1), None, "no places yet");
+        lately.ask(1);
         lately.remember(key::NONE, &[1]);
         assert_eq!(lately.find(key::NONE), None, "no key");
         for key in 1..100 {

@@ -15,7 +15,7 @@ use crate::memory::lately::Lately;
 use crate::tables::{NONE, PairFilter};
 
 /// Bits of the filter for each pair.
-const FILTER_BITS: usize = 16;
+const FILTER_BITS: usize = 32;
 
 /// So many symbols are written at a time where they stay as they are.
 const AT_ONCE: usize = 8;
@@ -118,6 +118,7 @@ impl Joins {
             MAX_SYMBOLS - 1 - (open << 1).leading_ones() as usize
         };
         open &= !(u64::MAX << taken.saturating_sub(1));
+        window.ask_for_many(open, joined);
         while open != 0 {
             let first = open.trailing_zeros() as usize;
             let symbols = (open >> first).trailing_ones() as usize + 1;
@@ -140,22 +141,24 @@ impl Joins {
         taken
     }
 
-    /// Merges the next symbol with the one behind it if there is a merge.
+    /// Merges the next symbol with the one behind it if there is a merge. Two are written at any rate, and counted as they come:
+    /// which it is, nobody can foretell.
     #[inline]
     fn join_two(&self, window: &mut Window) {
         let [left, right] = window.next();
-        let rank = self.merges.rank(left, right);
-        if rank != NONE {
-            window.put([self.merges.product(rank)], Some(1), 2);
-        }
+        let (first, is_merged) = match self.merges.pairs().find(left, right) {
+            NONE => (left, false),
+            rank => (self.merges.product(rank), true),
+        };
+        window.put([first, right], Some(2 - usize::from(is_merged)), 2);
     }
 
     /// Merges the next symbol and the two behind it.
     #[inline]
     fn join_three(&self, window: &mut Window) {
         let [left, middle, right] = window.next();
-        let before = self.merges.rank(left, middle);
-        let behind = self.merges.rank(middle, right);
+        let before = self.merges.pairs().find(left, middle);
+        let behind = self.merges.pairs().find(middle, right);
         if before == NONE && behind == NONE {
             return;
         }
@@ -289,7 +292,7 @@ impl Window {
     /// there are, nobody can foretell.
     #[inline]
     fn keep_to(&mut self, place: usize) {
-        while self.done < place {
+        loop {
             let count = (place - self.done).min(AT_ONCE);
             let (from, to) = (
                 self.symbols[self.done..].first_chunk::<AT_ONCE>(),
@@ -300,6 +303,22 @@ impl Window {
             }
             self.done += count;
             self.written += count;
+            if self.done == place {
+                return;
+            }
+        }
+    }
+
+    /// Asks for what is remembered of four symbols and more that stand together: it may have gone far from the processor.
+    #[inline]
+    fn ask_for_many(&self, open: u64, joined: &Joined) {
+        let mut four = open & open >> 1 & open >> 2 & !(open << 1);
+        while four != 0 {
+            let first = four.trailing_zeros() as usize;
+            four &= four - 1;
+            let symbols = (open >> first).trailing_ones() as usize + 1;
+            let ids = self.symbols[first..].first_chunk().copied();
+            joined.ask(key::of_ids(&ids.unwrap_or_default(), symbols));
         }
     }
 
