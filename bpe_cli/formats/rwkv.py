@@ -36,6 +36,8 @@ END_OF_TEXT = SpecialToken(ROLES["eos"].encode(), 0)
 
 _USAGE = Usage(roles=(("eos", 0),))
 _STAGES = ((ByteLevelNormalizer(),), (ByteLevelDecoder(),))
+_USUAL = re.compile(r"""([0-9]{1,10}) (['"])([^'"\\\x00-\x1f\x7f]+)\2 ([0-9]{1,10})""")
+"""A line whose literal is of text, with nothing escaped and no quote in it: nearly all are."""
 _ESCAPE = re.compile(r"\\(?:([\\'\"nrt])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t"}
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
@@ -61,12 +63,11 @@ def loads(data: bytes, source: str = "rwkv_vocab.txt") -> Tokenizer:
     ids: dict[bytes, int] = {}
     rows: dict[int, int] = {}
     for row, line in enumerate(text_lines(data, source), start=1):
-        where = f"{source}:{row}"
-        token_id, token = _read_line(line, where)
+        token_id, token = _usual_line(line) or _read_line(line, f"{source}:{row}")
         if token in ids:
-            raise FormatError(f"the token {quote(token)} stands on line {rows[ids[token]]} already ({where})")
+            raise FormatError(f"the token {quote(token)} stands on line {rows[ids[token]]} already ({source}:{row})")
         if token_id in rows:
-            raise FormatError(f"the id {token_id} stands on line {rows[token_id]} already ({where})")
+            raise FormatError(f"the id {token_id} stands on line {rows[token_id]} already ({source}:{row})")
         ids[token] = token_id
         rows[token_id] = row
     if not ids:
@@ -90,6 +91,15 @@ def tokenizer_of(ids: dict[bytes, int]) -> Tokenizer:
         usage=_USAGE if free else Usage(),
         origin=Origin(NAME, (("tokens", len(ids)), ("longest token, in bytes", max(map(len, ids), default=0)))),
     )
+
+
+def _usual_line(line: str) -> tuple[int, bytes] | None:
+    """Read a line as most of them are; None for another, and for a wrong one. Part by part, it takes twice as long."""
+    found = _USUAL.fullmatch(line)
+    if found is None:
+        return None
+    token_id, token = int(found[1]), found[3].encode()
+    return (token_id, token) if token_id < _core.MAX_TOKENS and int(found[4]) == len(token) else None
 
 
 def _read_line(line: str, where: str) -> tuple[int, bytes]:

@@ -104,6 +104,49 @@ def test_literals_are_those_of_python(tokens):
         assert rwkv.read_literal(literal, "") == token
 
 
+PARTS = (
+    "1",
+    "65535",
+    "2097152",
+    "0007",
+    "99999999999",
+    "٣",
+    "-1",
+    " ",
+    "'",
+    '"',
+    "\\",
+    "\\n",
+    "a",
+    "é",
+    "\U0001f600",
+    "\x7f",
+    "\t",
+    "b",
+    "",
+)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), st.sampled_from(PARTS), st.sampled_from(("'", '"')))
+def test_usual_lines_are_read_as_part_by_part(literal, token_id, mark):
+    for length in (len(literal.encode()), len(literal.encode()) + 1, "1", "01", ""):
+        line = f"{token_id} {mark}{literal}{mark} {length}"
+        found = rwkv._usual_line(line)
+        if found is None:
+            continue
+        assert found == rwkv._read_line(line, "")
+
+
+def test_nearly_all_lines_are_usual_ones():
+    lines = rwkv.dump(rwkv.tokenizer_of(world(b"ab", b"it's", "é ".encode(), b'"a"', b"\\n")))[""].decode().splitlines()
+    usual = [line for line in lines if rwkv._usual_line(line)]
+    plain = [
+        line for line in lines if not {*line.partition(" ")[2][1:-3]} & {"\\", "'", '"'} and line.split()[1][0] != "b"
+    ]
+    assert usual == plain
+    assert len(usual) > 90
+
+
 def test_literals_are_written_as_by_repr():
     texts = ["it's", 'say "x"', "'\"", "\\", "\x00\x1f\x7f\x85\xa0\xad\u2028\u3000\ufeff\U000e0001", "é你 😀", "\t\r\n"]
     assert rwkv.write_literals([text.encode() for text in texts]) == [repr(text) for text in texts]
