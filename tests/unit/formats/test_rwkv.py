@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,7 @@ from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer.usage import NO_USAGE
 from bpe_cli.trainers import maxmatch, train
+from tests.counted import at_least, compared
 from tests.unit.formats.hostile import refused_quickly, try_all
 
 SMALL = "1 '\\x00' 1\n2 'a' 1\n3 b'\\xff' 1\n7 \"it's\" 4\n8 'é\\n' 3\n9 '\\u200b\"\\'' 5\n".encode()
@@ -104,37 +106,26 @@ def test_literals_are_those_of_python(tokens):
         assert rwkv.read_literal(literal, "") == token
 
 
-PARTS = (
-    "1",
-    "65535",
-    "2097152",
-    "0007",
-    "99999999999",
-    "٣",
-    "-1",
-    " ",
-    "'",
-    '"',
-    "\\",
-    "\\n",
-    "a",
-    "é",
-    "\U0001f600",
-    "\x7f",
-    "\t",
-    "b",
-    "",
+IDS = ("1", "65535", "0007", "2097151", "2097152", "99999999999", "٣", "-1", "")
+PLAIN = ("a", "b", " ", "é", "\U0001f600", "\x80", "7")
+ODD = ("'", '"', "\\", "\\n", "\x7f", "\t")
+"""Parts of literals."""
+
+
+@at_least(60)
+@given(
+    st.one_of(*(st.lists(st.sampled_from(parts), max_size=6).map("".join) for parts in (PLAIN, (*PLAIN, *ODD)))),
+    st.sampled_from(("'", '"')),
 )
-
-
-@given(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), st.sampled_from(PARTS), st.sampled_from(("'", '"')))
-def test_usual_lines_are_read_as_part_by_part(literal, token_id, mark):
-    for length in (len(literal.encode()), len(literal.encode()) + 1, "1", "01", ""):
+def test_usual_lines_are_read_as_part_by_part(literal, mark):
+    size = len(literal.encode())
+    for token_id, length in itertools.product(IDS, (size, size + 1, f"0{size}", "1", "")):
         line = f"{token_id} {mark}{literal}{mark} {length}"
         found = rwkv._usual_line(line)
         if found is None:
             continue
         assert found == rwkv._read_line(line, "")
+        compared()
 
 
 def test_nearly_all_lines_are_usual_ones():
