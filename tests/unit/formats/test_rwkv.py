@@ -128,7 +128,7 @@ def test_usual_lines_are_read_as_part_by_part(literal, mark):
         compared()
 
 
-def test_nearly_all_lines_are_usual_ones():
+def test_lines_of_text_with_nothing_escaped_are_usual_ones():
     lines = rwkv.dump(rwkv.tokenizer_of(world(b"ab", b"it's", "é ".encode(), b'"a"', b"\\n")))[""].decode().splitlines()
     usual = [line for line in lines if rwkv._usual_line(line)]
     plain = [
