@@ -186,8 +186,20 @@ def test_empty_and_foreign_files():
     with pytest.raises(FormatError, match="is not UTF-8"):
         rwkv.loads(b"1 '\xff' 1\n")
     assert rwkv.sniff(SMALL)
-    for other in (b"", b"1 'a' 1", b"1 'a' 2\n", b"1 2 3\n", b"t h 12\n", b"hello 'x' 1\n", b"\xff\n"):
+    for other in (b"", b"1 'a' 1", b"1 'a\" 1\n", b"1 2 3\n", b"t h 12\n", b"hello 'x' 1\n", b"\xff\n"):
         assert not rwkv.sniff(other)
+
+
+@pytest.mark.parametrize("line", ["7 'a' 2", "7 '' 0", "7 '\\8' 1", "7 b'\xe9' 2", "9999999 'a' 1", "7 'a' 1\n7 'b' 1"])
+def test_a_wrong_line_is_named_though_it_is_the_first(tmp_path, line):
+    path = tmp_path / "vocabulary.txt"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(FormatError) as alone:
+        rwkv.loads(path.read_bytes(), str(path))
+    with pytest.raises(FormatError) as caught:
+        formats.load(path)
+    assert caught.value.message == alone.value.message
+    assert f"({path}:" in caught.value.message
 
 
 def test_hostile_vocabularies_are_refused_quickly():
