@@ -225,8 +225,9 @@ def processor(round_: dict[str, Any]) -> str:
 def circumstances(round_: dict[str, Any]) -> str:
     """Describe what was measured on, and what speaks against it."""
     box, load = round_["machine"], round_["load"]
-    number_of = round_["repetitions"]
-    rounds = "one run each" if number_of == 1 else f"medians of up to {number_of} runs"
+    several = [max(row["runs"]) for row in round_["comparisons"] if row["operation"] not in results.ONCE]
+    most = max([round_["repetitions"], *several])
+    rounds = "one run each" if most == 1 else f"medians of up to {most} runs"
     words = [
         f"{box['cpu']}, {box['cores']} cores ({box['architecture']}, {box['system']}),",
         f"Python {round_['versions']['python']}, {round_['date']}, {rounds}.",

@@ -24,6 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import machine, page, results, texts
+from benchmarks.again import MORE, near, unsettled
 from benchmarks.entries import Entry
 from benchmarks.journal import Journal
 from benchmarks.operations import OPERATIONS
@@ -79,6 +80,12 @@ def measure(options: Options, folder: Path, kept: Path | None = None) -> dict[st
         say(f"{len(again)} that ran once are too near to tell: they run as often as ours")
         for _ in range(options.repetitions - 1):
             run_all(again, spent)
+        settled: set[int] = set()
+        while again := [entry for entry in unsettled(entries) if id(entry) not in settled]:
+            say(f"{len(again)} have passes faster and slower than another's beside them: {MORE} rounds more of these")
+            for _ in range(MORE):
+                run_all(again, spent)
+            settled.update(map(id, again))
     head = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "mode": options.mode,
@@ -100,20 +107,6 @@ def run_all(entries: Iterable[Entry], spent: defaultdict[str, float]) -> None:
             entry.run()
             spent[operation] += entry.seconds
         say(f"  {operation}: {time.perf_counter() - began:.0f} s")
-
-
-def near(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the processes that ran once and turned out to be the best beside ours, too near for one run to tell."""
-    by_cell = {(cell.measurement, cell.name): (entry, cell) for entry in entries for cell in entry.cells.values()}
-    names = ("operation", "phase", "text", "tokenizer", "threads")
-    found = {
-        id(entry): entry
-        for row in results.compare([cell for _, cell in by_cell.values()])
-        if row["verdict"] in ("one run", "lost", "level") and row["best_rival"]
-        for entry, _ in [by_cell[tuple(row[name] for name in names), row["best_rival"]]]
-        if entry.first.runs == 1 and entry.rounds == 1
-    }
-    return list(found.values())
 
 
 def options_of(arguments: argparse.Namespace) -> Options:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import entries, instructions, machine, plan, render, run, texts
+from benchmarks import again, entries, instructions, machine, plan, render, run, texts
 from benchmarks.libraries import OURS
 from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
@@ -129,9 +129,63 @@ def test_who_ran_once_and_is_near_runs_again():
 
     ours = entries.Entry({"": cell("train", "", "bpe", [1.0, 1.0, 1.0])}, 3, dict)
     near, far = once("gigatoken", 1.5), once("tokenizers", 9.0)
-    assert run.near([ours, near, far]) == [near]
-    assert run.near([ours, far]) == []
-    assert run.near([ours, once("rustbpe", 0.5), far])[0].first.library == "rustbpe"
+    assert again.near([ours, near, far]) == [near]
+    assert again.near([ours, far]) == []
+    assert again.near([ours, once("rustbpe", 0.5), far])[0].first.library == "rustbpe"
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "is_settled"),
+    [
+        ([1.0, 1.1, 1.2], [1.3, 1.4, 1.5], True),
+        ([1.3, 1.4, 1.5], [1.0, 1.1, 1.2], True),
+        ([1.0, 1.1, 1.3], [1.3, 1.4, 1.5], False),
+        ([1.0, 1.1, 9.0], [1.3, 1.4, 1.5], False),
+        ([1.3, 1.4, 1.5], [1.0, 1.1, 9.0], False),
+        ([1.4], [1.0, 2.0], False),
+    ],
+)
+def test_rows_that_chance_may_have_decided_run_more_often(mine, others, is_settled):
+    ours = entries.Entry({phase: cell("encode", phase, "bpe", mine) for phase in ("cold", "warm")}, 3, dict)
+    best = entries.Entry({"cold": cell("encode", "cold", "gigatoken", others)}, 3, dict)
+    far = entries.Entry({"cold": cell("encode", "cold", "tiktoken", [50.0, 60.0])}, 2, dict)
+    assert again.unsettled([far, ours, best]) == ([] if is_settled else [ours, best])
+    assert again.unsettled([ours, far]) == []
+    best.seconds = 2 * again.SHORT
+    assert again.unsettled([ours, best]) == []
+
+
+def test_what_is_compared_by_cpu_time_is_unsettled_by_cpu_time():
+    ours = entries.Entry({"": cell("count", "", "bpe", [1.0, 1.0])}, 2, dict)
+    best = entries.Entry({"": cell("count", "", "tokie", [0.6, 0.9], cpu=[1.2, 1.8])}, 2, dict)
+    assert again.unsettled([ours, best]) == []
+    best.first.threads = ours.first.threads = 2
+    best.first.wall = [0.6, 1.1]
+    assert again.unsettled([ours, best]) == [ours, best]
+
+
+def test_what_is_unsettled_runs_until_both_sides_ran_more(text, tmp_path, monkeypatch, capsys):
+    """The third library comes next to ours only when the second has run more often."""
+    figures = {"bpe": [1.0] * 9, "gigatoken": [0.9, 0.95, 1.1, *[1.2] * 6], "tokie": [1.0] * 9}
+    clocks = {library: iter(seconds) for library, seconds in figures.items()}
+
+    def answers_of(library):
+        return lambda: {
+            "digest": 1, "bytes": 9, "documents": 1, "tokens": 1, "peak": None,
+            "passes": [dict.fromkeys(("wall", "cpu"), next(clocks[library]))],
+        }  # fmt: skip
+
+    made = [
+        entries.Entry({"": cell("encode", "", library, [], cpu=[], runs=0)}, 3, answers_of(library))
+        for library in figures
+    ]
+    monkeypatch.setattr(plan.Plan, "entries", lambda _: iter(made))
+    monkeypatch.setattr(plan.Plan, "judge", lambda *_: None)
+    monkeypatch.setattr(texts, "prepare", lambda *_: [text])
+    round_ = run.measure(replace(QUICK, repetitions=3), tmp_path)
+    runs = {made["library"]: made["runs"] for made in round_["cells"]}
+    assert runs == dict.fromkeys(figures, 3 + again.MORE)
+    assert capsys.readouterr().err.count("rounds more") == 2
 
 
 def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repository, shared):

@@ -1,0 +1,60 @@
+"""What has to run more often before a row can be trusted: what ran once, and what the machine's moods decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from benchmarks import results
+from benchmarks.entries import Entry
+from benchmarks.results import Cell
+
+MORE = 6
+"""How many rounds more the two sides of an unsettled row run."""
+
+SHORT = 30.0
+"""Seconds of a process that is not too long to run so often."""
+
+Side = tuple[Entry, Cell]
+
+
+def near(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the processes that ran once and turned out to be the best beside ours, too near for one run to tell."""
+    return _each_once(
+        entry
+        for row, _, (entry, _) in _rows(entries)
+        if row["verdict"] in ("one run", "lost", "level") and entry.first.runs == 1 and entry.rounds == 1
+    )
+
+
+def unsettled(entries: Iterable[Entry]) -> list[Entry]:
+    """Return both sides of each row that chance may have decided: some pass of either is faster than some of the other.
+
+    Who is ahead does not matter. A machine that others use too is half as fast at times, for seconds, and the median of
+    three processes says which of the two met such times.
+    """
+    return _each_once(
+        entry
+        for _, *sides in _rows(entries)
+        if _overlap(*(cell for _, cell in sides)) and max(entry.seconds for entry, _ in sides) <= SHORT
+        for entry, _ in sides
+    )
+
+
+def _rows(entries: Iterable[Entry]) -> Iterator[tuple[dict[str, Any], Side, Side]]:
+    """Yield each row that has two sides, with the processes and cells of both: ours, and the best beside it."""
+    by_cell = {(cell.measurement, cell.name): (entry, cell) for entry in entries for cell in entry.cells.values()}
+    names = ("operation", "phase", "text", "tokenizer", "threads")
+    for row in results.compare([cell for _, cell in by_cell.values()]):
+        if row["best_rival"]:
+            measurement = tuple(row[name] for name in names)
+            yield row, *(by_cell[measurement, row[side]] for side in ("ours", "best_rival"))
+
+
+def _overlap(one: Cell, other: Cell) -> bool:
+    passes = one.passes, other.passes
+    return all(passes) and max(map(min, passes)) <= min(map(max, passes))
+
+
+def _each_once(entries: Iterable[Entry]) -> list[Entry]:
+    return list({id(entry): entry for entry in entries}.values())
