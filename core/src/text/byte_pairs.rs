@@ -2,6 +2,7 @@
 //! once.
 
 mod classes;
+mod fewer;
 
 use classes::Classes;
 pub use classes::PLACES;
@@ -26,8 +27,26 @@ impl BytePairs {
                 row[usize::from(second / 64)] |= u64::from(holds(first, second)) << (second % 64);
             }
         }
+        Self::with(rows)
+    }
+
+    /// Takes as many of the pairs as eight classes of bytes can tell from all others, so that [`BytePairs::likely`] is certain.
+    ///
+    /// What a pair is worth is the product of what its bytes are worth, as the first and as the second one.
+    #[must_use]
+    pub fn certain(&self, first: &[u64; 256], second: &[u64; 256]) -> Self {
+        Self::with(Box::new(fewer::told_apart(&self.rows, first, second)))
+    }
+
+    fn with(rows: Box<Rows>) -> Self {
         let classes = Box::new(Classes::of(&rows));
         Self { rows, classes }
+    }
+
+    /// Whether [`BytePairs::likely`] gives no place that is none.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        classes::kinds_of(&self.rows).len() <= classes::MOST
     }
 
     /// Whether a pair is in the set.

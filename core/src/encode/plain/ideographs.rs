@@ -79,6 +79,12 @@ impl ByCharacter {
         self.state == State::Going
     }
 
+    /// Whether a piece may go by its characters now.
+    #[inline]
+    pub fn takes(&self, text: &[u8], start: usize, end: usize) -> bool {
+        self.goes() && Ideographs::may_be(text, start, end)
+    }
+
     /// Decides at the beginning of a batch how its pieces go.
     #[inline]
     pub fn begin_batch(&mut self, model: &Bpe) {

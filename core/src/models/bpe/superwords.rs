@@ -34,7 +34,7 @@ pub(crate) struct Superwords {
     words: Bpe,
     /// The merges from K on.
     across: Joins,
-    /// Between which two bytes words are cut.
+    /// Between which two bytes words are cut: it is certain.
     cuts: BytePairs,
 }
 
@@ -88,7 +88,7 @@ impl Superwords {
             // What is in one table can be in two.
             words: model.only(&inside).ok()?,
             across: Joins::new(model, &inside, &across).ok()?,
-            cuts: cuts_of(&crossings(model, &inside)),
+            cuts: cuts_of(model, &crossings(model, &inside)),
         })
     }
 
@@ -107,34 +107,35 @@ impl Superwords {
         closed: &mut [usize],
     ) -> (usize, usize) {
         let stop = pieces.last().copied().unwrap_or(from);
-        let (mut found, mut ended, mut seen) = (0, 0, 0);
+        let (mut found, mut ended) = (0, 0);
         let mut at = from;
-        while at < stop {
+        while at < stop && found < words.len() {
             let mut last = 0_u64;
-            while let Some(end) = pieces.get(seen)
-                && end - at <= PLACES
+            for &end in pieces[ended..]
+                .iter()
+                .take_while(|&&end| end - at <= PLACES)
             {
                 last |= 1 << (end - at - 1);
-                seen += 1;
             }
             // Behind the last piece's end are no words.
             let inside = u64::MAX >> PLACES.saturating_sub(stop - at);
-            let mut likely = (self.cuts.likely(text, at) | last) & inside;
-            while likely != 0 {
-                let bit = likely.trailing_zeros();
-                let place = at + bit as usize;
-                likely &= likely - 1;
-                let is_last = last >> bit & 1 != 0;
-                let behind = text.get(place + 1).copied().unwrap_or_default();
-                // Written at any rate, and counted if it is one: where words end, nobody can foretell.
-                words[found] = place + 1;
-                found += usize::from(is_last | self.cuts.has(text[place], behind));
-                closed[ended] = found;
-                ended += usize::from(is_last);
-                if found == words.len() {
-                    return (found, ended);
-                }
+            let ends = lowest(
+                (self.cuts.likely(text, at) | last) & inside,
+                words.len() - found,
+            );
+            let mut rest = ends;
+            for word in words[found..].iter_mut().take(ends.count_ones() as usize) {
+                *word = at + 1 + rest.trailing_zeros() as usize;
+                rest &= rest.wrapping_sub(1);
             }
+            let mut last = last & ends;
+            while last != 0 {
+                let up_to = last ^ last.wrapping_sub(1);
+                closed[ended] = found + (ends & up_to).count_ones() as usize;
+                ended += 1;
+                last &= last - 1;
+            }
+            found += ends.count_ones() as usize;
             at += PLACES;
         }
         (found, ended)
@@ -168,6 +169,19 @@ impl Superwords {
     ) -> Result<()> {
         self.across.join(ids, ends, joined, scratch, out)
     }
+}
+
+/// So many of the bits that are set, the lowest ones.
+#[inline]
+fn lowest(bits: u64, most: usize) -> u64 {
+    let mut rest = bits;
+    if bits.count_ones() as usize > most {
+        for _ in 0..most {
+            rest &= rest - 1;
+        }
+        return bits & !rest;
+    }
+    bits
 }
 
 /// The merges that can happen: for a token that there are several ways to make, the one way that does.
@@ -234,12 +248,24 @@ fn limit_of(model: &Bpe, entries: &[(u32, u32, u32)]) -> Option<u32> {
 }
 
 /// Between which two bytes words are cut: where no merge crosses, but not between two letters. There, words would be cut into
-/// what does not come more often.
-fn cuts_of(crossings: &[u32]) -> BytePairs {
-    BytePairs::of(|before, behind| {
+/// what does not come more often. Nor where eight classes of bytes cannot tell that from other places, so that no pair has to be
+/// looked up where words end: which are given up, the tokens say that end and begin with such bytes.
+fn cuts_of(model: &Bpe, crossings: &[u32]) -> BytePairs {
+    let cuts = BytePairs::of(|before, behind| {
         let is_edge = !(is_letter(before) && is_letter(behind));
         is_edge && crossings[place(before, behind)] == NONE
-    })
+    });
+    let (mut ends, mut begins) = ([1; 256], [1; 256]);
+    for id in 0..model.tokens.len() as u32 {
+        let token = model.tokens.get(id);
+        if let (Some(&first), Some(&last)) = (token.first(), token.last()) {
+            begins[usize::from(first)] += 1;
+            ends[usize::from(last)] += 1;
+        }
+    }
+    let cuts = cuts.certain(&ends, &begins);
+    debug_assert!(cuts.is_certain());
+    cuts
 }
 
 /// Whether a byte is a letter or a digit, or a part of a character outside ASCII.

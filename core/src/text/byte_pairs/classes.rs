@@ -9,6 +9,9 @@ use super::Rows;
 /// So many places are looked at together.
 pub const PLACES: usize = 64;
 
+/// How many classes there are.
+pub(super) const MOST: usize = 8;
+
 /// The classes of a set of pairs, a bit for each.
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
@@ -37,12 +40,10 @@ impl Machine {
 
 impl Classes {
     pub fn of(rows: &Rows) -> Self {
-        let mut kinds: Vec<[u64; 4]> = rows.iter().copied().filter(|row| *row != [0; 4]).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
+        let kinds = kinds_of(rows);
         let class = |row: &[u64; 4]| -> usize {
             match kinds.len() {
-                ..=8 => kinds.binary_search(row).unwrap_or_default(),
+                ..=MOST => kinds.binary_search(row).unwrap_or_default(),
                 _ => sketch(row),
             }
         };
@@ -86,6 +87,14 @@ impl Classes {
         }
         bits
     }
+}
+
+/// What may stand behind first bytes, each once, but for nothing.
+pub(super) fn kinds_of(rows: &Rows) -> Vec<[u64; 4]> {
+    let mut kinds: Vec<_> = rows.iter().copied().filter(|row| *row != [0; 4]).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }
 
 /// One of eight classes for what may stand behind a byte: whether a space is among it, a letter of ASCII, and what is no ASCII.
