@@ -148,9 +148,7 @@ def score_tables(draw: st.DrawFn) -> tuple[dict[str, float], dict[str, int]]:
     tokens = draw(st.lists(st.text("ab▁é", min_size=1, max_size=5), min_size=1, max_size=25, unique=True))
     scores = {token: float(draw(st.integers(-6, 0))) for token in tokens}
     kinds = st.sampled_from([NORMAL] * 6 + [UNUSED, USER_DEFINED])
-    types = {token: draw(kinds) for token in tokens}
-    # A character that is unused has no parts to become.
-    return scores, {token: NORMAL if kind == UNUSED and len(token) == 1 else kind for token, kind in types.items()}
+    return scores, {token: draw(kinds) for token in tokens}
 
 
 @given(score_tables(), st.lists(st.text("ab▁éx", min_size=1, max_size=14), min_size=1, max_size=15), st.booleans())
@@ -198,6 +196,8 @@ def test_unused_pieces_serve_merging_only() -> None:
     assert scored(tokens).ids(b"abcabc") == [3]
     assert scored(tokens, unused).ids(b"abcabc") == [0, 5, 0, 5]
     assert scored(tokens, bytes([UNUSED, *unused[1:]])).ids(b"abcabc") == [6, 4, 5, 6, 4, 5]
+    # A character has no parts to become: it is unknown.
+    assert scored(tokens, bytes([*unused[:-1], UNUSED])).ids(b"aab" * 2) == [9, 0, 9, 0]
     assert scored(tokens, unused).ids(b"abcabc" * 20) == [0, 5] * 40
 
 

@@ -98,7 +98,7 @@ def encode_by_scores(
         unknown: The token for unknown characters.
         byte_fallback: Whether these become the tokens of their bytes.
         user_defined: Pieces that are found first, the longest at each place, and never merged.
-        unused: Pieces for merging only: in the end they become what they were merged from.
+        unused: Pieces for merging only: in the end they become what they were merged from, and a character is unknown.
 
     >>> encode_by_scores("abcx", {"a": -3, "ab": -2, "bc": -1, "abc": -4})
     ['abc', '<unk>']
@@ -122,7 +122,7 @@ def encode_by_scores(
     found: list[str] = []
     after_unknown = False
     for node in [leaf for tree in nodes for leaf in tree.without(unused)]:
-        known = node.frozen or node.text in scores
+        known = node.frozen or (node.text in scores and node.text not in unused)
         if known:
             found.append(node.text)
         elif byte_fallback:

@@ -6,7 +6,7 @@
 //! user's own are found first, the longest at each place from the left, and never merged.
 //!
 //! *Unused* pieces serve merging only: one that is left in the end becomes again what it was merged from,
-//! and so does each of its parts that is unused; only a single character stays.
+//! and so does each of its parts that is unused; a single character is as unknown as one without a piece.
 
 mod tables;
 
@@ -170,7 +170,7 @@ impl ScoredPairs {
     }
 
     fn is_known(&self, symbol: Symbol) -> bool {
-        (symbol.id as usize) < self.tokens.len()
+        (symbol.id as usize) < self.tokens.len() && !(self.has_unused && self.is_unused(symbol.id))
     }
 
     /// Gives ids to what was merged; neighbouring unknown characters are one token.

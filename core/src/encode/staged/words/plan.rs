@@ -345,17 +345,17 @@ fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
 }
 
 /// Where a table of rules runs first: words end before a blank behind a visible character of ASCII that
-/// the rules leave as it is, for no rule looks across that place. Nor does a text that the table keeps:
-/// it holds no blank, and where words are cut further its neighbours count as joined.
+/// the rules leave as it is, for no rule looks across that place. Nor does a text that the table keeps: what
+/// it holds is no blank here, and where words are cut further its neighbours count as joined.
 fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan> {
-    let is_kept_inside = |byte: u8| stages.kept().any(|text| text[1..].contains(&byte));
+    let is_held = |byte: u8| stages.kept().any(|text| text.contains(&byte));
     if let Some(joints) = &mut joints {
         joints.add(stages.kept());
     }
     let mut classes = [0; 256];
     let spaced = pieces(stages, b"a a");
     for byte in 0..0x80_u8 {
-        let is_blank = byte.is_ascii_whitespace() && !is_kept_inside(byte);
+        let is_blank = byte.is_ascii_whitespace() && !is_held(byte);
         classes[usize::from(byte)] = if !stages.only_begins(byte) {
             0
         } else if is_blank && pieces(stages, &[b'a', byte, b'a']) == spaced {
