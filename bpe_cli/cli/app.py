@@ -176,7 +176,7 @@ def _run(words: list[str], without_config: bool, whole: bool, is_process: bool) 
     defaults = config.NONE if without_config else _of_project(words)
 
     def begin(function: "Callable[..., object]", values: "Mapping[str, object]") -> object:
-        config.announce(defaults, values)
+        values = config.announce(defaults, values)
         if is_process:
             _end_if_memory_is_refused(words)
         return call(function, values)

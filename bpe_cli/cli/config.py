@@ -6,7 +6,8 @@ of an option, and holds for every command that has the option; one in ``[tool.bp
 reads it: what a Python program calls never depends on the folder that it runs in.
 
 What results depend on must not come from a folder in silence. So files to read and to write are named on the command
-line alone, and a default that changes results is noted on stderr each time (not with ``-q``).
+line alone, and a default that changes results is noted on stderr each time: not with ``-q``, but with ``quiet`` of the
+file, which silences all else.
 """
 
 import os
@@ -44,12 +45,14 @@ class Defaults:
         values: Parameter -> value, as the options' types have them.
         tokenizer: The tokenizer where no option and no variable names one.
         noted: Of those that change results, what is said of them, by parameter.
+        quiet: Whether the run is to be quiet but for that; it is no value, so that ``-q`` is told apart from it.
     """
 
     path: str
     values: "Mapping[str, Any]"
     tokenizer: str | None = None
     noted: "Mapping[str, str]" = MappingProxyType({})
+    quiet: bool = False
 
 
 NONE = Defaults("", {})
@@ -101,7 +104,8 @@ def defaults_for(name: str, commands: "Iterable[str]", load: "Callable[[str], Ca
     if isinstance(values.get("tokenizer"), str):
         tokenizer = values.pop("tokenizer")
         noted.pop("tokenizer")
-    return Defaults(path, values, tokenizer, noted)
+    quiet = bool(values.pop("quiet", False))
+    return Defaults(path, values, tokenizer, noted, quiet)
 
 
 def _nearest() -> str | None:
@@ -252,8 +256,12 @@ def _toml(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def announce(defaults: Defaults, values: "Mapping[str, object]") -> None:
-    """Note on stderr which results depend on the file; not if the run is to be quiet."""
+def announce(defaults: Defaults, values: "Mapping[str, object]") -> "Mapping[str, object]":
+    """Note on stderr which results depend on the file, unless the command line says ``-q``.
+
+    Returns:
+        The values to run with: quiet if the file says so.
+    """
     from bpe_cli.cli import console, options
 
     quiet = bool(values.get("quiet"))
@@ -267,6 +275,7 @@ def announce(defaults: Defaults, values: "Mapping[str, object]") -> None:
     for name, setting in defaults.noted.items():
         if values.get(name) == defaults.values[name]:
             say(setting)
+    return {**values, "quiet": True} if defaults.quiet else values
 
 
 def is_ignored(words: "Iterable[str]") -> bool:

@@ -89,6 +89,22 @@ def test_what_changes_no_result_is_not_noted(project):
     assert call(*HI, cwd=project("threads = 1\nquiet = true\nblock-size = 4096")) == (0, O200K, "")
 
 
+def test_a_file_cannot_silence_the_notes_on_itself(project):
+    """Only the command line can: else a folder could enable special tokens, and its user would not see it."""
+    folder = project('quiet = true\ntokenizer = "gpt2"\n[tool.bpe_cli.encode]\nspecial = ["all"]')
+    words = ("encode", "-T", "hi<|endoftext|>")
+    noted = 'note: special = ["all"], from pyproject.toml\n' + NOTE
+    assert call(*words, cwd=folder) == (0, b"5303 50256\n", noted)
+    glued = ("encode", "-Thi<|endoftext|>")  # typer reads these words
+    assert call(*glued, cwd=folder) == (0, b"5303 50256\n", noted)
+    assert call(*glued, "-q", cwd=folder) == (0, b"5303 50256\n", "")
+    assert call(*words, "-q", cwd=folder) == (0, b"5303 50256\n", "")
+    (folder / "in.txt").write_text("hi", encoding="utf-8")
+    files = ("encode", "in.txt", "-o", "out.u16", "-t", "gpt2", "--special", "<|endoftext|>")
+    assert call(*files, cwd=folder) == (0, b"", "")  # quiet all the same
+    assert call(*files, "--no-config", cwd=folder).err != ""
+
+
 def test_compare_has_tokenizers_of_its_own(project):
     folder = project('tokenizer = "gpt2"\n[tool.bpe_cli.compare]\ntokenizer = ["p50k_base", "o200k_base"]')
     result = call("compare", "-T", "hello", cwd=folder)
