@@ -14,7 +14,7 @@ from bpe_cli.jobs.mixing import Mixture, Sampled, Weight, mixed, number_of
 from bpe_cli.jobs.spilling import Counted, count_within, in_memory
 from bpe_cli.jobs.train_options import options_for
 from bpe_cli.jobs.train_sizes import measured_curve, trained_sizes
-from bpe_cli.support.core_arguments import list_of, one_of, pair_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pair_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import trainer_for
@@ -199,7 +199,7 @@ def train(
         UsageError: if the algorithm or an option does not exist, a value has the wrong type, or an option about parts
             is given without ``counts_dir``.
         TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
-        InputError: if a file cannot be read.
+        InputError: if a file cannot be read, or a text has a lone surrogate.
     """
     for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):
         if not isinstance(value, str):
@@ -369,10 +369,10 @@ def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
 
     waiting: list[bytes] = []
     size = 0
-    for text in texts:
+    for place, text in enumerate(texts):
         if not isinstance(text, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"a text of the corpus is a str or bytes, and not of type {type(text).__name__}")
-        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+        data = bytes_of(text, f"text at place {place} of the corpus")
         waiting += data.splitlines() if as_lines else [data]
         size += len(data)
         if size >= _BLOCK_BYTES:

@@ -14,6 +14,7 @@ from bpe_cli.stages import Normalizer, PreTokenizer
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.counting import Cutter, Cutting, StagedText, count_blocks, matcher_of
 from bpe_cli.support.blocks import Block, whole_documents
+from bpe_cli.support.core_arguments import bytes_of
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -265,6 +266,7 @@ def check_special_tokens(contents: Sequence[str]) -> None:
 
     Raises:
         UsageError: if a text is empty or given twice, or is given in place of a list of texts.
+        InputError: if half a character stands in one.
     """
     check_list("special_tokens", contents)
     if "" in contents:
@@ -272,6 +274,7 @@ def check_special_tokens(contents: Sequence[str]) -> None:
     for content in contents:
         if contents.count(content) > 1:
             raise UsageError(f"the special token {content!r} is given twice")
+        bytes_of(content, "special token")
 
 
 SEED = 12345678

@@ -143,6 +143,15 @@ def test_what_users_met():
         GPT2.encode("a", threads=0)
 
 
+@pytest.mark.parametrize("algorithm", ["bpe", "wordpiece", "unigram", "char"])
+def test_half_a_character_in_a_corpus(algorithm):
+    """It was blamed on the pattern, since the error of the codec is a ValueError."""
+    with pytest.raises(InputError, match=r"^character 1 of the text at place 2 of the corpus is the lone .* U\+D800"):
+        bpe_cli.train(["a", "b", "a\ud800"], vocab_size=260, algorithm=algorithm)
+    with pytest.raises(InputError, match=r"^character 0 of the special token is the lone surrogate"):
+        bpe_cli.train(["a b"], vocab_size=260, algorithm=algorithm, special_tokens=["\ud800"])
+
+
 def test_results_of_calls(tmp_path):
     report = bpe_cli.inspect("gpt2", ["hello\nworld", "a"])
     assert [found.segmentation.token_count for _, found in report.value] == [3, 1]
