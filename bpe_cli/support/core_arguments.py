@@ -133,11 +133,15 @@ def _several(values: object) -> bool:
 def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 1) -> int:
     """Return a number in range that is an int, or can be converted to one without loss.
 
+    True and False are not taken for 1 and 0: whoever gives them means yes or no.
+
     Raises:
         TypeError: if the value is not a whole number.
         UsageError: if the number is out of range.
     """
     if type(value) is not int:
+        if isinstance(value, bool):
+            raise wrong_type(name, "an int", value)
         try:
             value = value.__index__()
         except (AttributeError, TypeError):

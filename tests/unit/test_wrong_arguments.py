@@ -143,6 +143,21 @@ def test_what_users_met():
         GPT2.encode("a", threads=0)
 
 
+def test_true_and_false_are_no_numbers():
+    """``padding=True`` is how Hugging Face's library spells "longest"; it was the length 1, and padded nothing."""
+    longest = GPT2.model_inputs(["a b c", "a"], padding="longest", pad_id=0)
+    assert [each.ids for each in longest] == [(64, 275, 269), (64, 0, 0)]
+    assert GPT2.model_inputs(["a b c", "a"], padding=True, pad_id=0) == longest
+    plain = GPT2.model_inputs(["a b c", "a"])
+    assert GPT2.model_inputs(["a b c", "a"], padding=False) == plain
+    assert GPT2.model_inputs(["a b c", "a"], padding=None) == plain
+    for name in ("max_tokens", "stride", "pad_id", "pad_to_multiple_of"):
+        with pytest.raises(TypeError, match=f"^{name} must be an int, not bool$"):
+            GPT2.model_inputs(["a b c", "a"], **{"padding": True, "pad_id": 0, "max_tokens": 2} | {name: True})
+    with pytest.raises(TypeError, match=r"^max_tokens must be an int, not bool$"):
+        GPT2.encode("a b c", max_tokens=True)
+
+
 @pytest.mark.parametrize("algorithm", ["bpe", "wordpiece", "unigram", "char"])
 def test_half_a_character_in_a_corpus(algorithm):
     """It was blamed on the pattern, since the error of the codec is a ValueError."""
