@@ -237,7 +237,7 @@ def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
     """Pack ids as u32, naming the first that does not fit; an array of u32 is returned unchanged.
 
     Raises:
-        TypeError: if the ids are a text, or cannot be iterated over.
+        TypeError: if the ids are a text, a single one, or cannot be iterated over.
         InputError: if a value is not an id.
     """
     if not isinstance(ids, (list, tuple)):
@@ -245,19 +245,27 @@ def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
             raise wrong_type("ids", "token ids", ids)
         try:
             view = memoryview(ids)  # type: ignore[arg-type]  # that is what is asked
-        except TypeError:
-            if not isinstance(ids, Iterable):
-                raise wrong_type("ids", "token ids", ids) from None
-            ids = list(ids)  # no buffer, so it can be iterated over
-        else:
-            if view.format == "I" and view.c_contiguous and view.ndim == 1:
-                return view
-            ids = view.tolist()
+        except (TypeError, ValueError):  # no buffer, or one of dates
+            view = None
+        if view is not None and view.format == "I" and view.c_contiguous and view.ndim == 1:
+            return view
+        if getattr(ids, "ndim", 1) == 0:  # an array without dimensions, or a number of NumPy's
+            raise TypeError(f"ids must be token ids, not a single one (of type {type(ids).__name__})")
+        try:
+            ids = _listed(ids) if view is None else view.tolist()
+        except NotImplementedError:  # in another byte order than the machine's, or objects
+            ids = _listed(ids)
     try:
         return array("I", ids)
     except (OverflowError, TypeError):
         place, token_id = next(item for item in enumerate(ids) if not _is_id(item[1]))
         raise InputError(f"{token_id!r} at place {place} is not a token id") from None
+
+
+def _listed(ids: Iterable[int] | Buffer) -> list[int]:
+    if not isinstance(ids, Iterable):
+        raise wrong_type("ids", "token ids", ids)
+    return list(ids)
 
 
 def _is_id(number: int) -> bool:

@@ -158,6 +158,25 @@ def test_true_and_false_are_no_numbers():
         GPT2.encode("a b c", max_tokens=True)
 
 
+def test_arrays_of_any_kind_are_ids_as_lists_are():
+    """``memoryview`` reads neither another byte order nor objects, and says so with a NotImplementedError."""
+    np = pytest.importorskip("numpy")
+    for kind in (">u2", ">u4", "<u4", ">i8", "<i8", "u1", object):
+        ids = np.array([31, 64], dtype=kind)
+        assert GPT2.decode(ids) == GPT2.decode([31, 64]) == "@a"
+        assert GPT2.decode(ids, skip_special_tokens=True) == bpe_cli.StreamDecoder(GPT2).feed(ids) == "@a"
+        assert GPT2.decode_batch([ids, ids[:0]]) == ["@a", ""]
+    for single in (np.array(5), np.array(5, dtype=">u4"), np.array(5, dtype=object), np.uint32(5)):
+        with pytest.raises(
+            TypeError, match=r"^ids must be token ids, not a single one \(of type (ndarray|uint32)\)$"
+        ):
+            GPT2.decode(single)
+    for wrong in (np.array([1.5]), np.array([1.5], dtype=">f8"), np.array(["a"]), np.array([None]), np.array([[1, 2]]),
+                  np.array([1], dtype="datetime64[s]"), np.array([-1], dtype=">i8")):  # fmt: skip
+        with pytest.raises(InputError, match=r"at place 0 is not a token id$"):
+            GPT2.decode(wrong)
+
+
 @pytest.mark.parametrize("algorithm", ["bpe", "wordpiece", "unigram", "char"])
 def test_half_a_character_in_a_corpus(algorithm):
     """It was blamed on the pattern, since the error of the codec is a ValueError."""
