@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
+from bpe_cli.support.core_arguments import one_of, wrong_type
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ class StreamDecoder(_core.KnownTexts):
     For byte-level tokens, the text before an incomplete character does not wait for it. And ``finish`` returns the
     rest, which theirs loses.
 
+    Args:
+        tokenizer: The tokenizer whose ids they are.
+        errors: How to treat bytes that are not UTF-8: ``strict`` refuses them, ``replace`` returns U+FFFD for them,
+            ``ignore`` leaves them out.
+
     >>> from bpe_cli.tokenizer.named_encodings import named
     >>> decoder = StreamDecoder(named("gpt2"))
     >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
@@ -45,10 +51,13 @@ class StreamDecoder(_core.KnownTexts):
     def __init__(self, tokenizer: AnyTokenizer, errors: Errors = "replace") -> None:
         """Begin a text.
 
-        Args:
-            tokenizer: Whose ids they are.
-            errors: What becomes of bytes that are not UTF-8.
+        Raises:
+            TypeError: if an argument has the wrong type.
+            UsageError: if there is no such way to treat errors.
         """
+        if not isinstance(tokenizer, _core.Tokenizer):
+            raise wrong_type("tokenizer", "a Tokenizer", tokenizer)
+        one_of("errors", errors, ("strict", "replace", "ignore"))
         self._tokenizer = tokenizer
         self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
         self._characters = CharacterStream(errors)

@@ -167,14 +167,21 @@ def test_arrays_of_any_kind_are_ids_as_lists_are():
         assert GPT2.decode(ids, skip_special_tokens=True) == bpe_cli.StreamDecoder(GPT2).feed(ids) == "@a"
         assert GPT2.decode_batch([ids, ids[:0]]) == ["@a", ""]
     for single in (np.array(5), np.array(5, dtype=">u4"), np.array(5, dtype=object), np.uint32(5)):
-        with pytest.raises(
-            TypeError, match=r"^ids must be token ids, not a single one \(of type (ndarray|uint32)\)$"
-        ):
+        with pytest.raises(TypeError, match=r"^ids must be token ids, not a single one \(of type (ndarray|uint32)\)$"):
             GPT2.decode(single)
     for wrong in (np.array([1.5]), np.array([1.5], dtype=">f8"), np.array(["a"]), np.array([None]), np.array([[1, 2]]),
                   np.array([1], dtype="datetime64[s]"), np.array([-1], dtype=">i8")):  # fmt: skip
         with pytest.raises(InputError, match=r"at place 0 is not a token id$"):
             GPT2.decode(wrong)
+
+
+def test_a_decoder_of_streams_is_given_a_tokenizer():
+    with pytest.raises(TypeError, match=r"^tokenizer must be a Tokenizer, not str$"):
+        bpe_cli.StreamDecoder("gpt2")
+    with pytest.raises(UsageError, match=r"^errors must be 'strict' or 'replace' or 'ignore', not 'x'$"):
+        bpe_cli.StreamDecoder(GPT2, errors="x")
+    with pytest.raises(TypeError, match=r"^errors must be a str, not NoneType$"):
+        bpe_cli.StreamDecoder(GPT2, errors=None)
 
 
 @pytest.mark.parametrize("algorithm", ["bpe", "wordpiece", "unigram", "char"])
