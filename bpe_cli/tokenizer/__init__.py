@@ -25,7 +25,7 @@ from bpe_cli.stages.codebook import codebook_words, compiled_codebook
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.blocks import Block, settle
-from bpe_cli.support.core_arguments import bytes_of, no_special_tokens
+from bpe_cli.support.core_arguments import bytes_of, no_special_tokens, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
 from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling, SpecialTable, only_splits
 from bpe_cli.tokenizer.engine.compiled import Engine
@@ -221,7 +221,10 @@ class Tokenizer(TextMethods):
 
         Raises:
             InputError: if no token has this id.
+            TypeError: if ``token_id`` is not an int.
         """
+        if not hasattr(token_id, "__index__"):
+            raise wrong_type("token_id", "an int", token_id)
         decoded = self._decoded.get(token_id)
         if decoded is not None:
             return decoded
@@ -234,7 +237,8 @@ class Tokenizer(TextMethods):
         """Return a tokenizer that has more special tokens.
 
         Raises:
-            UsageError: if an id is taken, or a token's text has another id already.
+            UsageError: if an id is taken or out of range, or a token's text has another id already.
+            TypeError: if one is no special token, or a part of it has the wrong type.
         """
         joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
         return replace(self, special_tokens=joined)

@@ -21,7 +21,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
 from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.support.core_arguments import bytes_of, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, list_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import quote
@@ -49,6 +49,9 @@ class Withheld:
 
 
 NOTHING = Withheld()
+
+_LAST_ID = (1 << 32) - 1
+"""The last id that there can be: ids are u32."""
 
 
 def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Iterable[object] = ()) -> Withheld:
@@ -158,11 +161,17 @@ def joined_special_tokens(
     """Return special tokens joined with further ones, sorted by id; of equal contents the later one counts.
 
     Raises:
-        UsageError: if an id is taken, or a token's text has another id already.
+        UsageError: if an id is taken or out of range, or a token's text has another id already.
+        TypeError: if one is no special token, or a part of it has the wrong type.
     """
     joined = {token.content: token for token in special_tokens}
     taken = {token.token_id: token for token in special_tokens}
-    for token in more:
+    for token in list_of("tokens", more, "special tokens"):
+        if not isinstance(token, SpecialToken):
+            raise wrong_type("tokens", "a list of special tokens", token)
+        if not isinstance(token.content, bytes):
+            raise wrong_type("content of a special token", "bytes", token.content)
+        whole_number("token_id of a special token", token.token_id, most=_LAST_ID)
         if not token.content:
             raise UsageError("a special token needs a text")
         present = joined.get(token.content)

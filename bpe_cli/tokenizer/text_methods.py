@@ -317,7 +317,11 @@ class TextMethods(_core.Tokenizer):
         """Do what ``count`` says, with any options."""
         if specials is _NO_SPECIALS and not add_special_tokens:
             self._learn()
-        (count,) = self._tokenizer.engine.count_texts([text], self._matcher(specials))
+        try:
+            (count,) = self._tokenizer.engine.count_texts([text], self._matcher(specials))
+        except (TypeError, InputError):
+            bytes_of(text)  # what is wrong with the text itself is said of `text`, not of a list
+            raise
         return int(count) + len(self._edges(add_special_tokens, None, None))
 
     # Errors about arguments name what was called.
@@ -666,8 +670,8 @@ class TextMethods(_core.Tokenizer):
             messages: Dicts with ``role`` and ``content``.
             tools: Descriptions of tools.
             documents: Documents to answer from.
-            chat_template: The template: a name of the tokenizer's own, a built-in layout (``chatml``, ``harmony``, ...),
-                or a Jinja template; the tokenizer's own if None.
+            chat_template: The template: a name of the tokenizer's own, a built-in layout (``chatml``, ``harmony``, and
+                others), or a Jinja template; the tokenizer's own if None.
             add_generation_prompt: Whether to open the assistant's turn at the end.
             tokenize: Whether to return ids instead of text.
             specials: The special tokens to recognize in messages; none unless asked.

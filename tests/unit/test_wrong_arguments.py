@@ -9,6 +9,7 @@ import pytest
 
 import bpe_cli
 from bpe_cli.errors import BpeError, InputError, UsageError
+from bpe_cli.stages import SpecialToken
 from tests.counted import at_least, compared
 
 GPT2 = bpe_cli.load("gpt2")
@@ -191,6 +192,40 @@ def test_half_a_character_in_a_corpus(algorithm):
         bpe_cli.train(["a", "b", "a\ud800"], vocab_size=260, algorithm=algorithm)
     with pytest.raises(InputError, match=r"^character 0 of the special token is the lone surrogate"):
         bpe_cli.train(["a b"], vocab_size=260, algorithm=algorithm, special_tokens=["\ud800"])
+
+
+@pytest.mark.parametrize(
+    ("tokens", "error", "message"),
+    [
+        ([SpecialToken(b"x", -1)], UsageError, "token_id of a special token must be 0 or more, not -1"),
+        ([SpecialToken(b"x", 1 << 33)], UsageError, "token_id of a special token must be 4,294,967,295 or less"),
+        ([SpecialToken(b"x", 5.0)], TypeError, "token_id of a special token must be an int, not float"),
+        ([SpecialToken("<q>", 50257)], TypeError, "content of a special token must be bytes, not str"),
+        (["x"], TypeError, "tokens must be a list of special tokens, not str"),
+        (SpecialToken(b"x", 50257), TypeError, "tokens must be a list of special tokens, not SpecialToken"),
+        ("x", UsageError, "tokens is one str, and several special tokens are meant"),
+        (None, TypeError, "tokens must be a list of special tokens, not NoneType"),
+    ],
+)
+def test_special_tokens_that_are_none(tokens, error, message):
+    with pytest.raises(error, match=f"^{message}$"):
+        GPT2.with_special_tokens(tokens)
+
+
+def test_the_last_id():
+    tokenizer = GPT2.with_special_tokens([SpecialToken(b"<q>", (1 << 32) - 1)])
+    assert tokenizer.encode("a<q>", specials="all") == [64, (1 << 32) - 1]
+    assert tokenizer.decode([64, (1 << 32) - 1]) == "a<q>"
+
+
+def test_the_argument_is_called_as_it_is():
+    for wrong in ("a", None, 1.0, [1]):
+        with pytest.raises(TypeError, match=f"^token_id must be an int, not {type(wrong).__name__}$"):
+            GPT2.token_bytes(wrong)
+    with pytest.raises(TypeError, match=r"^text must be a str or bytes, not NoneType$"):
+        GPT2.count(None)
+    with pytest.raises(InputError, match=r"^character 1 of the text is the lone surrogate"):
+        GPT2.count("a\ud800")
 
 
 def test_results_of_calls(tmp_path):
