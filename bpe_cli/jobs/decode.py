@@ -148,7 +148,8 @@ class _Decoding:
             if sidecar is not None and not sidecar.is_of(model):
                 name = sidecar.tokenizer_name or "another tokenizer"
                 self._listener.note(f"{item.name} was encoded with {name}, which differs from this one")
-            characters = None if options.errors is None else CharacterStream(options.errors)
+            without = "no `errors` gives the bytes"
+            characters = None if options.errors is None else CharacterStream(options.errors, as_they_are=without)
             place = _Place(item.name)
             for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(model.decoder)):
                 self.tokens += len(batch.ids) + batch.left_out

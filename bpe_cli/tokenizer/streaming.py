@@ -110,7 +110,9 @@ class CharacterStream:
     (['', '你'], '�')
     """
 
-    def __init__(self, errors: Errors = "replace") -> None:
+    def __init__(self, errors: Errors = "replace", *, as_they_are: str = "decode_bytes gives the bytes") -> None:
+        """Begin a text; ``as_they_are`` says what gives the bytes as they are, for the hint where they are no text."""
+        self._as_they_are = as_they_are
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         self._held = 0  # bytes of a character that is not complete
         self._position = 0
@@ -152,7 +154,7 @@ class CharacterStream:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - self._held + error.start}",
-                hint='`errors="replace"` or ignore decodes them all the same, no `errors` gives the bytes as they are',
+                hint=f'`errors="replace"` or ignore decodes them all the same, {self._as_they_are} as they are',
             ) from error
         self._held = len(self._decoder.getstate()[0])
         self._position += len(data)

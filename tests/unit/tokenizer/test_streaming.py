@@ -161,3 +161,18 @@ def test_token_by_token_is_as_all_at_once(ids, errors):
     text = "".join([one_by_one.feed([token_id]) for token_id in ids * 2]) + one_by_one.finish()
     assert text == at_once.feed(ids * 2) + at_once.finish()
     assert text == named("gpt2").decode_bytes(ids * 2).decode("utf-8", errors)
+
+
+def test_the_hint_of_strict_errors_is_true_where_it_is_given():
+    """Without ``errors``, ``bpe decode`` gives bytes; in the library that means ``replace``."""
+    tokenizer = named("gpt2")
+    for call in (
+        lambda: tokenizer.decode([187], errors="strict"),
+        lambda: tokenizer.decode_batch([[187]], errors="strict"),
+        lambda: StreamDecoder(tokenizer, errors="strict").feed([187]),
+    ):
+        with pytest.raises(InputError, match="are not UTF-8") as caught:
+            call()
+        assert caught.value.hint == (
+            '`errors="replace"` or ignore decodes them all the same, decode_bytes gives the bytes as they are'
+        )
