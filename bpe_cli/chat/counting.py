@@ -79,7 +79,7 @@ def _fixed(message: Mapping[str, Any], where: str, *, old: bool) -> int:
         if message.get(key):
             raise InputError(
                 f"{where}.{key}: it is not known what OpenAI bills for it",
-                hint="`template` with another name or a file counts what that layout writes",
+                hint="`chat=NAME` with another name or a file counts what that layout writes",
             )
     cost = 4 if old else 3
     if message.get("name"):

@@ -72,7 +72,7 @@ class Layout:
             return tokenizer
         raise UsageError(
             f"the layout {name} needs the special token {missing[0]}, which this tokenizer lacks",
-            hint=f"-t {self.of} has it" if self.of else f"`added='{missing[0]}=ID'` adds it",
+            hint=f"`tokenizer={self.of}` has it" if self.of else "`with_special_tokens` adds it",
         )
 
     def _missing(self, tokenizer: Tokenizer) -> list[str]:
@@ -157,7 +157,7 @@ def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, 
     return placed
 
 
-_OWN = "a template of the tokenizer's own may have one: see `template`"
+_OWN = "a template of the tokenizer's own may have one: see `chat_template`"
 
 _IM = ("<|im_start|>", "<|im_end|>")
 _IM_IDS = {"<|im_start|>": 100264, "<|im_end|>": 100265, "<|im_sep|>": 100266}
@@ -188,7 +188,7 @@ def write_harmony(writer: Writer, conversation: Conversation, prompt: bool) -> N
         if getattr(conversation, name):
             raise InputError(
                 f"{conversation.where}: the built-in layout harmony does not describe {name}",
-                hint="the Jinja template that comes with the model does: `template=chat_template.jinja`",
+                hint="the Jinja template that comes with the model, chat_template.jinja, does: see `chat_template`",
             )
     for number in _kept(conversation.messages):
         _write_message(writer, conversation.messages[number], f"{conversation.where}: messages[{number}]")

@@ -116,7 +116,7 @@ def _end_of_turn(encoder: ChatEncoder, text: Traced, first: int, closing: str) -
 
 _HINT = (
     "a template that marks what the model generates, by {% generation %}, says it itself; so do the built-in layouts: "
-    "see `template`"
+    "see `chat_template`"
 )
 
 

@@ -90,7 +90,7 @@ def text_of(message: Mapping[str, Any], where: str) -> str:
             raise InputError(
                 f"{where}.content[{number}] is {f'of type {kind!r}' if isinstance(kind, str) else 'not text'}, "
                 "which no ids stand for here",
-                hint="a template of the tokenizer's own may know what to do with it: see `template`",
+                hint="a template of the tokenizer's own may know what to do with it: see `chat_template`",
             )
         texts.append(part["text"])
     return "".join(texts)

@@ -26,8 +26,8 @@ PLAIN_WIDTH = 100
 """Columns of output that no terminal shows: a file, or a pipe of a program."""
 
 _ARGUMENTS = {
-    "added": "--add-special",
     "algorithm": "-a",
+    "chat=NAME": "--chat-template",
     "byte_fallback=True": "--set byte_fallback=yes",
     "differences": "--diff",
     'documents="jsonl"': "--jsonl",
@@ -38,6 +38,7 @@ _ARGUMENTS = {
     "corpora": "--language",
     "d_model": "--d-model",
     "languages": "--language",
+    "library": "--against",
     "ratios": "--ratio",
     "sizes": "--vocab-size",
     "weights": "--weight",
@@ -60,23 +61,24 @@ _ARGUMENTS = {
             "preload", "run_pattern", "shared_merges", "window_alpha",
         )
     },
-    "template": "--chat-template",
+    "texts": "--text",
     "tokenizer": "-t",
     'way="split"': "--split",
     'way="truncate"': "--max-length",
     "threshold": "--vocabulary-threshold",
     "vocab_size=32000": "-s 32000",
+    "with_special_tokens": "--add-special TEXT=ID",
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "add_special_tokens", "add_tokens", "against", "allow_loss", "alpha", "bos", "chat", "check", "columns",
-            "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format",
-            "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask",
-            "max_memory", "max_token_length", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap",
-            "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain", "pre_tokenizer", "prefix_space",
-            "residues", "sample", "scores", "seed", "shuffle", "size", "split_residues", "split_special", "steps",
-            "superwords", "switch", "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size",
-            "vocabulary", "window", "words", "write_vocabulary",
+            "add_special_tokens", "add_tokens", "against", "allow_loss", "alpha", "bos", "chat", "chat_template",
+            "check", "columns", "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors",
+            "field", "format", "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet",
+            "keep", "mask", "max_memory", "max_token_length", "member", "merge", "min_frequency", "normalizer",
+            "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain",
+            "pre_tokenizer", "prefix_space", "residues", "sample", "scores", "seed", "shuffle", "size",
+            "split_residues", "split_special", "steps", "superwords", "switch", "tallies_dir", "target", "text", "to",
+            "truncate", "val", "vocab_size", "vocabulary", "window", "words", "write_vocabulary",
         )
     },
 }  # fmt: skip

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus.kinds import Kind
 
 
-_OTHERWISE = "`text` takes a text from the command line itself"
+_OTHERWISE = "`texts` takes a text itself"
 _OF_GLOBS = "*?["
 
 

@@ -188,7 +188,7 @@ class TokenList:
             if token_id != stated:
                 raise FormatError(
                     f"{self.source} gives the token {quote(content)} the id {stated}, and it would get {token_id}",
-                    hint="new tokens get the ids after all others; `added=TEXT=ID` gives one",
+                    hint="new tokens get the ids after all others; `with_special_tokens` gives one",
                 )
 
 
@@ -246,7 +246,7 @@ def _token(node: Node) -> SpecialToken:
         return _plain(node.value.encode())
     if not node.get("id").is_null:
         raise node.get("id").error(
-            "gives the token an id", hint="new tokens get the ids after all others; `added=TEXT=ID` gives one"
+            "gives the token an id", hint="new tokens get the ids after all others; `with_special_tokens` gives one"
         )
     node.only(*TOKEN_FIELDS, "__type")
     token = read_added_token(node, 0)

@@ -117,7 +117,7 @@ def compare_ids_of(
     if len(tokenizers) != asked or not 1 <= asked <= 2:
         raise UsageError(
             f"`ids` compares two tokenizers, and there {'is' if len(tokenizers) == 1 else 'are'} {len(tokenizers)}",
-            hint="name two, or one and a library by `against`",
+            hint="name two, or one and a library by `library`",
         )
     models = every(load_tokenizer, tokenizers)
     check_kept((), chain.from_iterable(map(files_of, tokenizers)), streams)

@@ -335,7 +335,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: Conversatio
     if work.chat.generation_prompt is False or varied:
         raise UsageError(
             "OpenAI bills text as it is, and for the answer's beginning in any case",
-            hint="leave `specials`, `eot`, `generation_prompt=False` and sampling out, or name a layout by `template`",
+            hint="leave `specials`, `eot`, `generation_prompt=False` and sampling out, or name a layout by `chat=NAME`",
         )
     budget = Budget(options.max_tokens, reader)
     with (

@@ -101,7 +101,7 @@ class BinSink(Sink):
         raise InputError(
             f"document {before + bisect_right(ends, places[0]) + 1:,} holds the token "
             f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which `eot` ends documents",
-            hint="name a special token, which text never becomes; `added=TEXT=ID` adds one",
+            hint="name a special token, which text never becomes; `with_special_tokens` adds one",
         )
 
     def _write_numbers(self, data: Buffer) -> None:

@@ -290,8 +290,8 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         return int(digits)
     known = _first_special_tokens(tokenizer)
     raise UsageError(
-        f"--{side} {name!r} is neither a special token of this tokenizer nor one of its ids",
-        hint=f"its special tokens begin with {known}" if known else "`added=TEXT=ID` adds one",
+        f"`{side}` {name!r} is neither a special token of this tokenizer nor one of its ids",
+        hint=f"its special tokens begin with {known}" if known else "`with_special_tokens` adds one",
     )
 
 
@@ -303,7 +303,7 @@ def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
     known = _first_special_tokens(tokenizer)
     raise UsageError(
         f"nothing in this tokenizer says which token {_VERBS[side]} a text",
-        hint=f"--{side} NAME says it; its special tokens begin with {known}" if known else f"--{side} ID says it",
+        hint=f"`{side}=NAME` says it; its special tokens begin with {known}" if known else f"`{side}=ID` says it",
     )
 
 
@@ -321,7 +321,7 @@ def _instead(tokenizer: AnyTokenizer) -> str:
     declared = {side: _declared(tokenizer, side) for side in sides}
     where = {"bos": "before", "eot": "after"}
     ways = [
-        f"--{side} auto puts {_show_id(tokenizer, token_id)} {where[side]} each document"
+        f'`{side}="auto"` puts {_show_id(tokenizer, token_id)} {where[side]} each document'
         for side, token_id in declared.items()
         if token_id is not None
     ]

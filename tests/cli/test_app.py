@@ -158,7 +158,7 @@ def test_debug_shows_where_an_error_comes_from():
         assert result.err.startswith("Traceback (most recent call last):\n")
         assert result.err.endswith(quiet.err)
     assert run("encode", "--", "--debug").err == error(
-        "cannot read --debug: no such file", "--text takes a text from the command line itself"
+        "cannot read --debug: no such file", "--text takes a text itself"
     )
 
 

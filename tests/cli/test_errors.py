@@ -11,7 +11,7 @@ from bpe_cli.tokenizer.named_encodings import ENCODINGS
 from tests.cli_runner import as_a_user, call, error, run
 
 GPT2 = ("-t", "gpt2")
-TEXT_HINT = "--text takes a text from the command line itself"
+TEXT_HINT = "--text takes a text itself"
 
 
 def fails(result, message, hint=None):

@@ -236,7 +236,7 @@ def test_a_folder_has_its_map_beside_it(desk):
         (
             ("--extend", "none.txt", "-s", "300"),
             "cannot read none.txt: no such file",
-            "--text takes a text from the command line itself",
+            "--text takes a text itself",
         ),
         (("--merge", "nothing.json"), "cannot read nothing.json: no such file", None),
         (("--add-tokens", "nothing"), "cannot read nothing: no such file", None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from bpe_cli.stages import SpecialToken
 from tests.counted import at_least, compared
 
 GPT2 = bpe_cli.load("gpt2")
+HI = [{"role": "user", "content": "hi"}]
 SMALL = bpe_cli.train(["a b a b"], vocab_size=258)
 
 
@@ -226,6 +228,37 @@ def test_the_argument_is_called_as_it_is():
         GPT2.count(None)
     with pytest.raises(InputError, match=r"^character 1 of the text is the lone surrogate"):
         GPT2.count("a\ud800")
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "hint"),
+    [
+        (lambda: GPT2.apply_chat_template(HI, chat_template="chatml"), "needs the special token",
+         "`with_special_tokens` adds it"),
+        (lambda: GPT2.apply_chat_template(HI, chat_template="gpt-3.5"), "needs the special token",
+         "`tokenizer=cl100k_base` has it"),
+        (lambda: bpe_cli.load("o200k_harmony").apply_chat_template(HI, chat_template="harmony", tools=[{}]),
+         "does not describe tools",
+         "the Jinja template that comes with the model, chat_template.jinja, does: see `chat_template`"),
+        (lambda: bpe_cli.inspect("gpt2", json.dumps(HI), chat="openai"), "knows no ids",
+         "name a layout by `chat=NAME`"),
+        (lambda: bpe_cli.inspect("gpt2", json.dumps(HI), chat=True), "so `chat=NAME` is to name one", None),
+        (lambda: bpe_cli.compare(["gpt2"], ids=True), "compares two", "name two, or one and a library by `library`"),
+        (lambda: bpe_cli.inspect("gpt2", Path("nofile-here")), "no such file", "`texts` takes a text itself"),
+        (lambda: GPT2.encode("a", bos="x"), "^`bos` 'x' is neither", "its special tokens begin with <|endoftext|>"),
+        (lambda: GPT2.encode("a", bos="auto"), "nothing in this tokenizer says",
+         "`bos=NAME` says it; its special tokens begin with <|endoftext|>"),
+        (lambda: SMALL.encode("a", eot="x"), "^`eot` 'x' is neither", "`with_special_tokens` adds one"),
+        (lambda: SMALL.encode("a", eot="auto"), "nothing in this tokenizer says", "`eot=ID` says it"),
+        (lambda: GPT2.encode("a", add_special_tokens=True), "would add nothing",
+         '`eot="auto"` puts <|endoftext|> after each document'),
+    ],
+)  # fmt: skip
+def test_messages_name_what_there_is_in_the_library(call, message, hint):
+    """The command line puts its options in the place of these: ``cli.console.in_options``."""
+    with pytest.raises(BpeError, match=message) as caught:
+        call()
+    assert hint is None or caught.value.hint == hint
 
 
 def test_results_of_calls(tmp_path):

@@ -54,11 +54,11 @@ def test_chatml():
 def test_special_tokens_are_the_tokenizers_or_the_layouts():
     with pytest.raises(UsageError, match=r"the layout chatml needs the special token <\|im_start\|>") as caught:
         LAYOUTS["chatml"].fit(named("cl100k_base"), "chatml")
-    assert caught.value.hint == "`added='<|im_start|>=ID'` adds it"
+    assert caught.value.hint == "`with_special_tokens` adds it"
     # The ids are those of one encoding, and mean nothing in another.
     with pytest.raises(UsageError, match=r"the layout gpt-3\.5 needs") as caught:
         LAYOUTS["gpt-3.5"].fit(named("o200k_base"), "gpt-3.5")
-    assert caught.value.hint == "-t cl100k_base has it"
+    assert caught.value.hint == "`tokenizer=cl100k_base` has it"
     added = [SpecialToken(b"<|im_start|>", 100264), SpecialToken(b"<|im_end|>", 100265)]
     own = named("cl100k_base").with_special_tokens(added)
     assert LAYOUTS["chatml"].fit(own, "chatml") is own
@@ -97,7 +97,7 @@ def test_ids_of_an_encoding_go_with_its_vocabulary_whatever_merges_it(tmp_path):
 def test_a_layouts_tokens_that_do_not_come_with_its_ranks():
     with pytest.raises(UsageError, match=r"the layout harmony needs the special token <\|start\|>") as caught:
         LAYOUTS["harmony"].fit(named("o200k_base"), "harmony")
-    assert caught.value.hint == "-t o200k_harmony has it"
+    assert caught.value.hint == "`tokenizer=o200k_harmony` has it"
 
 
 @pytest.mark.parametrize("name", ["chatml", "gpt-4-32k", "mistral-v3"])
