@@ -16,6 +16,7 @@ from tests.counted import at_least, compared
 
 TYPES = {"unigram": 1, "bpe": 2, "word": 3, "char": 4}
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED = range(1, 6)
+BYTES = [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
 WHITESPACE = "\t\n\x0b\x0c\r "
 
 
@@ -81,7 +82,7 @@ def test_what_an_unknown_token_is_decoded_as(surface):
 @pytest.mark.parametrize(
     ("kind", "pieces", "settings", "message"),
     [
-        ("word", [("<0x41>", 0.0, 6)], {"byte_fallback": True}, "a word model with byte_fallback is not run"),
+        ("word", BYTES, {"byte_fallback": True}, "a word model with byte_fallback is not run"),
         ("word", [("ab", 0.0, UNUSED)], {}, "a word model whose piece 1 is unused is not run"),
         ("char", [("a", 0.0, NORMAL), ("ab", 0.0, NORMAL)], {}, 'a char model, and piece 2, "ab", is several'),
     ],
@@ -89,3 +90,12 @@ def test_what_an_unknown_token_is_decoded_as(surface):
 def test_what_is_not_run_is_refused(kind, pieces, settings, message):
     with pytest.raises(FormatError, match=message):
         sentencepiece_model.loads(model_of(kind, pieces, **settings))
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_bytes_that_are_missing_are_refused_here_too(kind):
+    data = model_of(kind, [("a", -1.0, NORMAL), *BYTES[1:]], byte_fallback=True)
+    with pytest.raises(RuntimeError, match="256 byte pieces"):
+        sentencepiece.SentencePieceProcessor(model_proto=data)
+    with pytest.raises(FormatError, match="has byte_fallback, and 255 byte pieces; it is to have 256"):
+        sentencepiece_model.loads(data)

@@ -195,6 +195,8 @@ def assemble(
     surface = wire.text(trainer, 44, UNK_SURFACE)
     model_type = setting(trainer, 3, UNIGRAM)
     byte_fallback = bool(setting(trainer, 35, 0))
+    if byte_fallback and kinds.count(BYTE) != 256:
+        raise FormatError(f"{source} has byte_fallback, and {kinds.count(BYTE)} byte pieces; it is to have 256")
     cuts: tuple[PreTokenizer, ...] = ()
     model: Model
     if model_type == CHAR:
