@@ -201,7 +201,7 @@ def processor_of(pieces: list[tuple[str, float, int]]) -> Any:
 
 @pytest.mark.parametrize("missing", [0, 1, 255, 256])
 def test_bytes_of_which_some_have_no_token(missing):
-    """There, what is unknown becomes bytes only if all bytes of its stretch have tokens: here all have some, or none."""
+    """There, what is unknown becomes bytes only if all bytes of a stretch have tokens: here all have some, or none."""
     present = [[f"<0x{byte:02X}>", 0.0] for byte in range(missing, 256)]
     model = {"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<unk>", 0.0], ["a", -1.0], *present]}
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
