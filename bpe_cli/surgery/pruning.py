@@ -23,6 +23,7 @@ from bpe_cli.surgery.merge_rules import MergeRules, composite, own_merges, witho
 from bpe_cli.surgery.operation import (
     Operation,
     Progress,
+    as_spelt,
     count_tokens,
     protected_ids,
     renumber,
@@ -77,6 +78,7 @@ def prune(
         raise UsageError(f"the tokenizer has {len(present):,} tokens: it cannot be pruned to {size:,}")
     if counts.unique == 0:
         raise TrainingError("there is nothing to count: the corpus has no text")
+    counts = as_spelt(tokenizer, counts)
     stay = protected_ids(tokenizer)
     # Ranks are pruned as the merges that they stand for: where a token is looked up as a whole piece, ranks
     # without another one might come to make it, and text would change that has nothing of what went.
