@@ -206,12 +206,19 @@ class Model:
         """
         if target is None:
             return self, stages
-        from bpe_cli.jobs.targets import chosen_for
+        from bpe_cli.jobs.targets import as_typed, chosen_for
 
         algorithm, chosen = chosen_for(target, self.algorithm)
+        pattern = chosen.pop("pattern", None)
         if stages.pattern is None and stages.pre_tokenizer is None:
-            stages = replace(stages, pattern=chosen.get("pattern"))
-        return replace(self, algorithm=algorithm, compat=self.compat or chosen.get("compat")), stages
+            stages = replace(stages, pattern=pattern)
+        compat = self.compat or chosen.pop("compat", None)
+        settings = [f"{name}={as_typed(value)}" for name, value in chosen.items() if name != "compat"]
+        given = self.set_ or []
+        settings = [each for each in settings if not any(one.startswith(f"{each.split('=')[0]}=") for one in given)]
+        return replace(
+            self, algorithm=algorithm, compat=self.compat or compat, set_=[*settings, *given] or None
+        ), stages
 
 
 @dataclass(frozen=True, slots=True)
