@@ -179,7 +179,7 @@ def _run(words: list[str], without_config: bool, whole: bool, is_process: bool) 
         config.announce(defaults, values)
         if is_process:
             _end_if_memory_is_refused(words)
-        return call(function, values)
+        return call(function, defaults.applied(values))
 
     try:
         clear = _clear_call(words, defaults, begin)

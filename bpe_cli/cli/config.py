@@ -44,12 +44,18 @@ class Defaults:
         values: Parameter -> value, as the options' types have them.
         tokenizer: The tokenizer where no option and no variable names one.
         noted: Of those that change results, what is said of them, by parameter.
+        quiet: Whether it asks for silence: about all but these notes, which only the command line can leave out.
     """
 
     path: str
     values: "Mapping[str, Any]"
     tokenizer: str | None = None
     noted: "Mapping[str, str]" = MappingProxyType({})
+    quiet: bool = False
+
+    def applied(self, values: "Mapping[str, object]") -> "Mapping[str, object]":
+        """Return the values of a command's parameters, of which the file sets those that were left out."""
+        return {**values, "quiet": True} if self.quiet else values
 
 
 NONE = Defaults("", {})
@@ -101,7 +107,7 @@ def defaults_for(name: str, commands: "Iterable[str]", load: "Callable[[str], Ca
     if isinstance(values.get("tokenizer"), str):
         tokenizer = values.pop("tokenizer")
         noted.pop("tokenizer")
-    return Defaults(path, values, tokenizer, noted)
+    return Defaults(path, values, tokenizer, noted, quiet=bool(values.pop("quiet", False)))
 
 
 def _nearest() -> str | None:
@@ -253,7 +259,7 @@ def _toml(value: object) -> str:
 
 
 def announce(defaults: Defaults, values: "Mapping[str, object]") -> None:
-    """Note on stderr which results depend on the file; not if the run is to be quiet."""
+    """Note on stderr which results depend on the file; not if the command line asks for silence."""
     from bpe_cli.cli import console, options
 
     quiet = bool(values.get("quiet"))

@@ -89,6 +89,22 @@ def test_what_changes_no_result_is_not_noted(project):
     assert call(*HI, cwd=project("threads = 1\nquiet = true\nblock-size = 4096")) == (0, O200K, "")
 
 
+def test_the_file_cannot_silence_what_is_said_of_it(project):
+    """Only the command line can: else a folder from elsewhere could turn special tokens on unseen."""
+    folder = project('quiet = true\ntokenizer = "gpt2"\n[tool.bpe_cli.encode]\nspecial = ["all"]')
+    hello = ("encode", "-T", "hi<|endoftext|>")
+    notes = 'note: special = ["all"], from pyproject.toml\n' + NOTE
+    status, out, err = call(*hello, cwd=folder)
+    assert (status, out) == (0, b"5303 50256\n")
+    assert sorted(err.splitlines()) == sorted(notes.splitlines())
+    for quiet in ("-q", "--quiet"):
+        assert call(*hello, quiet, cwd=folder) == (0, out, "")
+    # About all else it is silent.
+    (folder / "a.txt").write_text("hi")
+    shown = call("train", "a.txt", "-s", "257", "-o", "x.json", cwd=folder).err
+    assert [line for line in shown.splitlines() if not line.startswith("note: ") or "pyproject" not in line] == []
+
+
 def test_compare_has_tokenizers_of_its_own(project):
     folder = project('tokenizer = "gpt2"\n[tool.bpe_cli.compare]\ntokenizer = ["p50k_base", "o200k_base"]')
     result = call("compare", "-T", "hello", cwd=folder)
