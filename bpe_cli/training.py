@@ -14,7 +14,7 @@ from bpe_cli.jobs.mixing import Mixture, Sampled, Weight, mixed, number_of
 from bpe_cli.jobs.spilling import Counted, count_within, in_memory
 from bpe_cli.jobs.train_options import options_for
 from bpe_cli.jobs.train_sizes import measured_curve, trained_sizes
-from bpe_cli.support.core_arguments import list_of, one_of, pair_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pair_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import trainer_for
@@ -372,7 +372,7 @@ def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
     for text in texts:
         if not isinstance(text, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"a text of the corpus is a str or bytes, and not of type {type(text).__name__}")
-        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+        data = bytes_of(text, "text of the corpus")
         waiting += data.splitlines() if as_lines else [data]
         size += len(data)
         if size >= _BLOCK_BYTES:

@@ -246,9 +246,14 @@ def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
                 raise wrong_type("ids", "token ids", ids) from None
             ids = list(ids)  # no buffer, so it can be iterated over
         else:
-            if view.format == "I" and view.c_contiguous and view.ndim == 1:
+            if view.ndim != 1:
+                raise wrong_type("ids", "token ids in one dimension", ids)
+            if view.format == "I" and view.c_contiguous:
                 return view
-            ids = view.tolist()
+            try:
+                ids = view.tolist()
+            except NotImplementedError:  # numbers of another byte order, objects
+                ids = list(ids)  # type: ignore[arg-type]  # arrays can be iterated over
     try:
         return array("I", ids)
     except (OverflowError, TypeError):

@@ -20,8 +20,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
 from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
-from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.support.core_arguments import bytes_of, wrong_type
+from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
+from bpe_cli.support.core_arguments import bytes_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.messages import quote
@@ -163,8 +163,13 @@ def joined_special_tokens(
     joined = {token.content: token for token in special_tokens}
     taken = {token.token_id: token for token in special_tokens}
     for token in more:
+        if not isinstance(token, SpecialToken):
+            raise wrong_type("a special token", "a SpecialToken", token)
+        if not isinstance(token.content, bytes):
+            raise wrong_type("the content of a special token", "bytes", token.content)
         if not token.content:
             raise UsageError("a special token needs a text")
+        whole_number(f"the id of the special token {show_token(token.content)}", token.token_id, 0, MAX_ID - 1)
         present = joined.get(token.content)
         if present is not None and present.token_id != token.token_id:
             raise UsageError(

@@ -209,7 +209,7 @@ class TextMethods(_core.Tokenizer):
         stride: int = 0,
         strategy: Strategy = "longest_first",
         side: Side = "right",
-        padding: Literal["longest"] | int | None = None,
+        padding: Literal["longest"] | int | bool | None = None,
         padding_side: Side = "right",
         pad_id: int | None = None,
         pad_to_multiple_of: int | None = None,
@@ -224,7 +224,7 @@ class TextMethods(_core.Tokenizer):
             stride: Number of ids that a window repeats from the one before.
             strategy: Which text of a pair to cut: ``longest_first``, ``only_first`` or ``only_second``.
             side: The side to cut off.
-            padding: Pad to the longest (``"longest"``), to a length, or not at all.
+            padding: Pad to the longest (``"longest"`` or True), to a length, or not at all (None or False).
             padding_side: The side to pad on.
             pad_id: The id to pad with; the tokenizer's own if None.
             pad_to_multiple_of: Round the length up to a multiple of this.
@@ -258,7 +258,9 @@ class TextMethods(_core.Tokenizer):
         truncation = fill = None
         if max_tokens is not None:
             truncation = Truncation(whole_number("max_tokens", max_tokens), stride, strategy, side)
-        if padding is not None:
+        if padding is True:  # as Hugging Face's library has it
+            padding = "longest"
+        if padding is not None and padding is not False:
             if isinstance(padding, str):
                 one_of("padding", padding, ("longest",))
             length = None if isinstance(padding, str) else whole_number("padding", padding)

@@ -128,13 +128,14 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
         UsageError: if the options contradict each other, or a number is too large.
     """
     from bpe_cli.support.blocks import Block
+    from bpe_cli.support.core_arguments import bytes_of
     from bpe_cli.trainers.counts import new_counts
     from bpe_cli.trainers.option_checks import check_numbers, check_spelling
 
     trainer = trainer_for(options)
     check_numbers(options)
     check_spelling(options)
-    documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
+    documents = [bytes_of(text, "text of the corpus") for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in document.splitlines()]
     counts = new_counts()
