@@ -184,6 +184,7 @@ def complete(
         bos=sidecar.bos if asked.bos is None else asked.bos,
         eot=sidecar.eot if asked.eot is None else asked.eot,
         sha256=sidecar.sha256,
+        documents=sidecar.documents,
     ), sidecar
 
 
