@@ -49,8 +49,8 @@ class Origin(Protocol):
     """The interface of where a document is from; as a str it is its name."""
 
     @property
-    def name(self) -> str:
-        """The input."""
+    def path(self) -> str:
+        """The input, by its path."""
 
     @property
     def document(self) -> int:
