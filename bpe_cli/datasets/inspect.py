@@ -215,7 +215,8 @@ def _of_file(
         if eot is None and sidecar is None:
             eot = _usual_end(model)
         divides = kind in ("npy", "bin")
-        batches = READERS[kind](stream, show_path(path), ReadOptions(model, reading.dtype, None, eot, reading.sha256))
+        asked = ReadOptions(model, reading.dtype, None, eot, reading.sha256, reading.documents)
+        batches = READERS[kind](stream, show_path(path), asked)
 
         def rows() -> Iterator[Row]:
             for batch in batches:

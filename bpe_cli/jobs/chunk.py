@@ -9,6 +9,7 @@ from bpe_cli.jobs.documents import Encoded
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
 from bpe_cli.jobs.origins import Origins
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.json_text import name_value, text_value
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.tokenizer.parts import BREAKS
 
@@ -72,11 +73,11 @@ class ChunkOptions:
             document, self.size, overlap=self.overlap, break_at=self.break_at, specials=self.specials
         ):
             value = {
-                "text": _text(document[each.start : each.end]),
+                "text": text_value(document[each.start : each.end]),
                 "start": each.start,
                 "end": each.end,
                 "tokens": len(each.ids),
-                "input": origin.name,
+                "input": name_value(origin.path),
                 "document": origin.document,
             }
             lines.append(orjson.dumps(value) + b"\n")
@@ -124,15 +125,7 @@ class TruncateOptions:
             return [kept, b"\n"], 1, count
         from bpe_cli.support.safe_orjson import orjson
 
-        return [orjson.dumps({"text": _text(kept)}) + b"\n"], 1, count
-
-
-def _text(part: bytes) -> str | dict[str, str]:
-    """Return a text as JSON has it."""
-    try:
-        return part.decode()
-    except UnicodeDecodeError:
-        return {"bytes": part.hex()}
+        return [orjson.dumps({"text": text_value(kept)}) + b"\n"], 1, count
 
 
 def divide(

@@ -93,7 +93,8 @@ def _lengths(lengths: Lengths, report: DataReport) -> Iterator[Block]:
 
 def data_json(report: DataReport) -> dict[str, Any]:
     """Return a report as JSON values: schema ``bpe.inspect.data/1``."""
-    from bpe_cli.views.as_json import json_value, name_value, text_value
+    from bpe_cli.support.json_text import name_value, text_value
+    from bpe_cli.views.as_json import json_value
 
     lengths = report.lengths
     return {

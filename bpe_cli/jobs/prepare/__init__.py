@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
+from bpe_cli.jobs.prepare.changed import drop_changed
 from bpe_cli.jobs.prepare.folder import (
     INNER,
     all_are_there,
@@ -41,6 +42,7 @@ from bpe_cli.jobs.prepare.records import (
     total_of,
 )
 from bpe_cli.jobs.prepare.resolving import resolve
+from bpe_cli.jobs.prepare.shuffle import first_pass
 from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.json_files import dumped, read_json
@@ -147,7 +149,7 @@ def prepare(
     check_inputs(resolved.inputs, folder, "the data set")
     parts, plan = resolved.parts, resolved.plan()
     job = resolved.job(folder, plan)
-    work = work_of(job)
+    work, ours = work_of(job), (share or Share()).takes
     with folder_of_run(folder, alone=share is None, inner=INNER):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
@@ -156,14 +158,17 @@ def prepare(
             remove_parts_from(folder, len(parts))
             remove_scratch(folder)
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        again, first = ours if overwrite else None, first_pass(job) if options.shuffle is not None else None
+        changed = drop_changed(job, parts, kept, overwrite=overwrite, again=again, listener=listener, first=first)
+        waiting = sorted(waiting + changed, key=lambda part: part.number)
         make_inner(folder, [name for name in options.sides if name])
         scattered = None
         if waiting and options.shuffle is not None:
-            scattered = do_first_pass(runner, job, parts, share.takes if share else None, listener)
+            scattered = do_first_pass(runner, job, parts, ours, listener, again)
             if scattered < len(parts):
                 waiting = []
             work = second_pass(work)
-        mine = [part for part in waiting if share is None or share.takes(part)]
+        mine = [part for part in waiting if ours(part)]
         records = dict(kept)
         total = sum(part.size for part in mine)
         announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
