@@ -271,6 +271,11 @@ def _tokenizer_of(
     if tokenizer is not None:
         model = load_tokenizer(tokenizer)
         if sha256 is not None and fingerprint(model) != sha256:
+            from bpe_cli.jobs.decode import with_layout
+
+            fuller = with_layout(tokenizer, model)
+            if fingerprint(fuller) == sha256:
+                return fuller
             listener.note(f"{path} was encoded with {name or 'another tokenizer'}, which differs from this one")
         return model
     if name is None:

@@ -112,13 +112,13 @@ def decode(
     check_kept(written, [*files_of(tokenizer), *records], streams, target)
     with listener.task("decoding", inputs.total_bytes) as advance, target.open() as out:
         asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
-        decoding = _Decoding(model, partial(_with_layout, tokenizer, model), options, asked, out, listener)
+        decoding = _Decoding(model, partial(with_layout, tokenizer, model), options, asked, out, listener)
         for item in inputs.items:
             decoding.decode(item, streams, advance)
     return Decoded(decoding.documents, decoding.tokens)
 
 
-def _with_layout(tokenizer: AnyTokenizer, model: Tokenizer) -> Tokenizer:
+def with_layout(tokenizer: AnyTokenizer, model: Tokenizer) -> Tokenizer:
     """Return the tokenizer with the special tokens that ``encode --chat`` has added by the same name, if any."""
     from bpe_cli.jobs.chat_template import find_template
     from bpe_cli.jobs.encode_chat import known_name

@@ -129,6 +129,19 @@ def test_the_tokenizer_is_the_one_that_is_named(folder):
     assert call("inspect", "small.bin", "-t", "small.json", cwd=folder).status == 0
 
 
+def test_ids_of_a_conversation_are_looked_at_by_the_same_name(tmp_path):
+    talk = '[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]'
+    done = call("encode", "--chat", "-T", talk, "-t", "gpt-4", "-o", "c.bin", "-q", cwd=tmp_path)
+    assert done == (0, b"", "")
+    done = call("inspect", "c.bin", "-t", "gpt-4", cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
+    assert "⟦<\\|im_start\\|>⟧|user|⟦<\\|im_sep\\|>⟧|hi|" in done.text
+    assert "without a token" not in done.text
+    assert call("inspect", "c.bin", "-t", "cl100k_base", cwd=tmp_path).err == (
+        "note: c.bin was encoded with cl100k_base, which differs from this one\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
