@@ -185,18 +185,20 @@ def stdout_console(color: Color) -> Console:
     """Make a rich console for stdout: --color first, then NO_COLOR and FORCE_COLOR, then the terminal."""
     from rich.console import Console
 
-    terminal = sys.stdout.isatty()
-    width = _width()
-    file: Any = None if terminal else Unpadded(sys.stdout)
+    screen: dict[str, Any] = {"width": _width(), "highlight": False}
+    if os.environ.get("TERM", "").lower() in ("dumb", "unknown"):  # there rich takes 80 by 25, unless it is told both
+        import shutil
+
+        size = shutil.get_terminal_size()
+        screen |= {"width": screen["width"] or size.columns, "height": size.lines}
+    if not sys.stdout.isatty():
+        screen["file"] = Unpadded(sys.stdout)
     if color == "never":
-        return Console(file=file, width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
+        return Console(no_color=True, color_system=None, soft_wrap=False, **screen)
     if color == "always":
-        system = Console().color_system or "256"
-        return Console(
-            file=file, width=width, force_terminal=True, no_color=False, highlight=False,
-            color_system=system,  # type: ignore[arg-type]
-        )  # fmt: skip
-    return Console(file=file, width=width, highlight=False)
+        screen["color_system"] = Console().color_system or "256"
+        return Console(force_terminal=True, no_color=False, **screen)
+    return Console(**screen)
 
 
 def requested_columns() -> int | None:
