@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _OTHERWISE = "`text` takes a text from the command line itself"
 _OF_GLOBS = "*?["
+_LINK_TO_FOLDER = "it is a link to a folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,9 @@ class Inputs:
 
         A folder means all text files in it, at any depth, in order of their names; hidden ones, binary
         ones and links to folders are left out. A pattern with ``*``, ``?``, ``[...]`` or ``**`` means
-        the files that match, sorted, unless a file has that very name. Of neither are pipes, sockets and
-        links that lead nowhere. ``@list`` means what the lines of that file mean: see ``listed_in``.
+        the files that match, sorted, unless a file has that very name; ``**`` goes into no links to folders.
+        Of neither are pipes, sockets and links that lead nowhere. ``@list`` means what the lines of that file
+        mean: see ``listed_in``.
 
         Args:
             paths: Files, folders, patterns, ``-``; or URLs of such in an object store.
@@ -232,12 +234,12 @@ def _advice(path: str, otherwise: str | None) -> str | None:
 
 def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     """Yield the files that match a pattern, in order of their names."""
-    import glob
+    from bpe_cli.corpus.matching import matching
 
-    matches = sorted(glob.iglob(pattern, recursive=True))
+    matches, links = matching(pattern)
     files = [path for path in matches if not os.path.isdir(path)]
     reasons = {path: reason for path in files if (reason := _not_a_file(path))}
-    for path, reason in reasons.items():
+    for path, reason in sorted([*reasons.items(), *((link, _LINK_TO_FOLDER) for link in links)]):
         on_skip(f"{show_path(path)} skipped: {reason}")
     if len(reasons) == len(files):
         hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if matches and not files else None
@@ -253,7 +255,7 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool, archives:
         if path == folder or (os.path.isdir(path) and not os.path.islink(path)):
             waiting.extend(os.path.join(path, name) for name in reversed(_names_in(path, on_skip, examined)))
         elif os.path.isdir(path):
-            on_skip(f"{show_path(path)} skipped: it is a link to a folder")
+            on_skip(f"{show_path(path)} skipped: {_LINK_TO_FOLDER}")
         elif reason := _not_a_file(path):
             on_skip(f"{show_path(path)} skipped: {reason}")
         else:
