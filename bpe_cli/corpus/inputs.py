@@ -69,9 +69,11 @@ class Inputs:
 
     Attributes:
         items: One for each; a file that was named twice stands here twice.
+        lists: The files that named some of them, in order.
     """
 
     items: tuple[Input, ...]
+    lists: tuple[str, ...] = ()
 
     @classmethod
     def resolve(
@@ -107,7 +109,8 @@ class Inputs:
         """
         items: list[Input] = []
         skip = on_skip or _ignore
-        names = _with_lists(tuple(paths)) or ("-",)
+        names, lists = _with_lists(tuple(paths))
+        names = names or ("-",)
         if names.count("-") > 1:
             raise UsageError("- is given twice, but stdin can be read only once")
         for path in names:
@@ -124,7 +127,7 @@ class Inputs:
                 items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
                 items.append(_file(path, otherwise or _OTHERWISE, examined))
-        return cls(tuple(items))
+        return cls(tuple(items), lists)
 
     @property
     def total_bytes(self) -> int | None:
@@ -137,14 +140,19 @@ def _ignore(_: str) -> None:
     pass
 
 
-def _with_lists(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Replace each list of inputs by what it names; a file whose own name begins with ``@`` is not a list."""
-    if not any(path.startswith("@") for path in paths):
-        return paths
+def _with_lists(paths: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Replace each list of inputs by what it names; a file whose own name begins with ``@`` is not a list.
+
+    Returns:
+        The names, and the files that are lists.
+    """
+    lists = tuple(path[1:] for path in paths if path.startswith("@") and not os.path.lexists(path))
+    if not lists:
+        return paths, ()
     names: list[str] = []
     for path in paths:
-        names.extend(listed_in(path[1:]) if path.startswith("@") and not os.path.lexists(path) else (path,))
-    return tuple(names)
+        names.extend(listed_in(path[1:]) if path[1:] in lists and path.startswith("@") else (path,))
+    return tuple(names), lists
 
 
 _LARGEST_LIST = 1 << 28

@@ -103,7 +103,8 @@ class Source:
             return inputs
         from bpe_cli.corpus.judging import judge
 
-        return Inputs(judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None)))
+        judged = judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None))
+        return replace(inputs, items=judged)
 
     @property
     def is_judged(self) -> bool:

@@ -267,8 +267,13 @@ def check_kept(
 
 
 def read_inputs(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """Return the inputs for ``check_kept``."""
-    return ((f"the input {item.name}", item.path) for item in inputs.items)
+    """Yield the inputs and the lists that named them, for ``check_kept``."""
+    from bpe_cli.support.messages import show_path
+
+    for item in inputs.items:
+        yield f"the input {item.name}", item.path
+    for path in inputs.lists:
+        yield f"the list of inputs {show_path(path)}", path
 
 
 def _identities(path: str, standard: HasDescriptor | None = None) -> list[_Identity]:
