@@ -85,6 +85,7 @@ class Inputs:
         otherwise: str | None = None,
         examined: bool = False,
         archives: bool = False,
+        leave_out: str | None = None,
     ) -> Inputs:
         """Find the files that paths mean; no paths mean stdin.
 
@@ -92,7 +93,7 @@ class Inputs:
         ones and links to folders are left out. A pattern with ``*``, ``?``, ``[...]`` or ``**`` means
         the files that match, sorted, unless a file has that very name; ``**`` goes into no links to folders.
         Of neither are pipes, sockets and links that lead nowhere. ``@list`` means what the lines of that file
-        mean: see ``listed_in``.
+        mean: see ``lists.listed_in``.
 
         Args:
             paths: Files, folders, patterns, ``-``; or URLs of such in an object store.
@@ -101,6 +102,7 @@ class Inputs:
             otherwise: The hint for a file that is missing while no other has a name like it; None for the usual one.
             examined: Whether to tell the kind of each plain file. A folder then means its tables too.
             archives: Whether a folder means its tar archives too.
+            leave_out: A folder that a job writes to, which need not exist; a folder around it means nothing of it.
 
         Raises:
             InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
@@ -119,7 +121,7 @@ class Inputs:
             elif is_url(path):
                 items.extend(_objects(path, skip, examined, archives))
             elif os.path.isdir(path):
-                files = list(_walk(path, skip, examined, archives))
+                files = list(_walk(path, skip, examined, archives, leave_out))
                 if not files:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
                 items.extend(files)
@@ -141,48 +143,12 @@ def _ignore(_: str) -> None:
 
 
 def _with_lists(paths: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace each list of inputs by what it names; a file whose own name begins with ``@`` is not a list.
-
-    Returns:
-        The names, and the files that are lists.
-    """
-    lists = tuple(path[1:] for path in paths if path.startswith("@") and not os.path.lexists(path))
-    if not lists:
+    """Replace each list of inputs by what it names; the lists themselves come second."""
+    if not any(path.startswith("@") for path in paths):
         return paths, ()
-    names: list[str] = []
-    for path in paths:
-        names.extend(listed_in(path[1:]) if path[1:] in lists and path.startswith("@") else (path,))
-    return tuple(names), lists
+    from bpe_cli.corpus.lists import with_lists
 
-
-_LARGEST_LIST = 1 << 28
-
-
-def listed_in(path: str) -> list[str]:
-    """Read a list of inputs: one a line, as they would be named themselves, relative to the current folder.
-
-    Blank lines and those that begin with ``#`` are left out; ``./#name`` names such a file.
-
-    Raises:
-        InputError: if the list cannot be read, names another list, or names nothing.
-    """
-    name = show_path(path)
-    if path in ("", "-"):
-        raise InputError("@ is followed by the name of a file that lists inputs", hint="for example: @shards.txt")
-    data = read_whole(path, stdin=NO_STDIN, most=_LARGEST_LIST).removeprefix(b"\xef\xbb\xbf")
-    lines = (line.removesuffix(b"\r") for line in data.split(b"\n"))
-    listed = [(number, os.fsdecode(line)) for number, line in enumerate(lines, 1) if line.strip()]
-    names = [(number, each) for number, each in listed if not each.startswith("#")]
-    for number, each in names:
-        if each.startswith("@") and not os.path.lexists(each):
-            raise InputError(f"{name}:{number}: a list names no other lists", hint="name them beside this one")
-        if each == "-":
-            raise InputError(f"{name}:{number}: a list names no stdin", hint="name - beside the list")
-        if "\0" in each:
-            raise InputError(f"{name}:{number}: no file has such a name")
-    if not names:
-        raise InputError(f"{name} names no inputs")
-    return [each for _, each in names]
+    return with_lists(paths)
 
 
 def _file(path: str, otherwise: str | None, examined: bool) -> Input:
@@ -255,12 +221,16 @@ def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     yield from (path for path in files if path not in reasons)
 
 
-def _walk(folder: str, on_skip: Callable[[str], None], examined: bool, archives: bool) -> Iterator[Input]:
+def _walk(
+    folder: str, on_skip: Callable[[str], None], examined: bool, archives: bool, leave_out: str | None
+) -> Iterator[Input]:
     """Yield the text files of a folder, and its tables if they are looked for, depth first, in order of their names."""
     waiting = [folder]
     while waiting:
         path = waiting.pop()
-        if path == folder or (os.path.isdir(path) and not os.path.islink(path)):
+        if path != folder and leave_out is not None and _is_same_folder(path, leave_out):
+            on_skip(f"{show_path(path)} skipped: the output goes there")
+        elif path == folder or (os.path.isdir(path) and not os.path.islink(path)):
             waiting.extend(os.path.join(path, name) for name in reversed(_names_in(path, on_skip, examined)))
         elif os.path.isdir(path):
             on_skip(f"{show_path(path)} skipped: {_LINK_TO_FOLDER}")
@@ -273,6 +243,13 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool, archives:
                 on_skip(f"{show_path(path)} skipped: {reason}")
             else:
                 yield Input(path, size, kind, folder)
+
+
+def _is_same_folder(path: str, folder: str) -> bool:
+    try:
+        return os.path.isdir(path) and not os.path.islink(path) and os.path.samefile(path, folder)
+    except (OSError, ValueError):  # the folder is not there yet, or cannot be
+        return False
 
 
 def _unexamined(path: str) -> tuple[None, bytes]:
