@@ -80,6 +80,31 @@ def test_the_folder_of_counts_may_lie_within_an_input(words, tmp_path):
     assert "note: texts/out skipped: the output goes there\n" in second.err
 
 
+def test_what_is_checked_is_named_by_itself(folder):
+    assert call("prepare", "a.jsonl", *ONE, "-o", "out", cwd=folder).status == 0
+    done = call("prepare", "a.jsonl", *ONE, "-o", "out", "--check", cwd=folder)
+    hint = "bpe prepare --check out; with --deep, the inputs and -o are named again"
+    assert done == (2, b"", error("--check takes the folder of the data set itself, not -o", hint))
+    done = call("prepare", "a.jsonl", *ONE, "-o", "out", "--finish", cwd=folder)
+    assert done.err == error("--finish takes the folder of the data set itself, not -o", "bpe prepare --finish out")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("prepare", "a.jsonl", *ONE, "-o", "out"),
+        ("train", "a.jsonl", "--jsonl", "-s", "260", "--counts-dir", "out"),
+        ("compare", "a.jsonl", "--jsonl", "-t", "gpt2", "--tallies-dir", "out"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_parts_that_no_record_can_hold_are_refused(words, folder):
+    done = call(*words, "--part-size", "8796093022208", cwd=folder)
+    assert done == (2, b"", error("--part-size must be 8,796,093,022,207 or less"))
+    assert not (folder / "out").exists()
+    assert call(*words, "--part-size", "8796093022207", "-q", cwd=folder).status == 0
+
+
 def test_a_part_is_made_again_and_compared(folder):
     work = ("a.jsonl", "b.jsonl", *ONE, "-o", "out")
     call("prepare", *work, cwd=folder)
