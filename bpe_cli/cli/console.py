@@ -72,11 +72,11 @@ _ARGUMENTS = {
             "add_special_tokens", "add_tokens", "against", "allow_loss", "alpha", "bos", "chat", "check", "columns",
             "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors", "field", "format",
             "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet", "keep", "mask",
-            "max_memory", "max_token_length", "member", "merge", "min_frequency", "normalizer", "on_error", "overlap",
-            "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain", "pre_tokenizer", "prefix_space",
-            "residues", "sample", "scores", "seed", "shuffle", "size", "split_residues", "split_special", "steps",
-            "superwords", "switch", "tallies_dir", "target", "text", "to", "truncate", "val", "vocab_size",
-            "vocabulary", "window", "words", "write_vocabulary",
+            "max_memory", "max_token_length", "max_tokens", "member", "merge", "min_frequency", "normalizer",
+            "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain",
+            "pre_tokenizer", "prefix_space", "residues", "sample", "scores", "seed", "shuffle", "size",
+            "split_residues", "split_special", "steps", "superwords", "switch", "tallies_dir", "target", "text", "to",
+            "truncate", "val", "vocab_size", "vocabulary", "window", "words", "write_vocabulary",
         )
     },
 }  # fmt: skip

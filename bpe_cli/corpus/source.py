@@ -84,6 +84,7 @@ class Source:
         stdin: BinaryIO | None = None,
         on_skip: Callable[[str], None] | None = None,
         otherwise: str | None = None,
+        leave_out: str | None = None,
     ) -> Inputs:
         """Find the files, none for a text, and check that they hold what they are to be read as.
 
@@ -97,13 +98,14 @@ class Source:
             return Inputs(())
         inputs = Inputs.resolve(
             self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged,
-            archives=self.member is not None,
+            archives=self.member is not None, leave_out=leave_out,
         )  # fmt: skip
         if not self.is_judged or all(item.kind is None or item.kind.is_text for item in inputs.items):
             return inputs
         from bpe_cli.corpus.judging import judge
 
-        return Inputs(judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None)))
+        judged = judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None))
+        return replace(inputs, items=judged)
 
     @property
     def is_judged(self) -> bool:

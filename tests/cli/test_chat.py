@@ -197,6 +197,8 @@ def test_the_tokenizers_own_templates(tmp_path):
          "leave spans out"),
         (["--chat", "--add-special-tokens"], "a chat template itself writes what belongs around a conversation",
          "leave --add-special-tokens out"),
+        (["--chat", "-t", "gpt-4", "--to", "text", "--max-tokens", "1"],
+         "--max-tokens is for ids, and --to text writes none", "leave it out"),
         (["--chat", "--chat-template", "openai"], "openai counts what OpenAI bills, and knows no ids",
          "--to count gives it"),
         (["--tools", "x"], "--chat-template, --generation-prompt, --tools and --date are for conversations only",

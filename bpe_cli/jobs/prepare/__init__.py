@@ -144,7 +144,7 @@ def prepare(
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
     check_folder(folder)
     _check_source(source)
-    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams)
+    resolved = resolve(source, tokenizer, options, folder, listener=listener, streams=streams)
     note_oddities(resolved.model, options.specials, listener)
     check_inputs(resolved.inputs, folder, "the data set")
     parts, plan = resolved.parts, resolved.plan()
@@ -223,13 +223,14 @@ def estimate(
     from bpe_cli.support.ordered_threads import usable_threads
 
     options = options or PrepareOptions()
+    place = None if folder is None else os.fspath(folder)
     _check_source(source)
-    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    resolved = resolve(source, tokenizer, options, place, listener=listener, streams=streams or Streams())
     if resolved.conversations is not None:
         listener.note("tokens are those of the JSON of conversations; what a template makes of it has others")
     count = usable_threads() if processes is None else processes
     width = 2 if resolved.settings["dtype"] == "u16" else 4
-    free = None if folder is None else free_bytes(os.fspath(folder))
+    free = None if place is None else free_bytes(place)
     return estimated(resolved.parts, resolved.source, resolved.model, options, width=width, processes=count, free=free)
 
 
@@ -319,7 +320,7 @@ def check_deep(
     options, folder = options or PrepareOptions(), os.fspath(folder)
     there, records = records_of(folder)
     _check_source(source)
-    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    resolved = resolve(source, tokenizer, options, folder, listener=listener, streams=streams or Streams())
     divided = resolved.parts
     check_same_plan(folder, there, resolved.plan())
     done = check(folder, listener)
