@@ -60,6 +60,7 @@ _ARGUMENTS = {
             "preload", "run_pattern", "shared_merges", "window_alpha",
         )
     },
+    "decode_bytes": "no --errors",
     "template": "--chat-template",
     "tokenizer": "-t",
     'way="split"': "--split",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
+from bpe_cli.support.core_arguments import one_of, wrong_type
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -48,7 +49,14 @@ class StreamDecoder(_core.KnownTexts):
         Args:
             tokenizer: Whose ids they are.
             errors: What becomes of bytes that are not UTF-8.
+
+        Raises:
+            TypeError: if the tokenizer is none.
+            UsageError: if ``errors`` is another word.
         """
+        if not hasattr(tokenizer, "decode_bytes"):
+            raise wrong_type("tokenizer", "a Tokenizer", tokenizer)
+        one_of("errors", errors, ("strict", "replace", "ignore"))
         self._tokenizer = tokenizer
         self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
         self._characters = CharacterStream(errors)
@@ -143,7 +151,7 @@ class CharacterStream:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - self._held + error.start}",
-                hint='`errors="replace"` or ignore decodes them all the same, no `errors` gives the bytes as they are',
+                hint='`errors="replace"` or ignore decodes them all the same, `decode_bytes` gives the bytes as they are',
             ) from error
         self._held = len(self._decoder.getstate()[0])
         self._position += len(data)

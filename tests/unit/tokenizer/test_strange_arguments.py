@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bpe_cli
-from bpe_cli import InputError, SpecialToken, UsageError, load
+from bpe_cli import InputError, SpecialToken, StreamDecoder, UsageError, load
 from bpe_cli.trainers import bbpe
 from bpe_cli.trainers import train as train_on
 from tests.needs import needs
@@ -65,3 +65,16 @@ def test_half_a_character_cannot_be_trained_on():
 def test_what_is_no_special_token(tokenizer, wrong, error, message):
     with pytest.raises(error, match=message):
         tokenizer.with_special_tokens([wrong])
+
+
+def test_a_stream_is_of_a_tokenizer(tokenizer):
+    with pytest.raises(TypeError, match="tokenizer must be a Tokenizer, not str"):
+        StreamDecoder("gpt2")
+    with pytest.raises(UsageError, match="errors must be 'strict' or 'replace' or 'ignore', not 'x'"):
+        StreamDecoder(tokenizer, errors="x")
+    stream = StreamDecoder(tokenizer, errors="strict")
+    with pytest.raises(InputError) as caught:
+        stream.feed([187])
+        stream.finish()
+    assert "`decode_bytes` gives the bytes as they are" in caught.value.hint
+    assert tokenizer.decode_bytes([187]) == b"\xff"
