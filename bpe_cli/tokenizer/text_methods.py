@@ -666,8 +666,8 @@ class TextMethods(_core.Tokenizer):
             messages: Dicts with ``role`` and ``content``.
             tools: Descriptions of tools.
             documents: Documents to answer from.
-            chat_template: The template: a name of the tokenizer's own, a built-in layout (``chatml``, ``harmony``, ...),
-                or a Jinja template; the tokenizer's own if None.
+            chat_template: The template: a name of the tokenizer's own, a built-in layout (``chatml``, ``harmony``,
+                ...), or a Jinja template; the tokenizer's own if None.
             add_generation_prompt: Whether to open the assistant's turn at the end.
             tokenize: Whether to return ids instead of text.
             specials: The special tokens to recognize in messages; none unless asked.
