@@ -151,7 +151,8 @@ class CharacterStream:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - self._held + error.start}",
-                hint='`errors="replace"` or ignore decodes them all the same, `decode_bytes` gives bytes as they are',
+                hint='`errors="replace"` or ignore decodes them all the same, '
+                "`decode_bytes` gives the bytes as they are",
             ) from error
         self._held = len(self._decoder.getstate()[0])
         self._position += len(data)

@@ -75,5 +75,5 @@ def test_a_stream_is_of_a_tokenizer(tokenizer):
     stream = StreamDecoder(tokenizer, errors="strict")
     with pytest.raises(InputError) as caught:
         stream.feed([187])
-    assert "`decode_bytes` gives bytes as they are" in caught.value.hint
+    assert "`decode_bytes` gives the bytes as they are" in caught.value.hint
     assert tokenizer.decode_bytes([187]) == b"\xff"
