@@ -486,6 +486,12 @@ def run(
     shows = written.steps or held_out.valid is not None
     if output is None and not counting_only and not shows and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
+    for name, path in (
+        ("--counts-out", counts.counts_out),
+        *(("--from-counts", each) for each in counts.from_counts or ()),
+    ):
+        if path == "-":
+            raise UsageError(f"{name} names a file: counts have no stream", hint="./- is a file of that name")
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
         raise UsageError("--from-counts replaces the corpus: give one or the other")

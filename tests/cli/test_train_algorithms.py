@@ -239,3 +239,13 @@ def test_sentencepiece_files(algorithm, tmp_path):
 def test_codes_are_the_default_where_subword_nmt_is_asked_for():
     codes = call("train", "-a", "bpe", "--compat", "subword-nmt", "--set", "merges=2", "-q", input=b"low low lower")
     assert codes == (0, b"#version: 0.2\nl o\nlo w</w>\n", "")
+
+
+@pytest.mark.parametrize("algorithm", ["char", "word", "ngram", "maxmatch"])
+def test_bytes_that_are_no_text_are_named_with_a_way_out(tmp_path, algorithm):
+    (tmp_path / "bad.txt").write_bytes(b"a\xffb a\xffb")
+    done = call("train", "bad.txt", "-a", algorithm, "-o", "x.json", cwd=tmp_path)
+    assert done.status == 2
+    assert "is not UTF-8, and JSON holds only text" in done.err
+    assert "hint: train without such bytes, as `iconv -f utf-8 -t utf-8 -c` leaves them out of a text" in done.err
+    assert not (tmp_path / "x.json").exists()

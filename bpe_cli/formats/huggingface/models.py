@@ -347,7 +347,9 @@ def _texts(vocabulary: Vocabulary) -> list[str]:
             tokens[token_id] = token.decode()
         except UnicodeDecodeError:
             raise FormatError(
-                f"the token {quote(token)} (id {token_id}) is not UTF-8, and JSON holds only text"
+                f"the token {quote(token)} (id {token_id}) is not UTF-8, and JSON holds only text",
+                hint="train without such bytes, as `iconv -f utf-8 -t utf-8 -c` leaves them out of a text, or without "
+                "rare tokens by a higher `min_frequency`",
             ) from None
     return tokens
 
