@@ -107,7 +107,7 @@ def extensible(model: Model) -> Merging:
     if merging is None:
         raise FormatError(
             f"training can go on for BPE over bytes or characters only, and this is {model.kind}",
-            hint="scores become merges in tokenizer.json: convert to it (`allow_loss=sentencepiece-edges` if there is a "
+            hint="scores become merges in tokenizer.json: convert to it (`allow_loss=sentencepiece-edges` if it has a "
             "table of rules), extend that, and convert on"
             if model.kind == "bpe-scores"
             else "train a new tokenizer on both corpora together",

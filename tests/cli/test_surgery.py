@@ -164,7 +164,8 @@ def test_scores_are_extended_by_way_of_merges(tmp_path, shared):
     more = ("--extend", "c.txt", "-s", "32002")
     assert call("convert", "l.model", *more, "-o", "m.model", cwd=tmp_path).err == error(
         "training can go on for BPE over bytes or characters only, and this is bpe-scores",
-        "scores become merges in tokenizer.json: convert to it, extend that, and convert on",
+        "scores become merges in tokenizer.json: convert to it (--allow-loss sentencepiece-edges if it has a table of "
+        "rules), extend that, and convert on",
     )
     steps = [("l.model", "l.json"), ("l.json", "m.json", *more), ("m.json", "m.model")]
     for source, output, *options in steps:
