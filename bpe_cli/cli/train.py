@@ -407,7 +407,7 @@ class Counts:
         return parts_folder("--counts-dir", self.counts_dir, self)
 
 
-_MOST_DIGITS = 18
+_MOST_DIGITS = 100  # what does not fit is refused by name later
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
 
