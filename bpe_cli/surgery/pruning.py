@@ -50,8 +50,9 @@ def prune(
 ) -> Operation:
     """Make a vocabulary smaller; ids close up in their order, so that they run from 0 to ``size - 1``.
 
-    Special tokens stay, and so do the symbols that everything is spelt with: bytes, characters. Of tokens
-    that are used equally often the one with the highest id goes first.
+    Special tokens stay, and so do the symbols that everything is spelt with: bytes, characters. Models that look
+    up whole characters, words or n-grams are spelt with nothing: any token of theirs can go, and is unknown then. Of
+    tokens that are used equally often the one with the highest id goes first.
 
     Args:
         tokenizer: The tokenizer.
