@@ -236,7 +236,8 @@ class Tokenizer(TextMethods):
         """Return a tokenizer that has more special tokens.
 
         Raises:
-            UsageError: if an id is taken, or a token's text has another id already.
+            TypeError: if one is no special token, or a part of it has the wrong type.
+            UsageError: if an id is taken or out of range, or a token's text has another id already.
         """
         joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
         return replace(self, special_tokens=joined)

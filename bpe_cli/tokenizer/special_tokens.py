@@ -158,7 +158,8 @@ def joined_special_tokens(
     """Return special tokens joined with further ones, sorted by id; of equal contents the later one counts.
 
     Raises:
-        UsageError: if an id is taken, or a token's text has another id already.
+        TypeError: if one is no special token, or a part of it has the wrong type.
+        UsageError: if an id is taken or out of range, or a token's text has another id already.
     """
     joined = {token.content: token for token in special_tokens}
     taken = {token.token_id: token for token in special_tokens}
