@@ -44,7 +44,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "limit_alphabet": (4, 9),
     "max_token_length": (2, 3),
     "max_digits": (0, 1),
-    "max_words": (0, 2),
+    "max_words": (1, 2),
     "switch": (0, 4, 9),
     "character_coverage": (0.98, 0.99),
     "coverage": (0.5, 0.9),

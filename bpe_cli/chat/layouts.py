@@ -147,17 +147,42 @@ def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, 
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):
             raise InputError(f"{conversation.where}: the layout {layout} has no place for {name}", hint=_OWN)
+    _refuse_arguments(conversation, layout)
     placed = []
     for number, message in enumerate(conversation.messages):
         where = f"{conversation.where}: messages[{number}]"
-        for key in ("name", "tool_calls", "function_call"):
-            if message.get(key):
-                raise InputError(f"{where}.{key}: the layout {layout} has no place for it", hint=_OWN)
+        _refuse_others(message, where, layout, _PLAIN_KEYS)
         placed.append((where, message))
     return placed
 
 
+def _refuse_others(message: Mapping[str, Any], where: str, layout: str, keys: frozenset[str]) -> None:
+    """Refuse what a message holds besides these keys, unless it is empty or about the message."""
+    for key, value in message.items():
+        if value and key not in keys and key not in _ABOUT_A_MESSAGE:
+            raise InputError(f"{where}.{key}: the layout {layout} has no place for it", hint=_OWN)
+
+
+def _refuse_arguments(conversation: Conversation, layout: str) -> None:
+    """Refuse arguments, none of which a layout knows; those that ask for nothing pass."""
+    for name, value in conversation.arguments.items():
+        if value not in (None, "", [], {}) and not (value is False and name in _SWITCHES):
+            raise InputError(
+                f"{conversation.where}: the layout {layout} has no place for the argument {name}",
+                hint="leave it out, or name a template that uses it: see `chat_template`",
+            )
+
+
 _OWN = "a template of the tokenizer's own may have one: see `chat_template`"
+
+_PLAIN_KEYS = frozenset({"role", "content"})
+_ABOUT_A_MESSAGE = frozenset({"id", "metadata", "timestamp", "weight"})
+"""What data sets say about a message, which no template writes."""
+
+_SWITCHES = frozenset(
+    {"continue_final_message", "padding", "return_assistant_tokens_mask", "return_dict", "truncation"}
+)
+"""Arguments of transformers' ``apply_chat_template`` that ask for nothing if they are False."""
 
 _IM = ("<|im_start|>", "<|im_end|>")
 _IM_IDS = {"<|im_start|>": 100264, "<|im_end|>": 100265, "<|im_sep|>": 100266}
@@ -174,6 +199,7 @@ HARMONY_TOKENS = (
 )  # fmt: skip
 
 _CONSTRAIN = "<|constrain|>"
+_HARMONY_KEYS = frozenset({"role", "content", "name", "recipient", "channel", "content_type"})
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _IDENTITY = "You are ChatGPT, a large language model trained by OpenAI."
 
@@ -190,6 +216,7 @@ def write_harmony(writer: Writer, conversation: Conversation, prompt: bool) -> N
                 f"{conversation.where}: the built-in layout harmony does not describe {name}",
                 hint="the Jinja template that comes with the model, chat_template.jinja, does: see `chat_template`",
             )
+    _refuse_arguments(conversation, "harmony")
     for number in _kept(conversation.messages):
         _write_message(writer, conversation.messages[number], f"{conversation.where}: messages[{number}]")
     if prompt:
@@ -213,6 +240,7 @@ def _write_message(writer: Writer, message: Mapping[str, Any], where: str) -> No
         raise InputError(
             f"{where}: harmony writes a call as a message of its own, with recipient, channel and content_type"
         )
+    _refuse_others(message, where, "harmony", _HARMONY_KEYS)
     if role == "tool" and not name:
         raise InputError(f"{where}.name is missing: harmony names the tool that speaks")
     writer.template("<|start|>")

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bpe_cli.cli.options import Argument, Option, choices_of, defaults_of, inner, is_list, parameters_of, without_none
+from bpe_cli.cli.options import (
+    ONCE,
+    Argument,
+    Option,
+    choices_of,
+    defaults_of,
+    inner,
+    is_list,
+    parameters_of,
+    without_none,
+)
 from bpe_cli.support.fast_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,6 +55,8 @@ def read(
     values: dict[str, Any] = {}
     for name, (kind, each) in parameters.items():
         given = texts.get(name) or _of_environment(each, environment)
+        if name in ONCE and len(given) > 1:
+            raise Unclear(name)
         if name in flags:
             values[name] = flags[name]
         elif given:

@@ -17,6 +17,7 @@ import typer
 from bpe_cli.cli import help
 from bpe_cli.cli.options import (
     HELP,
+    ONCE,
     Argument,
     Option,
     call,
@@ -84,14 +85,28 @@ def _application(
     )  # fmt: skip
 
     def helped(kind: type[Any], name: str | None) -> type[Any]:
-        """Return a class of typer's with the help of ours."""
-        return type(kind.__name__, (kind,), {"get_help": lambda *_: help.text_of(name, root, commands, whole=whole)})
+        """Return a class of typer's with the help of ours, that refuses what may be given only once."""
+
+        def parse_args(self: Any, context: Any, words: list[str]) -> Any:
+            if not context.resilient_parsing:
+                _check_once(self.make_parser(context).parse_args(args=list(words))[2], context)
+            return kind.parse_args(self, context, words)
+
+        own = {"get_help": lambda *_: help.text_of(name, root, commands, whole=whole), "parse_args": parse_args}
+        return type(kind.__name__, (kind,), own)
 
     for name, command in commands.items():
         made = _for_typer(command.run, begin, project)
         application.command(name, cls=helped(typer.core.TyperCommand, name))(made)
     application.callback(cls=helped(typer.core.TyperGroup, None))(_for_typer(root))
     return application
+
+
+def _check_once(given: list[Any], context: Any) -> None:
+    """Check that no option is given twice of which only the last would count."""
+    for option in given:
+        if option.name in ONCE and given.count(option) > 1:
+            context.fail(f"{option.opts[-1]} is given twice, and only one can be")
 
 
 def _for_typer(

@@ -57,12 +57,11 @@ _ARGUMENTS = {
         each: f"--set {each}"
         for each in (
             "boundaries", "boundary_mark", "by_byte", "candidate_memory", "character_coverage=X", "dictionary=no",
-            "input_sentence_size", "limit_alphabet=N", "merges=32000", "min_word_count=2", "pass_over", "pass_over=yes",
-            "preload", "run_pattern", "shared_merges", "window_alpha",
+            "input_sentence_size", "limit_alphabet=N", "merges=32000", "min_word_count", "min_word_count=2",
+            "pass_over", "pass_over=yes", "preload", "run_pattern", "shared_merges", "window_alpha",
         )
     },
-    "texts": "--text",
-    "tokenizer": "-t",
+    "texts": "--text", "tokenizer": "-t",
     'way="split"': "--split",
     'way="truncate"': "--max-length",
     "threshold": "--vocabulary-threshold",
@@ -74,8 +73,8 @@ _ARGUMENTS = {
             "add_special_tokens", "add_tokens", "against", "allow_loss", "alpha", "bos", "chat", "chat_template",
             "check", "columns", "compat", "counts_dir", "counts_out", "date", "dropout", "dtype", "eot", "errors",
             "field", "format", "frequencies", "from_counts", "full", "id_map", "ids", "inference", "initial_alphabet",
-            "keep", "mask", "max_memory", "max_token_length", "member", "merge", "min_frequency", "normalizer",
-            "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain",
+            "keep", "mask", "max_memory", "max_token_length", "max_tokens", "member", "merge", "min_frequency",
+            "normalizer", "on_error", "overlap", "overwrite", "pad", "pairs", "parallel", "parity", "pattern", "plain",
             "pre_tokenizer", "prefix_space", "residues", "sample", "scores", "seed", "shuffle", "size",
             "split_residues", "split_special", "steps", "superwords", "switch", "tallies_dir", "target", "text", "to",
             "truncate", "val", "vocab_size", "vocabulary", "window", "words", "write_vocabulary",
@@ -187,18 +186,20 @@ def stdout_console(color: Color) -> Console:
     """Make a rich console for stdout: --color first, then NO_COLOR and FORCE_COLOR, then the terminal."""
     from rich.console import Console
 
-    terminal = sys.stdout.isatty()
-    width = _width()
-    file: Any = None if terminal else Unpadded(sys.stdout)
+    screen: dict[str, Any] = {"width": _width(), "highlight": False}
+    if os.environ.get("TERM", "").lower() in ("dumb", "unknown"):  # there rich takes 80 by 25, unless it is told both
+        import shutil
+
+        size = shutil.get_terminal_size()
+        screen |= {"width": screen["width"] or size.columns, "height": size.lines}
+    if not sys.stdout.isatty():
+        screen["file"] = Unpadded(sys.stdout)
     if color == "never":
-        return Console(file=file, width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
+        return Console(no_color=True, color_system=None, soft_wrap=False, **screen)
     if color == "always":
-        system = Console().color_system or "256"
-        return Console(
-            file=file, width=width, force_terminal=True, no_color=False, highlight=False,
-            color_system=system,  # type: ignore[arg-type]
-        )  # fmt: skip
-    return Console(file=file, width=width, highlight=False)
+        screen["color_system"] = Console().color_system or "256"
+        return Console(force_terminal=True, no_color=False, **screen)
+    return Console(**screen)
 
 
 def requested_columns() -> int | None:

@@ -85,7 +85,7 @@ class Changes:
         _change_option(
             "--prune-to", metavar="N", min=1,
             help="Keep N tokens: drop those that the texts of --counts-from use least, but no special tokens and no "
-            "characters.",
+            "characters; models of characters, words and n-grams lose these too.",
         ),
     ] = None  # fmt: skip
     split_residues: Annotated[

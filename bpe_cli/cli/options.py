@@ -71,6 +71,10 @@ class Option:
         self.answer = answer
 
 
+ONCE = frozenset(("text", "output"))
+"""The options of which the last may not replace the others in silence: a text would not be read, a file not written."""
+
+
 def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | None":
     """Return the words that a value of a type may be; None for any."""
     return kind.__args__ if _origin(kind) is Literal else declared.settings.get("choices")

@@ -50,8 +50,20 @@ def parts_folder(name: str, folder: str | None, given: PartsOptions) -> "PartsFo
         if idle is not None:
             raise UsageError(f"{idle} needs {name}")
         return None
-    from bpe_cli.jobs.parts import PART_BYTES
     from bpe_cli.jobs.parts.doing import PartsFolder
 
-    size = PART_BYTES if given.part_size is None else given.part_size << 20
-    return PartsFolder(folder, share_of(given.part), size, given.overwrite)
+    return PartsFolder(folder, share_of(given.part), part_bytes_of(given.part_size), given.overwrite)
+
+
+def part_bytes_of(part_size: int | None) -> int:
+    """Return how many bytes a part has of which the option says how many MiB; the usual number if it is not given.
+
+    Raises:
+        UsageError: if no record can hold the number.
+    """
+    from bpe_cli.jobs.parts import PART_BYTES
+    from bpe_cli.support.core_arguments import whole_number
+
+    if part_size is None:
+        return PART_BYTES
+    return whole_number("--part-size", part_size, 1, ((1 << 63) - 1) >> 20) << 20

@@ -17,7 +17,7 @@ from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.dataset import DATASETS
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Annotated, Literal
-from bpe_cli.support.messages import duration
+from bpe_cli.support.messages import duration, show_path
 from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
@@ -310,6 +310,12 @@ def run(
         raise UsageError("--deep needs --check", hint="for example: --check --deep 3")
     if (parts.check or parts.finish) and parts.deep is None:
         word = "--check" if parts.check else "--finish"
+        if written.output is not None:
+            raise UsageError(
+                f"{word} takes the folder of the data set itself, not -o",
+                hint=f"bpe prepare {word} {show_path(written.output)}"
+                + ("; with --deep, the inputs and -o are named again" if parts.check else ""),
+            )
         if len(inputs or ()) != 1:
             raise UsageError(
                 f"{word} takes the folder of one data set", hint=f"for example: bpe prepare {word} dataset/"
@@ -353,7 +359,7 @@ def run(
 def _job_options(
     applied: options.Applied, written: Written, in_sequences: InSequences, conversations: Conversations, parts: Parts
 ) -> "PrepareOptions":
-    from bpe_cli.jobs.parts import PART_BYTES
+    from bpe_cli.cli.parts_folder import part_bytes_of
     from bpe_cli.jobs.prepare import PrepareOptions
 
     conversations.check_idle()
@@ -371,7 +377,7 @@ def _job_options(
         add_special_tokens=applied.add_special_tokens,
         bos=applied.bos,
         eot=applied.eot,
-        part_bytes=PART_BYTES if parts.part_size is None else parts.part_size << 20,
+        part_bytes=part_bytes_of(parts.part_size),
         length=in_sequences.pack or in_sequences.max_length,
         way=in_sequences.way(),
         pad=in_sequences.pad,

@@ -108,8 +108,8 @@ class WorkListener(console.ConsoleListener):
         )
 
     def _write(self, what: str, facts: Mapping[str, Any]) -> None:
+        from bpe_cli.support.json_text import name_value
         from bpe_cli.support.safe_orjson import orjson
-        from bpe_cli.views.as_json import name_value
 
         held = {key: name_value(value) if isinstance(value, str) else value for key, value in facts.items()}
         console.tell(orjson.dumps({"schema": _SCHEMA, "event": what, **held}).decode() + "\n")

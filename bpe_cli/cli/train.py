@@ -206,12 +206,19 @@ class Model:
         """
         if target is None:
             return self, stages
-        from bpe_cli.jobs.targets import chosen_for
+        from bpe_cli.jobs.targets import as_typed, chosen_for
 
         algorithm, chosen = chosen_for(target, self.algorithm)
+        pattern = chosen.pop("pattern", None)
         if stages.pattern is None and stages.pre_tokenizer is None:
-            stages = replace(stages, pattern=chosen.get("pattern"))
-        return replace(self, algorithm=algorithm, compat=self.compat or chosen.get("compat")), stages
+            stages = replace(stages, pattern=pattern)
+        compat = self.compat or chosen.pop("compat", None)
+        settings = [f"{name}={as_typed(value)}" for name, value in chosen.items() if name != "compat"]
+        given = self.set_ or []
+        settings = [each for each in settings if not any(one.startswith(f"{each.split('=')[0]}=") for one in given)]
+        return replace(
+            self, algorithm=algorithm, compat=self.compat or compat, set_=[*settings, *given] or None
+        ), stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +407,7 @@ class Counts:
         return parts_folder("--counts-dir", self.counts_dir, self)
 
 
-_MOST_DIGITS = 18
+_MOST_DIGITS = 100  # what does not fit is refused by name later
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
 
@@ -479,6 +486,12 @@ def run(
     shows = written.steps or held_out.valid is not None
     if output is None and not counting_only and not shows and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
+    for name, path in (
+        ("--counts-out", counts.counts_out),
+        *(("--from-counts", each) for each in counts.from_counts or ()),
+    ):
+        if path == "-":
+            raise UsageError(f"{name} names a file: counts have no stream", hint="./- is a file of that name")
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
         raise UsageError("--from-counts replaces the corpus: give one or the other")

@@ -126,7 +126,7 @@ def _parse_as(text: str, kind: Any) -> Any:
             raise ValueError(text)
         return _BOOLEANS[text]
     if kind is int:
-        if not re.fullmatch(r"-?[0-9][0-9_]{0,18}", text):
+        if not re.fullmatch(r"-?[0-9][0-9_]{0,99}", text):  # what does not fit is refused by name later
             raise ValueError(text)
         return int(text)
     if kind is float:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.corpus.documents import Packer
+from bpe_cli.corpus.kept_columns import kept_column
 from bpe_cli.corpus.opening import is_url
 from bpe_cli.corpus.rows import ALL_WHOLE, KeptField, Place, RowFault, Rows, TableRow
 from bpe_cli.errors import InputError
@@ -143,7 +144,7 @@ class _Documents:
             return
         faults: dict[int, RowFault] = {}
         kept = [
-            self._cast(column.of(batch), kind, each, faults)
+            kept_column(column.of(batch), kind, each, faults, self._path, arrow=self._arrow)
             for (each, column), kind in zip(self._kept, self._types, strict=True)
         ]
         for at, value in enumerate(self._text.of(batch).to_pylist()):
@@ -157,27 +158,6 @@ class _Documents:
             if self._rows.on_kept is not None:
                 self._rows.on_kept(TableRow(kept, at))
             yield from self._packer.document(value.encode() if isinstance(value, str) else value)
-
-    def _cast(self, array: Any, kind: Any, field: KeptField, faults: dict[int, RowFault]) -> Any:
-        """Return values as those of another type; what that cannot hold is null, and its row has a fault."""
-        arrow = self._arrow
-        if array.type == kind:
-            return array
-        try:
-            return array.cast(kind)
-        except arrow.ArrowNotImplementedError as error:
-            what = f"the column {field.name!r} holds {array.type}, which cannot be {field.type}"
-            raise InputError(f"{show_path(self._path)}: {what}") from error
-        except arrow.ArrowInvalid:
-            values = []
-            for at in range(len(array)):
-                try:
-                    values.append(array.slice(at, 1).cast(kind))
-                except arrow.ArrowInvalid:
-                    reason = f"the field {field.name!r}, which is kept, is not of the type {field.type}"
-                    faults[at] = RowFault("type", reason)
-                    values.append(arrow.nulls(1, kind))
-            return arrow.concat_arrays(values)
 
 
 def _laid_out(values: Any, arrow: Any) -> tuple[memoryview, Sequence[int]] | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _OTHERWISE = "`texts` takes a text itself"
 _OF_GLOBS = "*?["
+_LINK_TO_FOLDER = "it is a link to a folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,11 @@ class Inputs:
 
     Attributes:
         items: One for each; a file that was named twice stands here twice.
+        lists: The files that named some of them, in order.
     """
 
     items: tuple[Input, ...]
+    lists: tuple[str, ...] = ()
 
     @classmethod
     def resolve(
@@ -82,13 +85,15 @@ class Inputs:
         otherwise: str | None = None,
         examined: bool = False,
         archives: bool = False,
+        leave_out: str | None = None,
     ) -> Inputs:
         """Find the files that paths mean; no paths mean stdin.
 
         A folder means all text files in it, at any depth, in order of their names; hidden ones, binary
         ones and links to folders are left out. A pattern with ``*``, ``?``, ``[...]`` or ``**`` means
-        the files that match, sorted, unless a file has that very name. Of neither are pipes, sockets and
-        links that lead nowhere. ``@list`` means what the lines of that file mean: see ``listed_in``.
+        the files that match, sorted, unless a file has that very name; ``**`` goes into no links to folders.
+        Of neither are pipes, sockets and links that lead nowhere. ``@list`` means what the lines of that file
+        mean: see ``lists.listed_in``.
 
         Args:
             paths: Files, folders, patterns, ``-``; or URLs of such in an object store.
@@ -97,6 +102,7 @@ class Inputs:
             otherwise: The hint for a file that is missing while no other has a name like it; None for the usual one.
             examined: Whether to tell the kind of each plain file. A folder then means its tables too.
             archives: Whether a folder means its tar archives too.
+            leave_out: A folder that a job writes to, which need not exist; a folder around it means nothing of it.
 
         Raises:
             InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
@@ -105,7 +111,8 @@ class Inputs:
         """
         items: list[Input] = []
         skip = on_skip or _ignore
-        names = _with_lists(tuple(paths)) or ("-",)
+        names, lists = _with_lists(tuple(paths))
+        names = names or ("-",)
         if names.count("-") > 1:
             raise UsageError("- is given twice, but stdin can be read only once")
         for path in names:
@@ -114,7 +121,7 @@ class Inputs:
             elif is_url(path):
                 items.extend(_objects(path, skip, examined, archives))
             elif os.path.isdir(path):
-                files = list(_walk(path, skip, examined, archives))
+                files = list(_walk(path, skip, examined, archives, leave_out))
                 if not files:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
                 items.extend(files)
@@ -122,7 +129,7 @@ class Inputs:
                 items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
                 items.append(_file(path, otherwise or _OTHERWISE, examined))
-        return cls(tuple(items))
+        return cls(tuple(items), lists)
 
     @property
     def total_bytes(self) -> int | None:
@@ -135,44 +142,13 @@ def _ignore(_: str) -> None:
     pass
 
 
-def _with_lists(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Replace each list of inputs by what it names; a file whose own name begins with ``@`` is not a list."""
+def _with_lists(paths: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Replace each list of inputs by what it names; the lists themselves come second."""
     if not any(path.startswith("@") for path in paths):
-        return paths
-    names: list[str] = []
-    for path in paths:
-        names.extend(listed_in(path[1:]) if path.startswith("@") and not os.path.lexists(path) else (path,))
-    return tuple(names)
+        return paths, ()
+    from bpe_cli.corpus.lists import with_lists
 
-
-_LARGEST_LIST = 1 << 28
-
-
-def listed_in(path: str) -> list[str]:
-    """Read a list of inputs: one a line, as they would be named themselves, relative to the current folder.
-
-    Blank lines and those that begin with ``#`` are left out; ``./#name`` names such a file.
-
-    Raises:
-        InputError: if the list cannot be read, names another list, or names nothing.
-    """
-    name = show_path(path)
-    if path in ("", "-"):
-        raise InputError("@ is followed by the name of a file that lists inputs", hint="for example: @shards.txt")
-    data = read_whole(path, stdin=NO_STDIN, most=_LARGEST_LIST).removeprefix(b"\xef\xbb\xbf")
-    lines = (line.removesuffix(b"\r") for line in data.split(b"\n"))
-    listed = [(number, os.fsdecode(line)) for number, line in enumerate(lines, 1) if line.strip()]
-    names = [(number, each) for number, each in listed if not each.startswith("#")]
-    for number, each in names:
-        if each.startswith("@") and not os.path.lexists(each):
-            raise InputError(f"{name}:{number}: a list names no other lists", hint="name them beside this one")
-        if each == "-":
-            raise InputError(f"{name}:{number}: a list names no stdin", hint="name - beside the list")
-        if "\0" in each:
-            raise InputError(f"{name}:{number}: no file has such a name")
-    if not names:
-        raise InputError(f"{name} names no inputs")
-    return [each for _, each in names]
+    return with_lists(paths)
 
 
 def _file(path: str, otherwise: str | None, examined: bool) -> Input:
@@ -232,12 +208,12 @@ def _advice(path: str, otherwise: str | None) -> str | None:
 
 def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     """Yield the files that match a pattern, in order of their names."""
-    import glob
+    from bpe_cli.corpus.matching import matching
 
-    matches = sorted(glob.iglob(pattern, recursive=True))
+    matches, links = matching(pattern)
     files = [path for path in matches if not os.path.isdir(path)]
     reasons = {path: reason for path in files if (reason := _not_a_file(path))}
-    for path, reason in reasons.items():
+    for path, reason in sorted([*reasons.items(), *((link, _LINK_TO_FOLDER) for link in links)]):
         on_skip(f"{show_path(path)} skipped: {reason}")
     if len(reasons) == len(files):
         hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if matches and not files else None
@@ -245,15 +221,19 @@ def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     yield from (path for path in files if path not in reasons)
 
 
-def _walk(folder: str, on_skip: Callable[[str], None], examined: bool, archives: bool) -> Iterator[Input]:
+def _walk(
+    folder: str, on_skip: Callable[[str], None], examined: bool, archives: bool, leave_out: str | None
+) -> Iterator[Input]:
     """Yield the text files of a folder, and its tables if they are looked for, depth first, in order of their names."""
     waiting = [folder]
     while waiting:
         path = waiting.pop()
-        if path == folder or (os.path.isdir(path) and not os.path.islink(path)):
+        if path != folder and leave_out is not None and _is_same_folder(path, leave_out):
+            on_skip(f"{show_path(path)} skipped: the output goes there")
+        elif path == folder or (os.path.isdir(path) and not os.path.islink(path)):
             waiting.extend(os.path.join(path, name) for name in reversed(_names_in(path, on_skip, examined)))
         elif os.path.isdir(path):
-            on_skip(f"{show_path(path)} skipped: it is a link to a folder")
+            on_skip(f"{show_path(path)} skipped: {_LINK_TO_FOLDER}")
         elif reason := _not_a_file(path):
             on_skip(f"{show_path(path)} skipped: {reason}")
         else:
@@ -263,6 +243,13 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool, archives:
                 on_skip(f"{show_path(path)} skipped: {reason}")
             else:
                 yield Input(path, size, kind, folder)
+
+
+def _is_same_folder(path: str, folder: str) -> bool:
+    try:
+        return os.path.isdir(path) and not os.path.islink(path) and os.path.samefile(path, folder)
+    except (OSError, ValueError):  # the folder is not there yet, or cannot be
+        return False
 
 
 def _unexamined(path: str) -> tuple[None, bytes]:

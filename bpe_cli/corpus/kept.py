@@ -7,7 +7,7 @@ holds what is not one as its JSON.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from bpe_cli.corpus.json_paths import follow
@@ -17,6 +17,32 @@ TypeName = Literal["string", "int64", "double", "bool"]
 """The types that can be named, as Arrow calls them."""
 
 TYPES: tuple[str, ...] = get_args(TypeName)
+
+
+def exactly(kind: str, value: Any) -> bool | int | float | None:
+    """Return a number or a truth value as one of a type that can be named; None if the type cannot hold it exactly.
+
+    >>> exactly("int64", 3.0), exactly("int64", 3.5), exactly("double", 1 << 62), exactly("double", (1 << 53) + 1)
+    (3, None, 4.611686018427388e+18, None)
+    >>> exactly("bool", True), exactly("bool", 1), exactly("int64", True), exactly("int64", "3")
+    (True, None, None, None)
+    """
+    if isinstance(value, bool) or kind == "bool":
+        return value if isinstance(value, bool) and kind == "bool" else None
+    if isinstance(value, float) and kind == "double":
+        return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int):
+        return None
+    if kind == "int64":
+        return value if -(1 << 63) <= value < 1 << 63 else None
+    return float(value) if abs(value) < 1 << 1023 and float(value) == value else None
+
+
+def not_of_type(field: KeptField) -> RowFault:
+    """Return the fault of a row whose value the type of a field cannot hold."""
+    return RowFault("type", f"the field {field.name!r}, which is kept, is not of the type {field.type}")
 
 
 # -- values of JSON -------------------------------------------------------------------------------------
@@ -32,14 +58,15 @@ def json_value(field: KeptField, value: Any, line: bytes) -> Any:
         return None
     if field.type == "string":
         return value if isinstance(value, str) else _text(value, field, line)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if field.type == "bool" and isinstance(value, bool):
-        return value
-    if field.type == "int64" and isinstance(value, int) and is_number and -(1 << 63) <= value < 1 << 63:
-        return value
-    if field.type == "double" and is_number and float(value) == value:
-        return float(value)
-    raise RowFault("type", f"the field {field.name!r}, which is kept, is not of the type {field.type}")
+    if isinstance(value, float) and abs(value) >= 1 << 63 and value.is_integer():
+        try:
+            value = _exact(field, line)  # orjson reads an integer that is longer than 64 bits as a float
+        except (RecursionError, ValueError) as error:
+            raise not_of_type(field) from error
+    held = exactly(field.type, value)
+    if held is None:
+        raise not_of_type(field)
+    return held
 
 
 def _text(value: Any, field: KeptField, line: bytes) -> str:
@@ -51,10 +78,16 @@ def _text(value: Any, field: KeptField, line: bytes) -> str:
     import json
 
     try:
-        exact = follow(json.loads(line), field.name, field.name.split("."))
-        return json.dumps(exact, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(_exact(field, line), ensure_ascii=False, separators=(",", ":"))
     except (RecursionError, ValueError) as error:
         raise RowFault("type", f"the field {field.name!r}, which is kept, cannot be written as JSON") from error
+
+
+def _exact(field: KeptField, line: bytes) -> Any:
+    """Read the value of a field again, without rounding integers."""
+    import json
+
+    return follow(json.loads(line), field.name, field.name.split("."))
 
 
 def kept_of(value: Any, keep: Sequence[KeptField], line: bytes) -> list[Any]:
@@ -73,27 +106,27 @@ def kept_of(value: Any, keep: Sequence[KeptField], line: bytes) -> list[Any]:
     return values
 
 
-# -- values of CSV --------------------------------------------------------------------------------------
+# -- values of text, as CSV has them -----------------------------------------------------------------------------------
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_BOOLS = {"true": True, "false": False}
+_INTEGER = re.compile(r"([+-]?)0*([0-9]{1,400})", re.ASCII)  # no double is longer
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 
-def _integer(text: str) -> int | None:
-    value = int(text) if _INTEGER.fullmatch(text) else 1 << 63
-    return value if -(1 << 63) <= value < 1 << 63 else None
-
-
-def _double(text: str) -> float | None:
+def _number(text: str) -> int | float | None:
+    if integer := _INTEGER.fullmatch(text):
+        return int(integer[1] + integer[2])
     value = float(text) if _NUMBER.fullmatch(text) else float("inf")
     return None if value in (float("inf"), float("-inf")) else value
 
 
-_READ: Mapping[str, Callable[[str], Any]] = {
-    "int64": _integer,
-    "double": _double,
-    "bool": lambda text: {"true": True, "false": False}.get(text.lower()),
-}
+def parsed(kind: str, text: str) -> bool | int | float | None:
+    """Return the number or truth value that a text stands for, as ``exactly`` does.
+
+    >>> parsed("int64", "+3"), parsed("int64", "0x3"), parsed("bool", "True"), parsed("bool", "1")
+    (3, None, True, None)
+    """
+    return _BOOLS.get(text.lower()) if kind == "bool" else exactly(kind, _number(text))
 
 
 def csv_value(field: KeptField, data: bytes) -> Any:
@@ -108,7 +141,9 @@ def csv_value(field: KeptField, data: bytes) -> Any:
         raise RowFault("utf-8", f"the field {field.name!r}, which is kept, is not UTF-8 ({error.reason})") from error
     if field.type == "string" or field.schema is not None:
         return text
-    value = _READ[field.type](text) if text else None
-    if value is None and text:
-        raise RowFault("type", f"the field {field.name!r}, which is kept, is not of the type {field.type}")
+    if not text:
+        return None
+    value = parsed(field.type, text)
+    if value is None:
+        raise not_of_type(field)
     return value

@@ -84,6 +84,7 @@ class Source:
         stdin: BinaryIO | None = None,
         on_skip: Callable[[str], None] | None = None,
         otherwise: str | None = None,
+        leave_out: str | None = None,
     ) -> Inputs:
         """Find the files, none for a text, and check that they hold what they are to be read as.
 
@@ -97,13 +98,14 @@ class Source:
             return Inputs(())
         inputs = Inputs.resolve(
             self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged,
-            archives=self.member is not None,
+            archives=self.member is not None, leave_out=leave_out,
         )  # fmt: skip
         if not self.is_judged or all(item.kind is None or item.kind.is_text for item in inputs.items):
             return inputs
         from bpe_cli.corpus.judging import judge
 
-        return Inputs(judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None)))
+        judged = judge(inputs.items, json=self.takes_json, on_skip=on_skip or (lambda _: None))
+        return replace(inputs, items=judged)
 
     @property
     def is_judged(self) -> bool:
@@ -117,7 +119,7 @@ class Source:
 
 
 InputHash = tuple[str, str, int]
-"""What identifies an input that was read: what it is called, the sha256 of its bytes on disk, their number.
+"""What identifies an input that was read: its plain name, the sha256 of its bytes on disk, their number.
 
 The hash of a table in an object store is empty: it would cost a second download, of columns that nobody asked for.
 """
@@ -161,7 +163,7 @@ def read_blocks(
         on_skip: Called with a sentence for each file of a folder that is left out.
         on_note: Called with a sentence for what the user may not expect: a binary file that was named, one that grows.
         on_bytes: Called with the number of bytes read from disk since the last call.
-        on_input: Called with the name of each input and the number of documents before it.
+        on_input: Called with the plain name of each input and the number of documents before it.
         hashes: Is given the hash of each input, once that was read to its end.
         on_wait: Called before each read that may wait for somebody to write: of what is not a regular file. Whoever
             holds back what it made of earlier blocks gives it out then.
@@ -264,12 +266,12 @@ def _read(
     noted: set[str] = set()
     for item in inputs.items:
         if on_input is not None:
-            on_input(item.name, packer.closed)
+            on_input(item.plain_name, packer.closed)
         meter = Meter(None if hashes is None else digest(threads), on_bytes)
         if item.kind is not None and item.kind.is_table and not item.kind.is_stream:
             yield from _pack_table(item, packer, source.field, on_bytes, rows)
             if hashes is not None and is_url(item.path):
-                hashes.append((item.name, "", item.size or 0))
+                hashes.append((item.plain_name, "", item.size or 0))
                 meter.digest = None
             elif hashes is not None:
                 meter.on_bytes = None  # told already
@@ -308,7 +310,7 @@ def _read(
             if on_note is not None and item.size is not None and not item.extent and _has_grown(item, meter.size):
                 on_note(f"{item.name} has grown; what came after its first {meter.size:,} bytes is not read")
         if hashes is not None and meter.digest is not None:
-            hashes.append((item.name, meter.digest.hexdigest(), meter.size))
+            hashes.append((item.plain_name, meter.digest.hexdigest(), meter.size))
     yield from packer.flush()
 
 

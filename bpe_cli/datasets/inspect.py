@@ -12,6 +12,7 @@ from bpe_cli.jobs.files import STDOUT, Streams
 from bpe_cli.reports.data import DataReport, Facts, Row, measure
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import plural
 
 if TYPE_CHECKING:
     from bpe_cli.datasets import TokenDataset
@@ -57,6 +58,24 @@ class DataOptions:
             return range(1, FIRST_ROWS + 1)
         first, last = self.documents
         return range(first, (1 << 62) if last is None else last + 1)
+
+    def check(self, report: DataReport, listener: Listener) -> None:
+        """Check that what was asked for is there; note if only a part is.
+
+        Raises:
+            UsageError: if the range begins behind the last document.
+        """
+        if self.documents is None:
+            return
+        first, last = self.documents
+        here = f"{report.name} has {plural(report.rows, report.unit)}"
+        if first > report.rows:
+            wanted = f"there are no {report.unit}s from {first:,} {'on' if last is None else f'to {last:,}'}"
+            if first == last:
+                wanted = f"there is no {report.unit} {first:,}"
+            raise UsageError(f"{wanted}: {here}")
+        if last is not None and last > report.rows:
+            listener.note(f"{here}: there are none from {report.rows + 1:,} to {last:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +169,8 @@ def inspect_data(
         streams: The streams around the job.
 
     Raises:
-        UsageError: if nothing says whose ids they are, or the tokenizer that is named cannot be found.
+        UsageError: if nothing says whose ids they are, the tokenizer that is named cannot be found, or there are no
+            such documents.
         InputError: if there are no ids, or they are damaged.
     """
     options = options or DataOptions()
@@ -184,7 +204,9 @@ def _of_folder(path: str, tokenizer: AnyTokenizer | None, options: DataOptions, 
                 yield Row(row)
                 advance(1)
 
-        return InspectedData(measure(model, rows(), facts, wanted=options.wanted, most=options.most), model)
+        report = measure(model, rows(), facts, wanted=options.wanted, most=options.most)
+    options.check(report, listener)
+    return InspectedData(report, model)
 
 
 def _rows_of(data: TokenDataset) -> Iterator[array[int]]:
@@ -215,7 +237,8 @@ def _of_file(
         if eot is None and sidecar is None:
             eot = _usual_end(model)
         divides = kind in ("npy", "bin")
-        batches = READERS[kind](stream, show_path(path), ReadOptions(model, reading.dtype, None, eot, reading.sha256))
+        asked = ReadOptions(model, reading.dtype, None, eot, reading.sha256, reading.documents)
+        batches = READERS[kind](stream, show_path(path), asked)
 
         def rows() -> Iterator[Row]:
             for batch in batches:
@@ -224,7 +247,9 @@ def _of_file(
                 yield Row(ids, ended, batch.done)
 
         facts = Facts(show_path(path), kind, reading.dtype if divides else None, "document", eot)
-        return InspectedData(measure(model, rows(), facts, wanted=options.wanted, most=options.most), model)
+        report = measure(model, rows(), facts, wanted=options.wanted, most=options.most)
+    options.check(report, listener)
+    return InspectedData(report, model)
 
 
 def _usual_end(model: Tokenizer) -> int | None:
@@ -247,6 +272,11 @@ def _tokenizer_of(
     if tokenizer is not None:
         model = load_tokenizer(tokenizer)
         if sha256 is not None and fingerprint(model) != sha256:
+            from bpe_cli.jobs.decode import with_layout
+
+            fuller = with_layout(tokenizer, model)
+            if fingerprint(fuller) == sha256:
+                return fuller
             listener.note(f"{path} was encoded with {name or 'another tokenizer'}, which differs from this one")
         return model
     if name is None:

@@ -162,6 +162,8 @@ def name_tokens(tokens: Sequence[bytes]) -> str:
 
 _ARRAY = re.compile(rb"\s*\[.*\]\s*", re.DOTALL)
 _OBJECT = re.compile(rb"\s*\{\s*\"[^\n]*\".*\}\s*", re.DOTALL)
+_BEGUN = re.compile(rb'\s*(?:\[\s*(?:"(?:[^"\\\n]|\\.)*"\s*,|\{\s*")|\{\s*"(?:[^"\\\n]|\\.)*"\s*:)')
+"""How an array of several tokens, or an object, begins that is cut off: no line of a list looks so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,10 @@ def read_token_list(data: bytes, source: str) -> TokenList:
     {b'low': 300, b'new': 301}
     """
     ids: dict[bytes, int] = {}
+    if _BEGUN.match(data) and not (_ARRAY.fullmatch(data) or _OBJECT.fullmatch(data)):
+        raise FormatError(
+            f"{source} begins as JSON and is cut off", hint="a list of tokens has one a line, or is a whole JSON array"
+        )
     if _ARRAY.fullmatch(data):
         tokens = [_token(node) for node in Node.parse(data, source).items()]
     elif _OBJECT.fullmatch(data):

@@ -63,6 +63,11 @@ def locate(path: Path) -> tuple[Path, str]:
         module = FORMATS[name]
         if module.sniff(head) and is_of_several(module) and module.belongs(path):
             return path, name
+    if fitting in OF_SEVERAL:
+        from bpe_cli.formats import subword_nmt
+
+        if subword_nmt.sniff_alone(head, path.name):
+            return path, subword_nmt.NAME
     return path, fitting
 
 

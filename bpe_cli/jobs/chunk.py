@@ -8,7 +8,9 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.documents import Encoded
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
 from bpe_cli.jobs.origins import Origins
+from bpe_cli.support.core_arguments import whole_number
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.json_text import name_value, text_value
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.tokenizer.parts import BREAKS
 
@@ -42,7 +44,7 @@ class ChunkOptions:
         threads: Number of threads; None uses all processors. Never changes the result.
 
     Raises:
-        UsageError: if a part has no room, or repeats all of the one before.
+        UsageError: if a part has no room or too much, or repeats all of the one before.
     """
 
     size: int
@@ -54,6 +56,7 @@ class ChunkOptions:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise UsageError("a part has at least 1 token: `size`")
+        whole_number("`size`", self.size)
         if not 0 <= self.overlap < self.size:
             raise UsageError(f"`overlap` must be less than `size`, which is {self.size:,}, not {self.overlap:,}")
         if self.break_at not in BREAKS:
@@ -72,11 +75,11 @@ class ChunkOptions:
             document, self.size, overlap=self.overlap, break_at=self.break_at, specials=self.specials
         ):
             value = {
-                "text": _text(document[each.start : each.end]),
+                "text": text_value(document[each.start : each.end]),
                 "start": each.start,
                 "end": each.end,
                 "tokens": len(each.ids),
-                "input": origin.name,
+                "input": name_value(origin.path),
                 "document": origin.document,
             }
             lines.append(orjson.dumps(value) + b"\n")
@@ -106,6 +109,7 @@ class TruncateOptions:
     def __post_init__(self) -> None:
         if self.size < 0:
             raise UsageError("a text has no fewer than 0 tokens: `truncate`")
+        whole_number("`truncate`", self.size)
         if self.keep not in SIDES:
             raise UsageError(f"a text has no {self.keep!r}", hint=f"there are {', '.join(SIDES)}")
 
@@ -124,15 +128,7 @@ class TruncateOptions:
             return [kept, b"\n"], 1, count
         from bpe_cli.support.safe_orjson import orjson
 
-        return [orjson.dumps({"text": _text(kept)}) + b"\n"], 1, count
-
-
-def _text(part: bytes) -> str | dict[str, str]:
-    """Return a text as JSON has it."""
-    try:
-        return part.decode()
-    except UnicodeDecodeError:
-        return {"bytes": part.hex()}
+        return [orjson.dumps({"text": text_value(kept)}) + b"\n"], 1, count
 
 
 def divide(

@@ -154,7 +154,8 @@ def compare_and_check(
         note_oddities(model, job.options.specials, listener)
     inputs = None
     if job.source is not None:
-        inputs = find_documents(job.source, job.outputs, listener=listener, streams=streams)
+        tallies = job.by_parts.place.path if job.by_parts is not None else None
+        inputs = find_documents(job.source, job.outputs, listener=listener, streams=streams, leave_out=tallies)
         _check_scopes(job, inputs)
     report = compare(
         models, job.source, job.options, inputs=inputs, listener=listener, stdin=streams.stdin, by_parts=job.by_parts,
@@ -191,7 +192,8 @@ def tally(job: CompareJob, *, listener: Listener = SILENCE, streams: Streams | N
     chosen, models = _models(job)
     for model in models:
         note_oddities(model, job.options.specials, listener)
-    inputs = find_documents(job.source, listener=listener, streams=streams or Streams())
+    tallies = job.by_parts.place.path
+    inputs = find_documents(job.source, listener=listener, streams=streams or Streams(), leave_out=tallies)
     return tally_parts(
         chosen, models, job.source, inputs, job.options.specials, job.by_parts, threads=job.options.threads,
         listener=listener,
@@ -291,7 +293,9 @@ def compare(
     if source is None:
         sample, measured = None, _measured(tokenizers, (), Settings(specials=_kept(options.specials)), options)
     else:
-        inputs = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=listener.note)
+        if inputs is None:
+            tallies = by_parts.place.path if by_parts is not None else None
+            inputs = source.inputs(stdin=stdin, on_skip=listener.note, leave_out=tallies)
         is_sampled = options.differences is not None or "code" in options.probes
         sample = Sample.shared(len(inputs.items)) if is_sampled else None
         seen = beginnings(len(inputs.items))

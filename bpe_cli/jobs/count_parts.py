@@ -92,7 +92,9 @@ def count_parts(
         source = replace(source, documents="lines")
     settings = settings_of(source, options)
     check_folder(place.path)
-    inputs = find_documents(source, outputs, listener=listener, streams=streams or Streams(), target=target)
+    inputs = find_documents(
+        source, outputs, listener=listener, streams=streams or Streams(), target=target, leave_out=place.path
+    )
     for note in slow_patterns_notes(trainer.slow_patterns(options)):
         listener.note(note)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, Target, check_kept
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
 from bpe_cli.support.listening import SILENCE, Listener
 
@@ -110,14 +112,28 @@ def decode(
     check_kept(written, [*files_of(tokenizer), *records], streams, target)
     with listener.task("decoding", inputs.total_bytes) as advance, target.open() as out:
         asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
-        decoding = _Decoding(model, options, asked, out, listener)
+        decoding = _Decoding(model, partial(with_layout, tokenizer, model), options, asked, out, listener)
         for item in inputs.items:
             decoding.decode(item, streams, advance)
     return Decoded(decoding.documents, decoding.tokens)
 
 
+def with_layout(tokenizer: AnyTokenizer, model: Tokenizer) -> Tokenizer:
+    """Return the tokenizer with the special tokens that ``encode --chat`` has added by the same name, if any."""
+    from bpe_cli.jobs.chat_template import find_template
+    from bpe_cli.jobs.encode_chat import known_name
+
+    try:
+        return find_template(None, model, named=known_name(tokenizer, model), stdin=io.BytesIO()).fit(model)
+    except UsageError:  # it has no template, or tokens of its own with these ids
+        return model
+
+
 class _Decoding:
     """Decode one input after the other into an output.
+
+    What a chat layout adds to the tokenizer takes a while to import, so it is looked for only where an id or a record
+    is not the tokenizer's.
 
     Attributes:
         documents: How many documents were decoded.
@@ -125,9 +141,16 @@ class _Decoding:
     """
 
     def __init__(
-        self, model: Tokenizer, options: DecodeOptions, asked: ReadOptions, out: Output, listener: Listener
+        self,
+        model: Tokenizer,
+        with_layout: Callable[[], Tokenizer],
+        options: DecodeOptions,
+        asked: ReadOptions,
+        out: Output,
+        listener: Listener,
     ) -> None:
         self._model = model
+        self._with_layout = with_layout
         self._options = options
         self._out = out
         self._listener = listener
@@ -141,20 +164,23 @@ class _Decoding:
         from bpe_cli.sinks.sidecar import complete
         from bpe_cli.tokenizer.streaming import CharacterStream
 
-        model, options, out = self._model, self._options, self._out
+        options, out = self._options, self._out
         with open_stream(item.path, stdin=streams.read, on_bytes=advance) as stream:
             kind = options.format or kind_of(item.path, stream.peek(_HEAD_BYTES))
-            reading, sidecar = complete(kind, item.path, self._asked, model)
-            if sidecar is not None and not sidecar.is_of(model):
+            if kind == "tokens":  # read by their texts
+                self._model = self._with_layout()
+                self._asked = replace(self._asked, tokenizer=self._model)
+            reading, sidecar = complete(kind, item.path, self._asked, self._model)
+            if sidecar is not None and not (sidecar.is_of(self._model) or sidecar.is_of(self._with_layout())):
                 name = sidecar.tokenizer_name or "another tokenizer"
                 self._listener.note(f"{item.name} was encoded with {name}, which differs from this one")
             without = "no `errors` gives the bytes"
             characters = None if options.errors is None else CharacterStream(options.errors, as_they_are=without)
             place = _Place(item.name)
-            for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(model.decoder)):
+            for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(self._model.decoder)):
                 self.tokens += len(batch.ids) + batch.left_out
-                with place.named(model, batch.ids):
-                    data = model.decode_bytes(memoryview(batch.ids).toreadonly())  # nobody changes them meanwhile
+                data = self._decoded(memoryview(batch.ids).toreadonly(), place)  # nobody changes them meanwhile
+                with place.named(self._model, batch.ids):
                     out.write(data if characters is None else characters.feed(data).encode())
                     if batch.done and characters is not None:
                         out.write(characters.finish().encode())
@@ -164,6 +190,15 @@ class _Decoding:
                         out.write(b"\n")
                 place.advance(batch)
             out.flush()
+
+    def _decoded(self, ids: memoryview, place: _Place) -> bytes:
+        """Decode ids, by the tokenizer with its layout if it does not know them all without."""
+        try:
+            return self._model.decode_bytes(ids)
+        except InputError:
+            self._model = self._with_layout()
+            with place.named(self._model, ids):
+                return self._model.decode_bytes(ids)
 
 
 def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:

@@ -168,8 +168,9 @@ class _Work:
                 "a chat template itself writes what belongs around a conversation",
                 hint=f"leave {'`add_special_tokens`' if options.add_special_tokens else '`bos`'} out",
             )
-        if to == "text" and options.eot is not None:
-            raise UsageError('`eot` is for ids, and `to="text"` writes none', hint="leave it out")
+        if to == "text" and (options.eot is not None or options.max_tokens is not None):
+            idle = "`max_tokens`" if options.eot is None else "`eot`"
+            raise UsageError(f'{idle} is for ids, and `to="text"` writes none', hint="leave it out")
         if self.chat.template == BILLED and to != "count":
             raise UsageError("openai counts what OpenAI bills, and knows no ids", hint='`to="count"` gives it')
 

@@ -110,6 +110,7 @@ def find_inputs(
     streams: Streams,
     target: Target | None = None,
     otherwise: str | None = None,
+    leave_out: str | None = None,
 ) -> Inputs:
     """Find the files of a source, none of which is written to; the listener hears what is left out.
 
@@ -120,12 +121,13 @@ def find_inputs(
         streams: The streams around the job.
         target: Where the job writes, if that may be a stream.
         otherwise: The hint for a file that is missing; None for the usual one.
+        leave_out: The folder that the job writes to: of a folder around it the rest is read.
 
     Raises:
         InputError: if a file is missing, or is not text, or the like.
         UsageError: if an output is an input, or lines of JSON would be taken for text.
     """
-    inputs = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise)
+    inputs = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise, leave_out=leave_out)
     check_kept(outputs, read_inputs(inputs), streams, target)
     return inputs
 
@@ -138,6 +140,7 @@ def find_documents(
     streams: Streams,
     target: Target | None = None,
     otherwise: str | None = None,
+    leave_out: str | None = None,
 ) -> Inputs:
     """Find the inputs of which documents are made: see ``find_inputs``.
 
@@ -145,7 +148,9 @@ def find_documents(
         InputError: as there.
         UsageError: as there; or if a field is named, and no input has fields, or members, and none is an archive.
     """
-    inputs = find_inputs(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
+    inputs = find_inputs(
+        source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise, leave_out=leave_out
+    )
     from bpe_cli.corpus.kinds import TAR
 
     kinds = {each.kind for each in inputs.items if each.kind is not None}
@@ -267,8 +272,13 @@ def check_kept(
 
 
 def read_inputs(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """Return the inputs for ``check_kept``."""
-    return ((f"the input {item.name}", item.path) for item in inputs.items)
+    """Yield the inputs and the lists that named them, for ``check_kept``."""
+    from bpe_cli.support.messages import show_path
+
+    for item in inputs.items:
+        yield f"the input {item.name}", item.path
+    for path in inputs.lists:
+        yield f"the list of inputs {show_path(path)}", path
 
 
 def _identities(path: str, standard: HasDescriptor | None = None) -> list[_Identity]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from bpe_cli.errors import CheckFailed
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Protocol
-from bpe_cli.support.messages import MOST_NAMED, plural
+from bpe_cli.support.messages import MOST_NAMED, plural, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
@@ -22,12 +22,14 @@ class Origin:
 
     Attributes:
         name: The input, as messages call it.
+        path: The input as data has it: its path as it is, or its URL.
         document: The number of the document in it, counted from 1.
         line: The line that it is, counted from 1; None where a document is not a line.
         of_several: Whether an input may have several documents.
     """
 
     name: str
+    path: str
     document: int
     line: int | None = None
     of_several: bool = False
@@ -53,6 +55,7 @@ class Origins:
         self._whole = whole
         self._lines = lines
         self._names: list[str] = []
+        self._paths: list[str] = []
         self._before: list[int] = []
 
     @classmethod
@@ -61,9 +64,10 @@ class Origins:
         tables = any(item.kind is not None and item.kind.is_table for item in inputs.items)
         return cls(whole=source.documents == "whole" and not tables, lines=source.documents == "lines" and not tables)
 
-    def begin(self, name: str, before: int) -> None:
+    def begin(self, path: str, before: int) -> None:
         """Record that an input begins after ``before`` documents."""
-        self._names.append(name)
+        self._names.append(show_path(path))
+        self._paths.append(path)
         self._before.append(before)
 
     def place_of(self, number: int) -> tuple[str, int]:
@@ -88,8 +92,9 @@ class Origins:
 
     def origin_of(self, number: int) -> Origin:
         """Return where a document is from, by its number among all, counted from 1."""
-        name, inside = self.place_of(number)
-        return Origin(name, inside, inside if self._lines else None, of_several=not self._whole)
+        place, inside = self.input_of(number)
+        name, path = self._names[place], self._paths[place]
+        return Origin(name, path, inside, inside if self._lines else None, of_several=not self._whole)
 
 
 class Named(Protocol):

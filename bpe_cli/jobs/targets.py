@@ -31,10 +31,13 @@ class Target:
     given: frozenset[str] = frozenset()
 
 
-_SENTENCEPIECE = {algorithm: {"compat": "sentencepiece"} for algorithm in ("bpe", "unigram")}
+_LLAMA = {
+    "compat": "sentencepiece", "normalization": "identity", "remove_extra_whitespaces": False, "byte_fallback": True,
+}  # fmt: skip
+"""llama.cpp leaves blanks as they are, and what is unknown becomes bytes. Its unigram model has rules of its own."""
 
 TARGETS: Mapping[str, Target] = {
-    "llama.cpp": Target("gguf", "bbpe", {"bbpe": {"pattern": "qwen2"}, **_SENTENCEPIECE}),
+    "llama.cpp": Target("gguf", "bbpe", {"bbpe": {"pattern": "qwen2"}, "bpe": _LLAMA}),
     "transformers": Target("tokenizer.json", "bbpe", {}),
     "tiktoken": Target("tiktoken", "bbpe", {"bbpe": {}}, frozenset({"pattern", "special-tokens", "token-flags"})),
     "sentencepiece": Target(
@@ -78,6 +81,15 @@ def chosen_for(name: str, algorithm: str | None) -> tuple[str, dict[str, Any]]:
     return algorithm, dict(target.chosen.get(algorithm, {}))
 
 
+def as_typed(value: object) -> str:
+    """Write the value of an option as one types it.
+
+    >>> as_typed(True), as_typed("identity")
+    ('yes', 'identity')
+    """
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
 def check_target(tokenizer: Tokenizer, name: str, *, finished: bool) -> None:
     """Check that the file of a reader holds a tokenizer exactly; one that is finished is read back as a proof.
 
@@ -91,7 +103,8 @@ def check_target(tokenizer: Tokenizer, name: str, *, finished: bool) -> None:
     try:
         (dump if finished else rehearse)(tokenizer, target.format, allowed)
     except FormatError as error:
-        chosen = [f"{option}={value}" for each in target.chosen.values() for option, value in each.items()]
+        choices = (choice for options in target.chosen.values() for choice in options.items())
+        chosen = [f"{option}={as_typed(value)}" for option, value in choices]
         hint = "leave out what was asked for besides: `target` chooses what it holds"
         raise FormatError(
             f"{name} cannot hold this exactly: {error.message}",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from bpe_cli.errors import UsageError
-from bpe_cli.sinks.atomic import Output, check_writable, open_described, open_stdout
+from bpe_cli.sinks.atomic import Output, check_writable, is_direct, open_described, open_stdout
 from bpe_cli.sinks.base import Sink, SinkOptions
 from bpe_cli.sinks.naming import ENDINGS, IN_PLACE, TEXT, check_name, read_name, sink_of_name
 from bpe_cli.support.fast_typing import TYPE_CHECKING
@@ -64,7 +64,7 @@ def is_binary(to: str) -> bool:
 
 def record_of(to: str, path: str | None) -> str | None:
     """Name the file that is written beside an output to describe it; None if there is none."""
-    if path is None or to not in SINKS or not is_binary(to):
+    if path is None or to not in SINKS or not is_binary(to) or is_direct(path):
         return None
     from bpe_cli.sinks.sidecar import sidecar_path
 

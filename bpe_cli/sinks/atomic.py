@@ -292,6 +292,21 @@ def check_writable(path: str) -> None:
             pass
 
 
+def is_direct(path: str) -> bool:
+    """Return whether a path is written to directly, and nothing beside it: an open file, a pipe, a device.
+
+    >>> is_direct("/dev/stdout"), is_direct("/dev/null"), is_direct("/dev"), is_direct("no/such/file")
+    (True, True, False, False)
+    """
+    if _descriptor_of(path) is not None:
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def _descriptor_of(path: str) -> int | None:
     """Return the number of the open file that a path stands for; None for other paths."""
     folder, _, number = path.rpartition("/")
@@ -307,9 +322,7 @@ def _open_direct(path: str, name: str) -> BinaryIO | None:
         if number is not None:
             # Opening /dev/stdout anew would empty the file that `>> file` adds to.
             return os.fdopen(os.dup(number), "wb", BUFFER_BYTES)
-        status = status_of(real_path(path, name), name)
-        if status is None or stat.S_ISREG(status.st_mode):
-            return None
-        return open(path, "wb", BUFFER_BYTES)
+        status_of(real_path(path, name), name)
+        return open(path, "wb", BUFFER_BYTES) if is_direct(path) else None
     except OSError as error:
         raise cannot_write(name, error) from error

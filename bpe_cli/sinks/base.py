@@ -49,8 +49,8 @@ class Origin(Protocol):
     """The interface of where a document is from; as a str it is its name."""
 
     @property
-    def name(self) -> str:
-        """The input."""
+    def path(self) -> str:
+        """The input, by its path."""
 
     @property
     def document(self) -> int:
@@ -215,6 +215,7 @@ class ReadOptions:
         bos: The id that begins each document, and is left out.
         eot: The id that ends each document, and is left out; without one all numbers of npy and bin are one document.
         sha256: The hash that the numbers must have (npy and bin only), or None when it is unknown.
+        documents: How many documents the numbers make (npy and bin only), or None when it is unknown.
     """
 
     tokenizer: Tokenizer | None = None
@@ -222,6 +223,7 @@ class ReadOptions:
     bos: int | None = None
     eot: int | None = None
     sha256: str | None = None
+    documents: int | None = None
 
 
 def without_edges(batches: Iterable[Batch], bos: int | None, eot: int | None) -> Iterator[Batch]:

@@ -145,7 +145,9 @@ class CountSink(Sink):
     def _object(self, origin: Origin, tokens: int) -> str:
         import json
 
-        line = json.dumps({"input": origin.name, "document": origin.document, "tokens": tokens})
+        from bpe_cli.support.json_text import name_value
+
+        line = json.dumps({"input": name_value(origin.path), "document": origin.document, "tokens": tokens})
         before = self._opening() if self._number == 1 else ",\n"
         return f"{before}    {line}"
 

@@ -260,7 +260,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     size = _size_left(stream)
     if size is not None and size % number.width:
         raise InputError(f"{name}: {size:,} bytes are not a whole number of {options.dtype} ids")
-    return _split(_numbers(stream, name, number, None, options.sha256), options.eot)
+    return _split(_numbers(stream, name, number, None, options.sha256), options)
 
 
 def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
@@ -274,7 +274,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     size = _size_left(stream)
     if size is not None and size != length * number.width:
         raise InputError(f"{name}: {length:,} numbers of {number.width} bytes are promised, {size:,} bytes are there")
-    return _split(_numbers(stream, name, number, length, options.sha256), options.eot)
+    return _split(_numbers(stream, name, number, length, options.sha256), options)
 
 
 def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
@@ -384,9 +384,10 @@ def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
         raise InputError(f"{name}: {numbers[at]} at place {place + at:,} is not a token id") from None
 
 
-def _split(batches: Iterable[array[int]], eot: int | None) -> Iterator[Batch]:
+def _split(batches: Iterable[array[int]], options: ReadOptions) -> Iterator[Batch]:
     """Cut numbers into documents at each eot, which is left out."""
-    is_open = eot is None
+    eot = options.eot
+    is_open = eot is None and options.documents != 0
     for ids in batches:
         start = 0
         while eot is not None:

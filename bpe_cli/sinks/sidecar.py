@@ -10,6 +10,7 @@ from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Dtype, ReadOptions, Sink
 from bpe_cli.sinks.numbers import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING
+from bpe_cli.support.json_text import name_value
 from bpe_cli.support.messages import cannot_read, show_path
 from bpe_cli.tokenizer.usage import Edges
 
@@ -77,7 +78,7 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         "bytes": sink.byte_count,
         "sha256": sink.sha256,
         "tokenizer": {"name": name and show_path(name), "sha256": fingerprint(sink.tokenizer)},
-        "inputs": [{"name": name, "sha256": sha256, "bytes": size} for name, sha256, size in inputs],
+        "inputs": [{"name": name_value(name), "sha256": sha256, "bytes": size} for name, sha256, size in inputs],
     }
     if len(inputs) <= _FEW:
         import json
@@ -184,6 +185,7 @@ def complete(
         bos=sidecar.bos if asked.bos is None else asked.bos,
         eot=sidecar.eot if asked.eot is None else asked.eot,
         sha256=sidecar.sha256,
+        documents=sidecar.documents,
     ), sidecar
 
 

@@ -18,7 +18,7 @@ from bpe_cli.support.messages import no_pair
 from bpe_cli.surgery.continuing import Continued
 from bpe_cli.surgery.longer import Merging, listed
 from bpe_cli.surgery.merge_rules import textless
-from bpe_cli.surgery.operation import Progress, segmented
+from bpe_cli.surgery.operation import Progress, as_spelt, segmented
 from bpe_cli.tokenizer import Tokenizer
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text", "smallest-text"]
@@ -69,7 +69,7 @@ def learn(
     initial = _mergeable(tokenizer, model)
     prefix = model.continuing_subword_prefix.encode() if isinstance(model, CharacterBpe) else b""
     ids, ends, numbers = array("I"), array("Q"), array("Q")
-    for _, occurrences, segment_ids, segment_ends in segmented(tokenizer.live_model, counts):
+    for _, occurrences, segment_ids, segment_ends in segmented(tokenizer.live_model, as_spelt(tokenizer, counts)):
         base = len(ids)
         ids.frombytes(segment_ids.cast("B"))
         ends.extend(base + end for end in segment_ends)
@@ -107,7 +107,8 @@ def extensible(model: Model) -> Merging:
     if merging is None:
         raise FormatError(
             f"training can go on for BPE over bytes or characters only, and this is {model.kind}",
-            hint="scores become merges in tokenizer.json: convert to it, extend that, and convert on"
+            hint="scores become merges in tokenizer.json: convert to it (`allow_loss=sentencepiece-edges` if it has a "
+            "table of rules), extend that, and convert on"
             if model.kind == "bpe-scores"
             else "train a new tokenizer on both corpora together",
         )

@@ -11,10 +11,11 @@ from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.stages import CharacterBpe, EventBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
+from bpe_cli.stages import ByteLevel, CharacterBpe, EventBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
 from bpe_cli.stages.codebook import codebook_ids
 from bpe_cli.stages.counting import count_blocks
 from bpe_cli.stages.events import SPLIT, without
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer
@@ -201,6 +202,7 @@ def _places_of_ids(component: dict[str, Any]) -> Iterator[tuple[list[int], int]]
 
 
 _CHUNK = 1 << 16
+_NO_LIMIT = 1 << 62
 
 
 def count_pieces(
@@ -224,8 +226,21 @@ def count_pieces(
     )  # fmt: skip
 
 
+def as_spelt(tokenizer: Tokenizer, counts: _core.Counts) -> _core.Counts:
+    """Return counted pieces as the model gets them: of bytes, or spelt in visible characters if its tokens are."""
+    if tokenizer.model.byte_level or ByteLevel() not in tokenizer.pre_tokenizer:
+        return counts
+    spelt = _core.Counts(_NO_LIMIT)
+    for start in range(0, counts.unique, _CHUNK):
+        items = counts.items(start, _CHUNK)
+        pieces = [to_visible(piece).encode() for piece, _ in items]
+        numbers = array("Q", (number for _, number in items))
+        spelt.add_pieces(b"".join(pieces), array("Q", accumulate(map(len, pieces))), numbers)
+    return spelt
+
+
 def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes], array[int], memoryview, memoryview]]:
-    """Encode the pieces of a corpus by a model alone, some thousands at a time.
+    """Encode the pieces of a corpus, as ``as_spelt`` gives them, by a model alone, some thousands at a time.
 
     Yields:
         Pieces, how often each occurs (u64), the ids of all of them (u32), where each piece's end (u64).
@@ -240,7 +255,7 @@ def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes],
 
 
 def count_tokens(model: Model, counts: _core.Counts) -> dict[int, int]:
-    """Count how often each token occurs in a corpus, by id."""
+    """Count how often each token occurs in a corpus, by id, given its pieces as ``as_spelt`` gives them."""
     uses: dict[int, int] = {}
     for _, numbers, ids, ends in segmented(model, counts):
         start = 0

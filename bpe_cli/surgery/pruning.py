@@ -23,6 +23,7 @@ from bpe_cli.surgery.merge_rules import MergeRules, composite, own_merges, witho
 from bpe_cli.surgery.operation import (
     Operation,
     Progress,
+    as_spelt,
     count_tokens,
     protected_ids,
     renumber,
@@ -49,8 +50,9 @@ def prune(
 ) -> Operation:
     """Make a vocabulary smaller; ids close up in their order, so that they run from 0 to ``size - 1``.
 
-    Special tokens stay, and so do the symbols that everything is spelt with: bytes, characters. Of tokens
-    that are used equally often the one with the highest id goes first.
+    Special tokens stay, and so do the symbols that everything is spelt with: bytes, characters. Models that look
+    up whole characters, words or n-grams are spelt with nothing: any token of theirs can go, and is unknown then. Of
+    tokens that are used equally often the one with the highest id goes first.
 
     Args:
         tokenizer: The tokenizer.
@@ -77,6 +79,7 @@ def prune(
         raise UsageError(f"the tokenizer has {len(present):,} tokens: it cannot be pruned to {size:,}")
     if counts.unique == 0:
         raise TrainingError("there is nothing to count: the corpus has no text")
+    counts = as_spelt(tokenizer, counts)
     stay = protected_ids(tokenizer)
     # Ranks are pruned as the merges that they stand for: where a token is looked up as a whole piece, ranks
     # without another one might come to make it, and text would change that has nothing of what went.

@@ -22,7 +22,7 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import share_of
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.surgery.merge_rules import composite, own_merges
-from bpe_cli.surgery.operation import Operation, count_tokens, kept, protected_ids
+from bpe_cli.surgery.operation import Operation, as_spelt, count_tokens, kept, protected_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, merges
 from bpe_cli.tokenizer.usage import Origin
@@ -51,7 +51,7 @@ def split_residues(tokenizer: Tokenizer, counts: _core.Counts, share: float, lea
     if counts.unique == 0:
         raise TrainingError("there is nothing to count: the corpus has no text")
     if isinstance(model, ScoredBpe):
-        return _made_unused(tokenizer, model, counts, share, least)
+        return _made_unused(tokenizer, model, as_spelt(tokenizer, counts), share, least)
     parts = first_merges(model)
     settled = dict.fromkeys({*protected_ids(tokenizer), *_looked_up(model)}, False)
     apart = _taken_apart(model, parts.get, count_tokens(model, counts), share, least, settled)

@@ -230,7 +230,9 @@ class Tokenizer(TextMethods):
             return decoded
         content = self.model.vocabulary.token(token_id) if 0 <= token_id < self.model.vocabulary.size else b""
         if not content:
-            raise InputError(f"id {token_id} is not in the vocabulary (ids run to {self.vocab_size - 1})")
+            highest = self.vocab_size - 1
+            why = ": no token has it" if 0 <= token_id <= highest else f" (ids run to {highest})"
+            raise InputError(f"id {token_id} is not in the vocabulary{why}")
         return content
 
     def with_special_tokens(self, tokens: Iterable[SpecialToken]) -> Tokenizer:

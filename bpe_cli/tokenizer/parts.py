@@ -131,7 +131,7 @@ def chunks(data: bytes, placed: Placed, max_tokens: int, overlap: int, break_at:
             shown = data[offset:end].decode("utf-8", "replace")
             raise InputError(
                 f"{shown!r} at byte {offset:,} has {number - start} tokens, and a part may have {max_tokens}",
-                hint="a character is not cut in two: give a larger max_tokens",
+                hint=f"a character is not cut in two: allow parts of {number - start} tokens or more",
             )
         if last < len(places) - 1:
             last = next(filter(None, (_last_between(kind, reached, last) for kind in kinds)), last)

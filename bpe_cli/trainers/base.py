@@ -49,11 +49,14 @@ class Trained:
         summary: What it is made of, for the user: ``("45 characters", "955 merges", "2 special")``.
         shortfall: Why the vocabulary is smaller than asked for, as the rest of a sentence
             (``"no pair is left that occurs 2 times or more"``), or None.
+        present: How many tokens text can become, special ones counted, if some of the vocabulary's are taken back; else
+            None.
     """
 
     tokenizer: Tokenizer
     summary: tuple[str, ...]
     shortfall: str | None = None
+    present: int | None = None
 
 
 class Options:

@@ -21,7 +21,7 @@ from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Progress, Trained
 from bpe_cli.trainers.byte_words import BYTES, ByteWordOptions, ByteWords, assemble
-from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, cut_tokens, refuse_nothing, small
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, cut_tokens, items_of, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -68,6 +68,14 @@ def _assemble(options: GreedTokOptions, tokens: Sequence[bytes]) -> Tokenizer:
     return assemble(options, GreedyCover(Vocabulary.from_tokens([*(b"" for _ in options.special_tokens), *learnt])))
 
 
+def _shortfall(counts: _core.Counts, options: GreedTokOptions) -> str:
+    """Explain why there are fewer tokens than requested."""
+    reason = "no other token makes any word shorter"
+    if any(count < options.min_word_count and len(word) > 1 for word, count in items_of(counts)):
+        return f"{reason} that occurs at least {options.min_word_count:,} times (`min_word_count`)"
+    return reason
+
+
 class GreedTokTrainer(ByteWords[GreedTokOptions]):
     """Train tokens that cover most of the words."""
 
@@ -110,7 +118,7 @@ class GreedTokTrainer(ByteWords[GreedTokOptions]):
                 f"{plural(len(tokens), 'longer token')} of {trained.candidates:,} substrings",
                 f"{len(options.special_tokens)} special",
             ),
-            "no other token makes any word shorter" if tokenizer.vocab_size < options.vocab_size else None,
+            _shortfall(counts, options) if tokenizer.vocab_size < options.vocab_size else None,
         )
 
     def untrained(self, options: GreedTokOptions) -> Tokenizer:

@@ -172,7 +172,8 @@ def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatch
 def _alphabet(characters: Words, options: MaxMatchOptions) -> list[bytes]:
     """Return the characters; the line end, which no line holds, is one of them, so that files can be encoded."""
     reserved = {content.encode("utf-8", "surrogateescape") for content in options.contents}
-    return [each for each in dict.fromkeys([*(each for each, _ in characters), b"\n"]) if each not in reserved]
+    every = dict.fromkeys([*(each for each, _ in characters), b"\n"])
+    return [each for each in every if each not in reserved and most_frequent.is_text(each)]
 
 
 def _tokenizer(vocabulary: Vocabulary, options: MaxMatchOptions) -> Tokenizer:
@@ -206,9 +207,11 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
         tokenizer = assemble(learnt.characters, learnt.words, options)
         characters = len(_alphabet(learnt.characters, options))
         words = len(tokenizer.model.vocabulary) - characters
+        learnt_texts = dict.fromkeys(text for each in (learnt.characters, *learnt.words) for text, _ in each)
+        left_out = most_frequent.not_text(learnt_texts)
         return Trained(
             tokenizer,
-            (plural(characters, "character"), plural(words, "word"), f"{len(options.contents)} special"),
+            (plural(characters, "character"), plural(words, "word"), f"{len(options.contents)} special", *left_out),
             _shortfall(learnt, tokenizer, options),
         )
 

@@ -106,12 +106,13 @@ class MostFrequent(Trainer[Frequent]):
     ) -> Trained:
         """Number the pieces that were counted."""
         refuse_nothing(counts, self.counted)
-        pieces, left_out = self.pick(counts, options)
+        picked, left_out = self.pick(counts, options)
+        pieces = [*picked]
         vocabulary = number(pieces, options.contents, options.vocab_size)
         noun = self.noun(options)
         return Trained(
             self._assemble(options, vocabulary),
-            (plural(len(vocabulary), noun), f"{len(options.contents)} special"),
+            (plural(len(vocabulary), noun), f"{len(options.contents)} special", *not_text(pieces)),
             shortfall(vocabulary, options.vocab_size, noun, *left_out),
         )
 
@@ -167,13 +168,20 @@ def by_count(counts: Mapping[bytes, int], min_frequency: int = 1) -> list[bytes]
 def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | None) -> Vocabulary:
     """Number pieces: theirs are the ids after those of special tokens, until the vocabulary is full.
 
-    A piece whose text is that of a special token is left out: the text would stand for two tokens.
+    A piece whose text is that of a special token is left out: the text would stand for two tokens. So is one that is
+    not UTF-8, which no file could hold; it is unknown.
 
     Raises:
         TrainingError: if there is no piece, no room for one, or more than fit.
     """
     reserved = {content.encode("utf-8", "surrogateescape") for content in contents}
-    kept = [piece for piece in pieces if piece not in reserved]
+    pieces = [*pieces]
+    kept = [piece for piece in pieces if piece not in reserved and is_text(piece)]
+    if not kept and not_text(pieces):
+        raise TrainingError(
+            "nothing in the corpus that is frequent enough is UTF-8",
+            hint="convert it first, if its encoding is another",
+        )
     if not kept:
         raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower `min_frequency`")
     if vocab_size is not None and vocab_size <= len(contents):
@@ -189,6 +197,25 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
             hint="ask for a `vocab_size`, or for a higher `min_frequency`",
         )
     return Vocabulary.from_tokens([b""] * len(contents) + kept)
+
+
+def is_text(piece: bytes) -> bool:
+    """Return whether a piece is UTF-8."""
+    try:
+        piece.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def not_text(pieces: Iterable[bytes]) -> tuple[str, ...]:
+    """Describe the pieces that ``number`` leaves out because they are not UTF-8, for a summary.
+
+    >>> not_text([b"a", b"\\xff", b"\\xc3"]), not_text([b"a"])
+    (('2 left out that are not UTF-8',), ())
+    """
+    odd = sum(not is_text(piece) for piece in pieces)
+    return (f"{odd:,} left out that {'is' if odd == 1 else 'are'} not UTF-8",) if odd else ()
 
 
 def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_out: str) -> str | None:

@@ -193,6 +193,7 @@ class EventTrainer(Trainer[Chosen]):
                 f"{len(options.specials)} special",
             ),
             no_pair(max(1, options.min_frequency)) if trained.exhausted else None,
+            trained.present,
         )
 
     def untrained(self, options: Chosen) -> Tokenizer:

@@ -91,6 +91,11 @@ def check(options: Any) -> None:
         raise UsageError(
             "a special token with a line end in it cannot be split off with `superwords`: lines are cut apart first"
         )
+    if options.max_words == 0:
+        raise UsageError(
+            "max_words is a number from 1, not 0: no text could be learnt in the second stage",
+            hint="with 1 no token has several words",
+        )
     check_list("never_within", options.never_within)
     if "" in options.never_within:
         raise UsageError("never_within has an empty text, which every token contains")

@@ -14,6 +14,8 @@ from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.support.json_text import name_value, text_value
+
 if TYPE_CHECKING:
     from bpe_cli.reports.text.conversation import ConversationReport
     from bpe_cli.reports.text.scores import Ranking
@@ -95,23 +97,6 @@ class JsonWalker:
         if shape is None and is_dataclass(kind):
             return Shape(" ".join(each.name for each in fields(kind)))
         return shape
-
-
-def text_value(content: bytes) -> str | dict[str, str]:
-    r"""Return bytes as a string, or as an object when they are not UTF-8.
-
-    >>> text_value("谁".encode()), text_value(b"\xe8\xb0")
-    ('谁', {'bytes': 'e8b0'})
-    """
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return {"bytes": content.hex()}
-
-
-def name_value(name: str) -> str | dict[str, str]:
-    """Return a name, which may hold bytes that are not UTF-8 as lone surrogates."""
-    return name if name.isascii() else text_value(name.encode("utf-8", "surrogateescape"))
 
 
 def json_text(value: dict[str, Any]) -> str:

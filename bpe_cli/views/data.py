@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.views.blocks import Bar, Blocks, Gap, Heading, Line, Sheet, numbers, text_column
 from bpe_cli.views.labels import count, fraction, percent, whole
 from bpe_cli.views.tokens import NO_NOTES, Notes, TokenView
-from bpe_cli.views.visible import harmless
+from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
     from bpe_cli.reports.data import DataReport, Ends, Lengths
@@ -63,7 +63,8 @@ def _ends(report: DataReport, name: str | None) -> str:
     ends, unit = report.ends, report.unit
     if ends.eot is None:
         return f"nothing says where a {unit} ends: no token is known to end one"
-    eot = f"{name or 'the token'} ({ends.eot})"
+    shown = visible(name.encode("utf-8", "surrogateescape")) if name else "the token"
+    eot = f"{shown} ({ends.eot})"
     if unit == "sequence":
         places = ends.inside + ends.ended
         return f"{eot} ends {count(places, 'document')} in them" if places else f"no document ends with {eot}"
@@ -93,7 +94,8 @@ def _lengths(lengths: Lengths, report: DataReport) -> Iterator[Block]:
 
 def data_json(report: DataReport) -> dict[str, Any]:
     """Return a report as JSON values: schema ``bpe.inspect.data/1``."""
-    from bpe_cli.views.as_json import json_value, name_value, text_value
+    from bpe_cli.support.json_text import name_value, text_value
+    from bpe_cli.views.as_json import json_value
 
     lengths = report.lengths
     return {

@@ -63,6 +63,38 @@ def test_every_kind_of_output(who, tmp_path):
     )
 
 
+@pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin", "npy"])
+@pytest.mark.parametrize("model", ["gpt-4", "gpt-3.5-turbo"])
+def test_ids_of_a_conversation_are_read_by_the_same_name(who, tmp_path, model, to):
+    """The layout's tokens are not the encoding's, and stand in no record: the name says that they are there."""
+    ids = tmp_path / "ids"
+    text = call("encode", "--chat", who, "-t", model, "--to", "text").text
+    assert call("encode", "--chat", who, "-t", model, "--to", to, "-o", ids, "-q") == (0, b"", "")
+    done = call("decode", ids, "-t", model, "--from", to)
+    assert (done.status, done.text.rstrip(), done.err) == (0, text.rstrip(), "")
+    done = call("decode", ids, "-t", "cl100k_base", "--from", to)
+    assert done.status == 2
+    if to != "tokens":
+        assert "token 1: id 100264 is not in the vocabulary: no token has it\n" in done.err
+        assert ("differs from this one" in done.err) == (to in ("bin", "npy"))
+
+
+def test_ids_that_a_layout_does_not_know_either(tmp_path):
+    def refused(ids, *options):
+        return call("decode", "-t", "gpt-4", *options, input=ids).err.splitlines()[0]
+
+    assert refused(b"100264 882\n100264 100270") == (
+        "error: stdin, document 2, token 2: id 100270 is not in the vocabulary: no token has it"
+    )
+    # Who gives other tokens these ids has no layout.
+    assert refused(b"100265", "--add-special", "<x>=100264") == (
+        "error: stdin, document 1, token 1: id 100265 is not in the vocabulary: no token has it"
+    )
+    plain = ("encode", "-t", "gpt-4", "-T", "hi", "-o", tmp_path / "plain.bin", "-q")
+    assert call(*plain) == (0, b"", "")
+    assert call("decode", tmp_path / "plain.bin", "-t", "gpt-4") == (0, b"hi", "")
+
+
 def test_a_conversation_a_line(tmp_path):
     path = tmp_path / "many.jsonl"
     lines = [json.dumps(WHO), "", json.dumps({"talk": WHO}), json.dumps({"talk": [*WHO, {"role": "assistant"}]})]
@@ -165,6 +197,8 @@ def test_the_tokenizers_own_templates(tmp_path):
          "leave spans out"),
         (["--chat", "--add-special-tokens"], "a chat template itself writes what belongs around a conversation",
          "leave --add-special-tokens out"),
+        (["--chat", "-t", "gpt-4", "--to", "text", "--max-tokens", "1"],
+         "--max-tokens is for ids, and --to text writes none", "leave it out"),
         (["--chat", "--chat-template", "openai"], "openai counts what OpenAI bills, and knows no ids",
          "--to count gives it"),
         (["--tools", "x"], "--chat-template, --generation-prompt, --tools and --date are for conversations only",

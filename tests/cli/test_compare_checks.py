@@ -40,6 +40,17 @@ def test_conditions():
     )
 
 
+def test_any_is_each_input_and_not_all_together(tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("hello world")
+    both = ("compare", "a.txt", "b.txt", "-t", "gpt2", "-q", "--fail-if")
+    assert call(*both, "any: tokens > 3", cwd=tmp_path).status == 0
+    assert call(*both, "tokens > 3", cwd=tmp_path).err == error("gpt2: tokens 4 > 3")
+    assert call(*both, "any: tokens > 1", cwd=tmp_path).err == error(
+        "gpt2 on a.txt: tokens 2 > 1; gpt2 on b.txt: tokens 2 > 1"
+    )
+
+
 def test_conditions_are_in_the_json():
     result = call(*HELLO, "--json", "--fail-if", "tokens == 2", "--fail-if", "tokens == 3")
     assert result.status == 1
@@ -51,7 +62,7 @@ def test_conditions_are_in_the_json():
 
 def test_many_failures_are_counted():
     arguments = [word for name in ("gpt2", "p50k_base", "cl100k_base", "o200k_base") for word in ("-t", name)]
-    result = call("compare", "-T", "a", *arguments, "--fail-if", "any: tokens == 1")
+    result = call("compare", "-T", "a", *arguments, "--fail-if", "any: tokens == 1", "--fail-if", "tokens == 1")
     assert result.status == 1
     assert result.err == error(
         "gpt2 on text: tokens 1 == 1; p50k_base on text: tokens 1 == 1; cl100k_base on text: tokens 1 == 1; "

@@ -206,3 +206,16 @@ def test_what_is_left_out_of_a_folder_is_said(tmp_path):
     )
     notes = "".join(f"note: {each}\n" for each in left_out)
     assert call("decode", *GPT2, "d", cwd=tmp_path) == (0, b"hello", notes)
+
+
+@pytest.mark.parametrize("to", ["bin", "npy", "ids", "jsonl"])
+def test_no_documents_stay_none(to, tmp_path):
+    (tmp_path / "empty.txt").touch()
+    made = call("encode", "empty.txt", "--lines", "-t", "gpt2", "--to", to, "-o", "ids", cwd=tmp_path)
+    assert made == (0, b"", "0 documents, 0 tokens -> ids\n")
+    result = call("decode", "ids", "-t", "gpt2", "--from", to, "--lines", "-o", "out", cwd=tmp_path)
+    assert result == (0, b"", "0 documents, 0 tokens -> out\n")
+    assert (tmp_path / "out").read_bytes() == b""
+    # A document without tokens is one.
+    assert call("encode", "empty.txt", "-t", "gpt2", "--to", to, "-o", "ids", cwd=tmp_path).status == 0
+    assert call("decode", "ids", "-t", "gpt2", "--from", to, "--lines", cwd=tmp_path).out == b"\n"

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import bpe_cli
+from bpe_cli.errors import UsageError
 from tests.cli_runner import call, error
 
 GPT2 = ("-t", "gpt2")
@@ -44,6 +45,25 @@ def test_a_file_of_ids(folder):
     assert [line for line in first.splitlines() if line.startswith("document ")] == [
         "document 1: 2 tokens", "document 2: 3 tokens", "document 3: 3 tokens",
     ]  # fmt: skip
+
+
+def test_documents_beyond_the_last_are_said_not_to_be_there(folder):
+    done = call("inspect", "train.bin", "--documents", "2:9", cwd=folder)
+    shown = [line for line in done.text.splitlines() if line.startswith("document ")]
+    assert (done.status, shown) == (0, ["document 2: 3 tokens", "document 3: 3 tokens"])
+    assert done.err == "note: train.bin has 3 documents: there are none from 4 to 9\n"
+    with pytest.raises(UsageError, match=r"there are no documents from 5 to 9: .* has 3 documents"):
+        bpe_cli.inspect(None, data=folder / "train.bin", rows=(5, 9))
+
+
+def test_the_end_of_documents_is_written_like_any_token(folder):
+    """The id that ends documents is an ordinary token of another tokenizer."""
+    shown = call("inspect", "train.bin", "-t", "o200k_base", "-q", cwd=folder).text
+    assert "\nevery document ends with ·Pokemon (50256)\n" in shown
+    odd = [each for each in range(256) if bpe_cli.load("gpt2").id_to_token(each) == "\udcff"]
+    for token in odd:
+        assert call("encode", "in.txt", *GPT2, "--eot", str(token), "-o", "odd.bin", "-q", cwd=folder).status == 0
+        assert f"every document ends with \\xff ({token})\n" in call("inspect", "odd.bin", cwd=folder).text
 
 
 @pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "npy", "bin"])
@@ -109,12 +129,28 @@ def test_the_tokenizer_is_the_one_that_is_named(folder):
     assert call("inspect", "small.bin", "-t", "small.json", cwd=folder).status == 0
 
 
+def test_ids_of_a_conversation_are_looked_at_by_the_same_name(tmp_path):
+    talk = '[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]'
+    done = call("encode", "--chat", "-T", talk, "-t", "gpt-4", "-o", "c.bin", "-q", cwd=tmp_path)
+    assert done == (0, b"", "")
+    done = call("inspect", "c.bin", "-t", "gpt-4", cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
+    assert "⟦<\\|im_start\\|>⟧|user|⟦<\\|im_sep\\|>⟧|hi|" in done.text
+    assert "without a token" not in done.text
+    assert call("inspect", "c.bin", "-t", "cl100k_base", cwd=tmp_path).err == (
+        "note: c.bin was encoded with cl100k_base, which differs from this one\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("train.bin --documents x", "--documents 'x' does not say which"),
         ("train.bin --documents 0:2", "there are no documents from 0 to 2"),
         ("train.bin --documents 3:2", "there are no documents from 3 to 2"),
+        ("train.bin --documents 5:9", "there are no documents from 5 to 9: train.bin has 3 documents"),
+        ("train.bin --documents 4:", "there are no documents from 4 on: train.bin has 3 documents"),
+        ("train.bin --documents 4 --json", "there is no document 4: train.bin has 3 documents"),
         ("train.bin in.txt --documents 1", "--documents needs one file or folder of ids"),
         ("--documents 1", "--documents needs one file or folder of ids"),
         ("train.bin --documents 1 --steps", "--steps is for texts, and train.bin holds ids"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import pytest
 from bpe_cli.sinks import SINKS
 from bpe_cli.sinks.naming import ENDINGS, IN_PLACE
 from tests.cli_runner import call, error, run
+from tests.needs import only_where
 
 GPT2 = ("-t", "gpt2")
 TEXT = "naïve café\nsecond line\n\n東京 \u200d end".encode()
@@ -257,3 +259,24 @@ def test_a_name_that_ends_as_a_folders_does_is_not_a_file(tmp_path):
     done = call("encode", "-T", "a", "-o", "new/", cwd=tmp_path)
     assert done == (2, b"", error("cannot write new/: its name is that of a folder", PREPARE))
     assert list(tmp_path.iterdir()) == []
+
+
+@only_where(sys.platform == "linux", "needs names of any bytes")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (b"new\nline.txt", "new\nline.txt"),
+        (b"quote'\\.txt", "quote'\\.txt"),
+        ("\u200d東京.txt".encode(), "\u200d東京.txt"),
+        (b"b\xff.txt", {"bytes": b"b\xff.txt".hex()}),
+    ],
+)
+def test_data_has_the_names_of_inputs_as_they_are(tmp_path, name, value):
+    """Messages show a name so that it can be printed; JSON has no need of that."""
+    path = os.fsdecode(name)
+    (tmp_path / path).write_bytes(b"hello world\n")
+    encode = "encode", path, *GPT2, "--to"
+    assert call(*encode, "bin", "-o", "out", cwd=tmp_path).status == 0
+    assert json.loads((tmp_path / "out.json").read_bytes())["inputs"][0]["name"] == value
+    assert json.loads(call(*encode, "count", "--json", cwd=tmp_path).out)["documents"][0]["input"] == value
+    assert json.loads(call(*encode, "chunks", "--size", "9", cwd=tmp_path).out)["input"] == value

@@ -85,6 +85,21 @@ def test_the_sidecar_is_checked_before_the_work(tmp_path):
     assert names_in(tmp_path) == ["x.json"]
 
 
+@pytest.mark.parametrize("place", ["/dev/stdout", "/dev/fd/1"])
+def test_nothing_is_written_beside_what_is_not_a_file(tmp_path, place):
+    """A user may write no other file into /dev, nor into /dev/fd, which is what bash makes of >(command)."""
+    options = *GPT2, "-T", "hello world", "--to"
+    told = f"1 document, 2 tokens -> {place}\n"
+    result = run("encode", *options, "bin", "-o", place, cwd=tmp_path, **as_a_user())
+    assert result == (0, call("encode", *options, "bin").out, told)
+    assert call("encode", *options, "npy", "-o", "in.npy", cwd=tmp_path).status == 0
+    with (tmp_path / "out").open("wb") as file:  # a pipe cannot take npy, whose header is completed at the end
+        result = run("encode", *options, "npy", "-o", place, cwd=tmp_path, stdout=file, **as_a_user())
+    assert result == (0, b"", told)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "in.npy").read_bytes()
+    assert names_in(tmp_path) == ["in.npy", "in.npy.json", "out"]
+
+
 def test_a_folder_for_a_pair_that_cannot_be_made(tmp_path):
     (tmp_path / "x").touch()
     result = run("convert", "gpt2", "-f", "vocab-merges", "-o", "x", cwd=tmp_path)

@@ -27,6 +27,8 @@ def folder(tmp_path):
     (tmp_path / "en.txt").write_text("hello\n")
     for name in ("t", "base"):  # of which no name says that it is another thing
         shutil.copy(tmp_path / f"{name}.json", tmp_path / name)
+    for name in ("list", "in.l.json"):
+        (tmp_path / name).write_text("in.txt\n")
     (tmp_path / "in").write_text("hello\n")
     (tmp_path / "in.json").write_text("[]\n")
     for name in ("u.json", "x.ids.json"):
@@ -61,6 +63,10 @@ PRUNE = ("convert", "t.json", "--prune-to", "257", "--counts-from")
         (("encode", "in.txt", "-t", "t.json", "-o", "link.txt"), "-o would replace the input in.txt"),
         (("encode", "in.txt", "-t", "t", "-o", "./t"), "-o would replace the tokenizer"),
         (("encode", "./", "-t", "t.json", "-o", "en.txt"), "-o would replace the input ./en.txt"),
+        (("encode", "@list", "-t", "t.json", "-o", "./list"), "-o would replace the list of inputs list"),
+        (("train", "@list", "-s", "258", "-o", "./list"), "-o would replace the list of inputs list"),
+        ((*BINARY, "@in.l.json", "-o", "in.l"), "the record of -o would replace the list of inputs in.l.json"),
+        ((*COMPARE, "@list", "--html", "./list"), "--html would replace the list of inputs list"),
         (("decode", "ids", "-t", "t.json", "-o", "./ids"), "-o would replace the input ids"),
         (("train", "in.txt", "-s", "258", "-o", "hard.txt"), "-o would replace the input in.txt"),
         (("train", "--from-counts", "ids", "-s", "258", "-o", "./ids"), "-o would replace the counts"),
@@ -143,6 +149,16 @@ def test_no_stream_goes_to_what_is_read(words, tmp_path):
         assert said.endswith(f"\n\nhint: {STREAM_WAY_OUT}\n")
         assert not list(tmp_path.glob("x*"))
         (tmp_path / "f").write_text("7\n")
+
+
+@only_where(os.name == "posix", "redirects as a shell does")
+@pytest.mark.parametrize("words", ["encode @f", "decode @f", "train @f -s 257", "inspect @f -t gpt2"])
+def test_no_stream_goes_to_a_list_of_inputs(words, tmp_path):
+    (tmp_path / "ids").write_text("1\n")
+    (tmp_path / "f").write_text("ids\n")
+    said = error("stdout goes to the list of inputs f", STREAM_WAY_OUT)
+    assert shell(f"{words} >> f", tmp_path) == (2, "", said)
+    assert (tmp_path / "f").read_text() == "ids\n"
 
 
 @only_where(os.name == "posix", "redirects as a shell does")

@@ -45,6 +45,66 @@ def test_a_data_set_is_made_once_and_checked(folder):
     assert (broken.status, "part-00000.idx has 0 bytes in place of" in broken.err) == (1, True)
 
 
+def test_the_folder_may_lie_within_an_input(folder):
+    """Of the input the rest is read, by the second run too."""
+    said = "note: ./out skipped: the output goes there\n"
+    made = [
+        call("prepare", ".", *ONE, "--part-size", "700", "-o", "out", "--part", f"{n}/2", cwd=folder) for n in (1, 2)
+    ]
+    assert [(each.status, said in each.err) for each in made] == [(0, False), (0, True)], made
+    assert made[1].err.endswith(f"30 documents, {TOKENS} tokens (with those of --eot) -> out\n")
+    for more_words in ((), ("--dry-run",), ("--check", "--deep", "all")):
+        again = call("prepare", ".", *ONE, "--part-size", "700", "-o", "out/", *more_words, cwd=folder)
+        assert (again.status, said in again.err) == (0, True), again
+    (folder / "out/more.jsonl").write_text('{"text": "more"}\n')
+    named = call("prepare", ".", "out/more.jsonl", *ONE, "-o", "out", cwd=folder)
+    assert (named.status, "the input out/more.jsonl lies in the folder of the data set" in named.err) == (2, True)
+    (folder / "out/more.jsonl").unlink()
+    assert call("prepare", "a.jsonl", "b.jsonl", *ONE, "--part-size", "700", "-o", "other", cwd=folder).status == 0
+    assert sorted(contents(folder / "out")) == sorted(contents(folder / "other"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "texts", "-s", "260", "-o", "t.json", "--counts-dir", "texts/out"),
+        ("compare", "texts", "-t", "gpt2", "--json", "--tallies-dir", "texts/out"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_folder_of_counts_may_lie_within_an_input(words, tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts/a.txt").write_text("one two\n" * 20)
+    first, second = call(*words, cwd=tmp_path), call(*words, cwd=tmp_path)
+    assert (first.status, second.status, second.out) == (0, 0, first.out), second
+    assert "note: texts/out skipped: the output goes there\n" in second.err
+
+
+def test_what_is_checked_is_named_by_itself(folder):
+    assert call("prepare", "a.jsonl", *ONE, "-o", "out", cwd=folder).status == 0
+    done = call("prepare", "a.jsonl", *ONE, "-o", "out", "--check", cwd=folder)
+    hint = "bpe prepare --check out; with --deep, the inputs and -o are named again"
+    assert done == (2, b"", error("--check takes the folder of the data set itself, not -o", hint))
+    done = call("prepare", "a.jsonl", *ONE, "-o", "out", "--finish", cwd=folder)
+    assert done.err == error("--finish takes the folder of the data set itself, not -o", "bpe prepare --finish out")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("prepare", "a.jsonl", *ONE, "-o", "out"),
+        ("train", "a.jsonl", "--jsonl", "-s", "260", "--counts-dir", "out"),
+        ("compare", "a.jsonl", "--jsonl", "-t", "gpt2", "--tallies-dir", "out"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_parts_that_no_record_can_hold_are_refused(words, folder):
+    done = call(*words, "--part-size", "8796093022208", cwd=folder)
+    assert done == (2, b"", error("--part-size must be 8,796,093,022,207 or less"))
+    assert not (folder / "out").exists()
+    assert call(*words, "--part-size", "8796093022207", "-q", cwd=folder).status == 0
+
+
 def test_a_part_is_made_again_and_compared(folder):
     work = ("a.jsonl", "b.jsonl", *ONE, "-o", "out")
     call("prepare", *work, cwd=folder)

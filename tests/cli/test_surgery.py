@@ -157,6 +157,15 @@ def test_merging(desk):
     assert (table["other_to_new"]["256"], table["other_to_new"]["257"]) == (262, 263)
 
 
+def test_models_without_symbols_lose_characters_too(tmp_path):
+    """What goes is unknown, as the page about this says."""
+    (tmp_path / "c.txt").write_text("lllloow")
+    assert call("train", "c.txt", "-a", "char", "-q", "-o", "t.json", cwd=tmp_path).status == 0
+    change = ("--prune-to", "3", "--counts-from", "c.txt")
+    assert call("convert", "t.json", *change, "-q", "-o", "out.json", cwd=tmp_path) == (0, b"", "")
+    assert (tokens(tmp_path, "low", "t.json"), tokens(tmp_path, "low")) == ("l o w", "l o <unk>")
+
+
 def test_scores_are_extended_by_way_of_merges(tmp_path, shared):
     """What the hint says works, and gives ids that the two files agree upon."""
     (tmp_path / "l.model").write_bytes((shared / "vocabs" / "llama2" / "tokenizer.model").read_bytes())
@@ -164,7 +173,8 @@ def test_scores_are_extended_by_way_of_merges(tmp_path, shared):
     more = ("--extend", "c.txt", "-s", "32002")
     assert call("convert", "l.model", *more, "-o", "m.model", cwd=tmp_path).err == error(
         "training can go on for BPE over bytes or characters only, and this is bpe-scores",
-        "scores become merges in tokenizer.json: convert to it, extend that, and convert on",
+        "scores become merges in tokenizer.json: convert to it (--allow-loss sentencepiece-edges if it has a table of "
+        "rules), extend that, and convert on",
     )
     steps = [("l.model", "l.json"), ("l.json", "m.json", *more), ("m.json", "m.model")]
     for source, output, *options in steps:

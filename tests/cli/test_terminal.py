@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from rich.cells import cell_len
 
 from tests.cli_runner import Terminal, call, error, run, run_in_terminal, start
 
@@ -51,6 +52,15 @@ def test_color_in_a_pipe(options, env, colored):
 def test_color_in_a_terminal(options, env, colored):
     status, shown = run_in_terminal(*INSPECT, *options, env=env)
     assert (status, bool(COLOR.search(shown.encode()))) == (0, colored)
+
+
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+@pytest.mark.parametrize(("columns", "widest"), [("40", 40), (None, 100)])
+def test_a_terminal_that_moves_no_cursor_has_its_width(term, columns, widest):
+    """The terminal has 100 columns; stages that need more go as far as that, and not to 80."""
+    stages = ("inspect", *GPT2, "--stages", "-T", "word " * 30)
+    status, shown = run_in_terminal(*stages, env={"TERM": term, "COLUMNS": columns})
+    assert (status, max(map(cell_len, shown.splitlines()))) == (0, widest)
 
 
 def test_no_color_in_a_pipe_of_the_real_command():

@@ -211,6 +211,16 @@ def test_counts_of_shards_train_to_the_same_file(tmp_path, corpora):
     assert (tmp_path / "parts.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
+@pytest.mark.parametrize(
+    "words", [("-T", "low", "--counts-out", "-"), ("--from-counts", "-", "-s", "257", "-o", "t.json")]
+)
+def test_counts_have_no_stream(tmp_path, words):
+    done = call("train", *words, cwd=tmp_path)
+    name = next(word for word in words if "counts" in word)
+    assert done == (2, b"", error(f"{name} names a file: counts have no stream", "./- is a file of that name"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_counts_and_a_tokenizer_in_one_go(tmp_path):
     result = call("train", "-s", "257", "--counts-out", "c", "-o", "t.json", input=WALK, cwd=tmp_path)
     assert result.err == (

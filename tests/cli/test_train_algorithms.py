@@ -239,3 +239,21 @@ def test_sentencepiece_files(algorithm, tmp_path):
 def test_codes_are_the_default_where_subword_nmt_is_asked_for():
     codes = call("train", "-a", "bpe", "--compat", "subword-nmt", "--set", "merges=2", "-q", input=b"low low lower")
     assert codes == (0, b"#version: 0.2\nl o\nlo w</w>\n", "")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "tokens"),
+    [
+        ("char", "a <unk> b \\x20 a"),
+        ("word", "<unk> b"),
+        ("ngram", "<unk> <unk> b\\x20 \\x20a a"),
+        ("maxmatch", "a <unk> ba"),
+    ],
+)
+def test_what_is_not_utf_8_gets_no_token(algorithm, tokens, tmp_path):
+    corpus = tmp_path / "bad.txt"
+    corpus.write_bytes(b"a\xffb a" if algorithm != "word" else b"a\xff b")
+    trained = call("train", corpus, "-a", algorithm, "-o", "t.json", "--format", "bpe.json", cwd=tmp_path)
+    assert trained.status == 0, trained.err
+    assert " left out that " in trained.err
+    assert call("encode", corpus, "-t", "t.json", "--to", "tokens", cwd=tmp_path).text.strip() == tokens

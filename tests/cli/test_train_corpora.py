@@ -163,6 +163,11 @@ def test_a_large_sample_comes_in_blocks(monkeypatch):
             None,
         ),
         (
+            "--language en=en.txt --weight en=1000000000000",
+            "--weight en has 9 digits at most before a point or slash, and 9 behind it, not '1000000000000'",
+            None,
+        ),
+        (
             "--language en=en.txt --weight en=0",
             "the weight of 'en' is not above 0",
             "leave the corpus out",

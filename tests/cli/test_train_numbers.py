@@ -69,3 +69,22 @@ def test_no_id_is_a_number_too():
 def test_a_program_is_told_as_well():
     with pytest.raises(UsageError, match="seed_size is a number from 0"):
         trainers.train(["low"], unigram.Options(vocab_size=9, seed_size=-1))
+
+
+MANY = "9" * 20
+TOO_LARGE = f"is a number from 0 to {(1 << 63) - 1:,}, not {int(MANY):,}"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-s", MANY), f"vocab_size {TOO_LARGE}"),
+        (("-a", "bpe", "-s", MANY), "more than 2,097,152 tokens do not fit"),
+        (("-a", "char", "-s", f"9,{MANY}"), f"a vocabulary has from 1 to 2,097,152 tokens, not {MANY}"),
+        (("-a", "greedtok", "-s", "300", "--set", f"candidate_memory={MANY}"), f"candidate_memory {TOO_LARGE}"),
+        (("-s", "300", "--superwords", "--switch", MANY), f"switch {TOO_LARGE}"),
+    ],
+)
+def test_a_number_of_many_digits_is_a_number(options, message, tmp_path):
+    result = call("train", *options, "-o", tmp_path / "t.json", input=CORPUS)
+    assert result == (2, b"", error(message))

@@ -47,6 +47,16 @@ def test_the_file_does_the_same_as_the_tokenizer(folder):
     assert call("compare", "x.gguf", "x.json", "--ids", "in.txt", cwd=folder).status == 0
 
 
+def test_llama_cpp_reads_bpe_by_scores_too(folder):
+    needs("llama_cpp")
+    train = ("train", "in.txt", "-s", "340", "--target", "llama.cpp")
+    assert call(*train, "-a", "bpe", "-o", "x.gguf", cwd=folder).status == 0
+    done = call("compare", "x.gguf", "--ids", "in.txt", "--against", "llama.cpp", cwd=folder)
+    assert done.status == 0, done.err
+    refused = call(*train, "-a", "unigram", "-o", "y.gguf", cwd=folder)
+    assert refused.err == error("llama.cpp reads nothing that unigram trains", "it reads what bbpe, bpe train")
+
+
 def test_tiktoken_reads_what_is_trained_for_it(folder):
     needs("tiktoken")
     assert call("train", "in.txt", "-s", "290", "--target", "tiktoken", "-o", "x.json", cwd=folder).status == 0

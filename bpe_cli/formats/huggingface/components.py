@@ -6,44 +6,21 @@ out, or spell them otherwise, are read with the defaults that Hugging Face's lib
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, get_args
 
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats.huggingface import oniguruma
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace, PreTokenizer, Split
 from bpe_cli.stages.component_json import component, expressions, type_name
-from bpe_cli.stages.patterns import PATTERNS, scanner_for
+from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import compile_splitter
 from bpe_cli.support.fast_dataclass import fields_of
 from bpe_cli.support.messages import quote
 from bpe_cli.support.regex_size import check_size
 
 GPT2 = PATTERNS["gpt2"].regex
-
-# Hugging Face runs patterns with Oniguruma in Ruby's syntax, where `{1,3}+` repeats instead of being
-# possessive. As the last thing of an alternative, a possessive count and a plain one match alike.
-_SPELLINGS = {PATTERNS["cl100k"].regex: PATTERNS["cl100k"].regex.replace(r"\p{N}{1,3}+", r"\p{N}{1,3}")}
-_UNSPELLINGS = {spelling: pattern for pattern, spelling in _SPELLINGS.items()}
-
-# What the two engines read differently. The first group is about places outside character classes.
-_RUBY = "in Hugging Face's engine"
-_READ_DIFFERENTLY = {
-    "}+": f"is possessive in `regex` and a repetition {_RUBY}; write (?>...) around it instead",
-    "}?": f"is reluctant in `regex` and optional {_RUBY}",
-    "^": f"is the start of the text in `regex` and of every line {_RUBY}",
-    "$": f"is the end of the text in `regex` and of every line {_RUBY}",
-    "(?m": f"is about anchors in `regex` and about the dot {_RUBY}",
-    "\\Z": f"is the end of the text in `regex`, and also a place before a last line feed {_RUBY}",
-    "\\h": f"is a blank in `regex` and a hexadecimal digit {_RUBY}",
-}
-_IN_CLASS = {
-    "&&": f"is two characters in `regex` and an intersection {_RUBY}",
-    "[": f"is a character in `regex` and begins a class {_RUBY}",
-    "\\h": _READ_DIFFERENTLY["\\h"],
-}
-_PARTS = re.compile(r"\\[a-zA-Z]\{[^}]*\}|\\.|\(\?[a-z]*m|\{\d+\}\?|\}\+|&&|\[:\^?[a-z]+:\]|.", re.DOTALL)
 
 NORMALIZERS = {type_name(kind): kind for kind in get_args(Normalizer)}
 PRE_TOKENIZERS = {type_name(kind): kind for kind in get_args(PreTokenizer) if kind not in (PrefixSpace, ByteLevel)}
@@ -186,35 +163,15 @@ def _read_pattern(node: Node) -> str:
         if not text:
             raise node.get("String").error("is empty")
         return text
-    written = node.get("Regex").text()
-    regex = _UNSPELLINGS.get(written, written)
-    problem = read_differently(written) if regex == written else None
-    if problem:
-        raise node.get("Regex").error(f"has {problem}")
+    try:
+        regex = oniguruma.as_read(node.get("Regex").text())
+    except ValueError as problem:
+        raise node.get("Regex").error(f"has {problem}") from None
     try:
         compile_splitter((regex,))
     except UsageError as error:
         raise FormatError(f"{node.where}: {error.message}", hint=error.hint) from None
     return regex
-
-
-def read_differently(regex: str) -> str | None:
-    """Find what ``regex`` and Hugging Face's engine would read differently, and explain why."""
-    if scanner_for(regex) is not None and regex not in _SPELLINGS:
-        return None  # known patterns have been compared
-    in_class = False
-    for part in _PARTS.findall(regex):
-        if in_class:
-            if part in _IN_CLASS:
-                return f"{part} in a character class, which {_IN_CLASS[part]}"
-            in_class = part != "]"
-        elif part == "[":
-            in_class = True
-        else:
-            key = "(?m" if part.startswith("(?") else part[-2:] if part.endswith("}?") else part
-            if key in _READ_DIFFERENTLY:
-                return f"{part} in the pattern, which {_READ_DIFFERENTLY[key]}"
-    return None
 
 
 def write_normalizers(stages: Sequence[Normalizer]) -> dict[str, Any] | None:
@@ -284,8 +241,7 @@ def _spelt(content: dict[str, Any]) -> dict[str, Any]:
     regex = content.get("pattern", {}).get("Regex")
     if regex is None:
         return content
-    spelling = _SPELLINGS.get(regex, regex)
-    problem = read_differently(spelling) if spelling == regex else None
-    if problem:
-        raise FormatError(f"tokenizer.json would be read differently by Hugging Face's library: {problem}")
-    return content | {"pattern": {"Regex": spelling}}
+    try:
+        return content | {"pattern": {"Regex": oniguruma.as_written(regex)}}
+    except ValueError as problem:
+        raise FormatError(f"tokenizer.json would be read differently by Hugging Face's library: {problem}") from None

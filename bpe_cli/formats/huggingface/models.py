@@ -34,7 +34,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.spelling import BYTE_TEXT, CONTROL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE_TEXT, BYTE_TEXTS, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
@@ -243,6 +243,12 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     check_scores(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.flag("byte_fallback")
+    found = sum(text in ids for text in map(bytes.decode, BYTE_TEXTS)) if byte_fallback and kinds.is_null else 0
+    if found % len(BYTE_TEXTS):
+        raise node.get("byte_fallback").error(
+            f"is true, and {found} of the 256 bytes have tokens",
+            hint="with all of them, or with none, what is unknown does not depend on what stands beside it",
+        )
     if name == "Unigram":
         fixed = node.flag("fixed_point")
         if fixed and single:
@@ -341,7 +347,9 @@ def _texts(vocabulary: Vocabulary) -> list[str]:
             tokens[token_id] = token.decode()
         except UnicodeDecodeError:
             raise FormatError(
-                f"the token {quote(token)} (id {token_id}) is not UTF-8, and JSON holds only text"
+                f"the token {quote(token)} (id {token_id}) is not UTF-8, and JSON holds only text",
+                hint="train without such bytes, as `iconv -f utf-8 -t utf-8 -c` leaves them out of a text, or without "
+                "rare tokens by a higher `min_frequency`",
             ) from None
     return tokens
 

@@ -277,8 +277,8 @@ def number(settings: Mapping[int, int | bytes], field: int, default: int) -> int
 
 def text(settings: Mapping[int, int | bytes], field: int, default: str) -> bytes:
     """Return a setting that is a text; one of another kind counts as absent, as in the library."""
-    value = settings.get(field, b"")
-    return value if isinstance(value, bytes) and value else default.encode()
+    value = settings.get(field)
+    return value if isinstance(value, bytes) else default.encode()
 
 
 def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int, int]]) -> tuple[tuple[str, int], ...]:

@@ -37,7 +37,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -147,6 +147,15 @@ def read_piece(data: bytes, source: str, number: int) -> sentencepiece_writing.P
     return text, score, kind
 
 
+def check_characters(pieces: list[sentencepiece_writing.Piece], source: str) -> None:
+    """Refuse pieces of several characters that a char model can never give, and that a search over pieces would."""
+    for number, (text, _, kind) in enumerate(pieces):
+        if kind in (NORMAL, UNUSED) and len(text.decode()) > 1:
+            raise FormatError(
+                f"{source}: this is a char model, and piece {number}, {quote(text)}, is several characters"
+            )
+
+
 def assemble(
     pieces: list[sentencepiece_writing.Piece],
     trainer: Mapping[int, int | bytes],
@@ -186,13 +195,20 @@ def assemble(
     surface = wire.text(trainer, 44, UNK_SURFACE)
     model_type = setting(trainer, 3, UNIGRAM)
     byte_fallback = bool(setting(trainer, 35, 0))
+    if byte_fallback and kinds.count(BYTE) != 256:
+        raise FormatError(f"{source} has byte_fallback, and {kinds.count(BYTE)} byte pieces; it is to have 256")
     cuts: tuple[PreTokenizer, ...] = ()
     model: Model
+    if model_type == CHAR:
+        check_characters(pieces, source)
     if model_type in (UNIGRAM, CHAR):
         model = Unigram(vocabulary, scores, unknown[0], byte_fallback, single_precision=True, kinds=kinds)
     elif model_type == BPE:
         model = ScoredBpe(vocabulary, scores, unknown[0], kinds, byte_fallback)
     elif model_type == WORD:
+        if byte_fallback or UNUSED in kinds:
+            what = "with byte_fallback" if byte_fallback else f"whose piece {kinds.index(UNUSED)} is unused"
+            raise FormatError(f"{source}: a word model {what} is not run", hint="unigram and bpe models with it are")
         model = WordLevel(vocabulary, unknown[0], fuse_unk=True)
         cuts = (WORDS,)  # also where marks are at the ends of words: it is so in the library
     else:

@@ -63,8 +63,24 @@ class Codes:
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like codes: the header, and ``</w>`` at the end of some line."""
+    return _has_header(head) and bool(re.search(rb"</w>\r?\n", head))
+
+
+def sniff_alone(head: bytes, name: str) -> bool:
+    """Return whether a file is codes though no line of them ends a word: of text without spaces there are such.
+
+    It looks like one of a pair of vocabulary and merges then, and is to lie beside no other. That it is none of GPT-2's
+    lists without its vocabulary, its name has to say, and that no symbol begins with GPT-2's blank.
+    """
+    return _has_header(head) and name not in _OF_PAIRS and "\u0120".encode() not in head
+
+
+_OF_PAIRS = ("merges.txt", "vocab.bpe")
+
+
+def _has_header(head: bytes) -> bool:
     match = _HEADER.match(head)
-    return match is not None and match[1].strip() in _VERSIONS and bool(re.search(rb"</w>\r?\n", head))
+    return match is not None and match[1].strip() in _VERSIONS
 
 
 def load_codes(data: bytes, source: str = "codes") -> Codes:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.parts import Share
 from bpe_cli.jobs.parts.folder import PLAN, check_folder, check_inputs, folder_of_run
+from bpe_cli.jobs.prepare.changed import drop_changed
 from bpe_cli.jobs.prepare.folder import (
     INNER,
     all_are_there,
@@ -41,6 +42,7 @@ from bpe_cli.jobs.prepare.records import (
     total_of,
 )
 from bpe_cli.jobs.prepare.resolving import resolve
+from bpe_cli.jobs.prepare.shuffle import first_pass
 from bpe_cli.jobs.prepare.work import do_first_pass, second_pass, work_of
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.json_files import dumped, read_json
@@ -142,12 +144,12 @@ def prepare(
     options, streams, folder = options or PrepareOptions(), streams or Streams(), os.fspath(folder)
     check_folder(folder)
     _check_source(source)
-    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams)
+    resolved = resolve(source, tokenizer, options, folder, listener=listener, streams=streams)
     note_oddities(resolved.model, options.specials, listener)
     check_inputs(resolved.inputs, folder, "the data set")
     parts, plan = resolved.parts, resolved.plan()
     job = resolved.job(folder, plan)
-    work = work_of(job)
+    work, ours = work_of(job), (share or Share()).takes
     with folder_of_run(folder, alone=share is None, inner=INNER):
         check_plan(folder, plan, overwrite=overwrite)
         waiting, kept = what_is_left(job, parts, overwrite=overwrite)
@@ -156,14 +158,17 @@ def prepare(
             remove_parts_from(folder, len(parts))
             remove_scratch(folder)
             write_file(os.path.join(folder, PLAN), dumped(plan.to_json()))
+        again, first = ours if overwrite else None, first_pass(job) if options.shuffle is not None else None
+        changed = drop_changed(job, parts, kept, overwrite=overwrite, again=again, listener=listener, first=first)
+        waiting = sorted(waiting + changed, key=lambda part: part.number)
         make_inner(folder, [name for name in options.sides if name])
         scattered = None
         if waiting and options.shuffle is not None:
-            scattered = do_first_pass(runner, job, parts, share.takes if share else None, listener)
+            scattered = do_first_pass(runner, job, parts, ours, listener, again)
             if scattered < len(parts):
                 waiting = []
             work = second_pass(work)
-        mine = [part for part in waiting if share is None or share.takes(part)]
+        mine = [part for part in waiting if ours(part)]
         records = dict(kept)
         total = sum(part.size for part in mine)
         announce(listener, "plan", folder=folder, parts=len(parts), kept=len(kept), to_do=len(mine), bytes=total)
@@ -218,13 +223,14 @@ def estimate(
     from bpe_cli.support.ordered_threads import usable_threads
 
     options = options or PrepareOptions()
+    place = None if folder is None else os.fspath(folder)
     _check_source(source)
-    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    resolved = resolve(source, tokenizer, options, place, listener=listener, streams=streams or Streams())
     if resolved.conversations is not None:
         listener.note("tokens are those of the JSON of conversations; what a template makes of it has others")
     count = usable_threads() if processes is None else processes
     width = 2 if resolved.settings["dtype"] == "u16" else 4
-    free = None if folder is None else free_bytes(os.fspath(folder))
+    free = None if place is None else free_bytes(place)
     return estimated(resolved.parts, resolved.source, resolved.model, options, width=width, processes=count, free=free)
 
 
@@ -314,7 +320,7 @@ def check_deep(
     options, folder = options or PrepareOptions(), os.fspath(folder)
     there, records = records_of(folder)
     _check_source(source)
-    resolved = resolve(source, tokenizer, options, listener=listener, streams=streams or Streams())
+    resolved = resolve(source, tokenizer, options, folder, listener=listener, streams=streams or Streams())
     divided = resolved.parts
     check_same_plan(folder, there, resolved.plan())
     done = check(folder, listener)

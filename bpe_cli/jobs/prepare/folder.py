@@ -116,7 +116,7 @@ def what_is_left(job: PartJob, parts: Sequence[Part], *, overwrite: bool) -> tup
         elif record is not None:
             kept[part.number] = record
     if damaged and not overwrite:
-        raise UsageError(_listed(job.folder, damaged), hint="`overwrite` makes them again")
+        raise UsageError(listed_damage(job.folder, damaged), hint="`overwrite` makes them again")
     return waiting, kept
 
 
@@ -212,10 +212,11 @@ def sizes_in(folder: str) -> dict[str, int]:
 
 def damaged_set(folder: str, reasons: Sequence[str]) -> CheckFailed:
     """Return the error of a data set in which something is missing or damaged; it names the first places."""
-    return CheckFailed(_listed(folder, reasons))
+    return CheckFailed(listed_damage(folder, reasons))
 
 
-def _listed(folder: str, reasons: Sequence[str]) -> str:
+def listed_damage(folder: str, reasons: Sequence[str]) -> str:
+    """Return the sentence that names the first places where a data set is not as it should be."""
     more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
     return f"the data set in {show_path(folder)}: {'; '.join(reasons[:MOST_NAMED])}{more}"
 

@@ -61,9 +61,15 @@ class Resolved:
 
 
 def resolve(
-    source: Source, tokenizer: AnyTokenizer, options: PrepareOptions, *, listener: Listener, streams: Streams
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: PrepareOptions,
+    folder: str | None,
+    *,
+    listener: Listener,
+    streams: Streams,
 ) -> Resolved:
-    """Find all that a data set is made of.
+    """Find all that a data set is made of; nothing in its own folder, if that is known and lies within an input.
 
     Raises:
         UsageError: if the options contradict each other or the tokenizer.
@@ -77,7 +83,7 @@ def resolve(
         conversations = conversations_of(options.chat, tokenizer, model, streams)
         model = conversations.template.fit(model)
     settings = settings_of(source, model, options, conversations)
-    read, inputs = found_inputs(source, options, listener=listener, streams=streams)
+    read, inputs = found_inputs(source, options, folder, listener=listener, streams=streams)
     parts = divide(inputs, read, options.part_bytes)
     keep = settled(options.keep, read, inputs)
     if keep:
@@ -86,7 +92,7 @@ def resolve(
 
 
 def found_inputs(
-    source: Source, options: PrepareOptions, *, listener: Listener, streams: Streams
+    source: Source, options: PrepareOptions, folder: str | None, *, listener: Listener, streams: Streams
 ) -> tuple[Source, Inputs]:
     """Find the files, and how they are read.
 
@@ -97,6 +103,6 @@ def found_inputs(
     from bpe_cli.jobs.files import find_documents, find_inputs
 
     if options.chat is None:
-        return source, find_documents(source, listener=listener, streams=streams)
+        return source, find_documents(source, listener=listener, streams=streams, leave_out=folder)
     read = conversation_source(source)
-    return read, find_inputs(read, listener=listener, streams=streams)
+    return read, find_inputs(read, listener=listener, streams=streams, leave_out=folder)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.engines.base import Work
+from bpe_cli.jobs.prepare.changed import drop_changed
 from bpe_cli.jobs.prepare.folder import SCRATCH, make_inner, what_is_left
 from bpe_cli.jobs.prepare.making import run_part
 from bpe_cli.jobs.prepare.shuffle import first_pass, gather_part, scatter_part
@@ -33,24 +34,27 @@ def second_pass(work: PartWork) -> PartWork:
 
 
 def do_first_pass(
-    engine: Engine, job: PartJob, parts: Sequence[Part], takes: Callable[[Part], bool] | None, listener: Listener
-) -> int:
+    engine: Engine, job: PartJob, parts: Sequence[Part], takes: Callable[[Part], bool], listener: Listener,
+    again: Callable[[Part], bool] | None = None,
+) -> int:  # fmt: skip
     """Do the first pass of a shuffle, as far as it is not done.
 
     Args:
         engine: Who does it.
         job: What every part has in common.
         parts: All parts.
-        takes: Says which of them are done by this run; None for all.
+        takes: Says which of them are done by this run.
         listener: Receives progress and notes.
+        again: Says of which parts that are done all inputs are compared; None for those written since.
 
     Returns:
         Of how many parts it is done, whoever did it.
     """
     first = first_pass(job)
     make_inner(job.folder, [SCRATCH])
-    waiting, _ = what_is_left(first, parts, overwrite=True)
-    mine = [part for part in waiting if takes is None or takes(part)]
+    waiting, kept = what_is_left(first, parts, overwrite=True)
+    waiting += drop_changed(first, parts, kept, overwrite=True, again=again, listener=listener)
+    mine = sorted((part for part in waiting if takes(part)), key=lambda part: part.number)
     work = Work(first, _begin, _scatter, _name_of, _size_of)
     with listener.task("shuffling", sum(part.size for part in mine)) as advance:
         for _ in engine.run(work, mine, advance, listener.note):

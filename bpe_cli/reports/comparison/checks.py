@@ -7,8 +7,8 @@ The grammar, with whitespace where one likes::
     scope     = "any" | "total" | the name of an input
     number    = digits, with a point or an exponent; "%" where the metric is a share
 
-Without a scope a condition is on all inputs together. The scope ends at the last colon, so that a name may have some;
-an input that is called ``any`` or ``total`` is ``./any``.
+Without a scope a condition is on all inputs together; ``any`` is each input, not all together. The scope ends at the
+last colon, so that a name may have some; an input that is called ``any`` or ``total`` is ``./any``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 ANY, TOTAL = "any", "total"
-"""The scopes that are no names: each input and all together, and all together."""
+"""The scopes that are no names: each input (a limit's: and all together), and all together."""
 
 NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?"
 """A number as one may write it; no metric is negative."""
@@ -134,7 +134,7 @@ class Condition:
         """Find the measures for which the condition is true or cannot be decided.
 
         A measure without a value fails: the condition would pass on nothing at all. With ``any`` that is so of all
-        inputs together only: a corpus may have an empty file.
+        inputs together only, of which nothing else is asked: a corpus may have an empty file.
         """
         return Check("--fail-if", self.text or str(self), tuple(self._failures(report)))
 
@@ -147,6 +147,8 @@ class Condition:
                     if self.scope != ANY or source is None:
                         why = "" if measure.token_count else ": there are no tokens"
                         yield Failure(name, source, f"{self.metric.name} has no value{why}")
+                elif self.scope == ANY and source is None and report.rows:
+                    continue  # a sum of many inputs says nothing about one of them
                 elif self.holds(measure):
                     yield Failure(name, source, self._statement(measure))
 

@@ -193,7 +193,7 @@ class _Differences:
     def _lines(self, palette: Palette) -> Iterator[Line]:
         for each in self.disagreement.differences:
             yield from listed(
-                f"{_cost(each)} tokens, {count(each.times, 'time')}",
+                f"{_whole_cost(each)}, {count(each.times, 'time')}",
                 [
                     (self.first, _cut(each, each.first_ends, palette)),
                     (self.second, _cut(each, each.second_ends, palette)),
@@ -209,6 +209,12 @@ class _Differences:
 
 def _cost(difference: Difference) -> str:
     return f"{difference.cost:+,}" if difference.cost else "0"
+
+
+def _whole_cost(difference: Difference) -> str:
+    """Write the cost with its unit, where no column's title says it."""
+    unit = "token" if abs(difference.cost) == 1 else "tokens"
+    return f"{_cost(difference)} {unit}{' in all' if difference.times > 1 else ''}"
 
 
 def _cut(difference: Difference, ends: Sequence[int], palette: Palette) -> Line:
@@ -232,10 +238,26 @@ def _cut(difference: Difference, ends: Sequence[int], palette: Palette) -> Line:
 
 
 def _context(difference: Difference) -> Line:
-    """Write a segment's first occurrence among its neighbours; characters cut at the ends are left out."""
+    """Write a segment's first occurrence among its neighbours; characters cut at the ends are left out.
+
+    A segment that begins or ends within a character is shown with all of it.
+    """
     shown = difference.text if len(difference.text) <= _UNITS else difference.text[: _UNITS // 2]
-    after = "…" if len(shown) < difference.byte_count else _whole(difference.after[:_AROUND])
-    return Line(_whole(difference.before[-_AROUND:]), (_whole(shown), "bold not dim"), after, style="dim")
+    is_whole = len(shown) == difference.byte_count
+    before, after = difference.before[-_AROUND:], difference.after[:_AROUND] if is_whole else b""
+    text = before + shown + after
+    start, end = _character_at(text, len(before))[0], _character_at(text, len(before) + len(shown))[1]
+    rest = _whole(text[end:]) if is_whole else "…"
+    return Line(_whole(text[:start]), (_whole(text[start:end]), "bold not dim"), rest, style="dim")
+
+
+def _character_at(text: bytes, place: int) -> tuple[int, int]:
+    """Return where the character begins and ends that a place is within; the place, twice, if it is within none."""
+    for start in range(max(place - 3, 0), place):
+        for end in range(place + 1, min(start + 4, len(text)) + 1):
+            if len(text[start:end].decode("utf-8", "surrogateescape")) == 1:  # else each ill-formed byte is one
+                return start, end
+    return place, place
 
 
 def _whole(content: bytes) -> str:

@@ -79,7 +79,7 @@ def _difference(found: Difference, names: tuple[str, str]) -> Iterator[Block]:
 
 def ids_json(report: IdsReport) -> dict[str, Any]:
     """Return a report as JSON values: schema ``bpe.compare.ids/1``."""
-    from bpe_cli.views.as_json import name_value, text_value
+    from bpe_cli.support.json_text import name_value, text_value
 
     first = report.first
     return {

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import bpe_cli
 from bpe_cli.chat import LAYOUTS, ChatEncoder, Conversation, layout_of_model, read_conversation
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import dump, load
@@ -106,13 +107,41 @@ def test_a_layouts_tokens_that_do_not_come_with_its_ranks():
     [
         ('[{"role": "user", "name": "bob", "content": "x"}]', r"messages\[0\]\.name"),
         ('[{"role": "assistant", "tool_calls": [{}]}]', r"messages\[0\]\.tool_calls"),
+        ('[{"role": "assistant", "content": "x", "reasoning_content": "hm"}]', r"messages\[0\]\.reasoning_content"),
+        ('[{"role": "assistant", "refusal": "no"}]', r"messages\[0\]\.refusal"),
+        ('[{"role": "tool", "content": "1", "tool_call_id": "c1"}]', r"messages\[0\]\.tool_call_id"),
         ('{"messages": [], "tools": [{}]}', "has no place for tools"),
+        ('{"messages": [], "chat_template_kwargs": {"enable_thinking": false}}', "the argument enable_thinking"),
         ('[{"role": "user", "content": [{"type": "image_url"}]}]', r"content\[0\] is of type 'image_url'"),
     ],
 )
 def test_what_a_layout_cannot_write_is_an_error(name, given, message):
     with pytest.raises(InputError, match=message):
         LAYOUTS[name].render(read_conversation(given.encode(), "x.json"), add_generation_prompt=False)
+
+
+@pytest.mark.parametrize("name", ["chatml", "gpt-4-32k", "harmony", "mistral-v3"])
+def test_what_is_empty_or_about_a_message_is_no_error(name):
+    plain = ({"role": "user", "content": "x"}, {"role": "assistant", "content": "y"})
+    about = {"id": "m1", "weight": 1, "timestamp": 1, "metadata": {"a": 1}}
+    empty = {"refusal": None, "tool_calls": None, "annotations": [], "prefix": False}
+    arguments = {"return_dict": False, "continue_final_message": False, "tool_choice": None}
+    fuller = Conversation(tuple({**message, **about, **empty} for message in plain), arguments=arguments)
+    given = Conversation(plain)
+    layout = LAYOUTS[name]
+    assert layout.render(fuller, add_generation_prompt=False) == layout.render(given, add_generation_prompt=False)
+
+
+def test_arguments_that_no_layout_knows_are_refused_by_name():
+    for name in ("chatml", "gpt-4-32k", "harmony", "mistral-v3"):
+        asked = Conversation(({"role": "user", "content": "x"},), arguments={"continue_final_message": True})
+        with pytest.raises(InputError, match=f"the layout {name} has no place for the argument continue") as caught:
+            LAYOUTS[name].render(asked, add_generation_prompt=False)
+        assert caught.value.hint == "leave it out, or name a template that uses it: see `chat_template`"
+    tokenizer = bpe_cli.load("cl100k_base")
+    for arguments in ({"foo": 1}, {"return_dict": True}):
+        with pytest.raises(InputError, match=f"has no place for the argument {next(iter(arguments))}"):
+            tokenizer.apply_chat_template([{"role": "user", "content": "x"}], chat_template="gpt-4-32k", **arguments)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +232,10 @@ def test_harmony_ids():
         ({"role": "user"}, "content is missing"),
         ({"role": "user", "content": "x", "channel": 5}, "channel is not a string"),
         ({"role": "assistant", "content": "x", "tool_calls": [{}]}, "a message of its own"),
+        (
+            {"role": "assistant", "content": "x", "thinking": "hm"},
+            r"messages\[0\]\.thinking: the layout harmony has no",
+        ),
         ({"role": "user", "content": [{"type": "image"}]}, r"content\[0\] is not text"),
         ({"role": "developer", "content": [{"type": "developer_content", "tools": {"f": 1}}]}, "does not describe"),
         ({"role": "system", "content": [{"type": "system_content", "channel_config": 5}]}, "names no valid_channels"),

@@ -17,6 +17,7 @@ import typer
 from bpe_cli.cli import app, argv_typer
 from bpe_cli.cli.argv_fast import Unclear, answer, read
 from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
+from tests.cli_runner import call, error
 
 LINES = int(os.environ.get("COMMAND_LINES", "4000"))
 TEXTS = (
@@ -198,6 +199,25 @@ def test_worked_examples(runs, line, value):
 )
 def test_what_is_unclear_is_left_to_typer(line):
     assert by_words("encode", line.split()) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "option"), [("-T a -T b", "-T"), ("-Ta --text=a -q", "-T"), ("a.txt -o x --to ids --output x", "-o")]
+)
+def test_what_may_be_given_only_once(runs, line, option):
+    """The text before, or the file before, would be passed over in silence."""
+    assert by_words("encode", line.split()) is None
+    assert runs.by_typer("encode", line.split()) is None
+    done = call("encode", *line.split())
+    said = error(f"{option} is given twice, and only one can be", "bpe encode --help explains it")
+    assert done == (2, b"", said)
+
+
+def test_the_last_of_other_options_counts(runs):
+    """A hook has defaults, which who uses it replaces."""
+    words = ["-T", "a", "--max-tokens", "1", "--max-tokens", "2"]
+    assert by_words("encode", words) == runs.by_typer("encode", words)
+    assert by_words("encode", words)["max_tokens"] == 2
 
 
 def test_a_flag_of_bpe_itself_is_answered():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import os
+import random
 import socket
 
 import pytest
 
 from bpe_cli.corpus import Input, Inputs, Source, open_stream, read_blocks, waits_for_keyboard
+from bpe_cli.corpus.matching import matching
 from bpe_cli.errors import InputError, UsageError
 
 
@@ -109,6 +112,52 @@ def test_patterns_are_expanded_sorted(folder):
     assert paths_of("data/[ab].txt", "data/a.txt") == ["data/a.txt", "data/b.txt", "data/a.txt"]
     assert message_of("data/*.md") == ("no file matches data/*.md", None)
     assert message_of("data/su*")[1].startswith("only folders match")
+
+
+def test_any_depth_goes_into_no_links_to_folders(folder):
+    """Documents would be read twice, and two links to the folder itself have no end."""
+    (folder / "latest").symlink_to("sub")
+    (folder / "sub/loop").symlink_to(".")
+    (folder / "sub/over").symlink_to("..")
+    notes = [f"data/{name} skipped: it is a link to a folder" for name in ("latest", "sub/loop", "sub/over")]
+    texts = ["data/a.txt", "data/b.txt", "data/empty.txt", "data/sub/deep/y.txt", "data/sub/z.txt"]
+    skipped = []
+    assert paths_of("data/**/*.txt", on_skip=skipped.append) == texts
+    assert skipped == notes
+    assert paths_of("data/**")[-2:] == texts[-2:]
+    assert paths_of("data/**/**/z.txt") == ["data/sub/z.txt"] * 2, "each ** may mean no folder"
+    skipped.clear()
+    assert paths_of("data/latest/*.txt", "data/*/z.txt", on_skip=skipped.append) == [
+        "data/latest/z.txt", "data/latest/z.txt", "data/sub/z.txt"
+    ]  # fmt: skip
+    assert paths_of("data/latest/**/*.txt")[-1] == "data/latest/z.txt"
+    assert skipped == []
+    assert "data/latest/z.txt" in paths_of("data/**/latest/*.txt", on_skip=skipped.append)
+    assert skipped == notes[1:], "what another part names is not left out"
+    assert message_of("data/**/latest")[1].startswith("only folders match")
+
+
+def test_patterns_mean_what_glob_means_where_no_links_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng, matched = random.Random(0), 0
+    names = ["a", "b", ".h", "c.txt", "[x]", "d.d"]
+    parts = ["**", "**", "**", "*", "a", "?", "[ab]", ".*", ".h", "*.txt", "b", "", "**a", "[[]x]"]
+    folders = [tmp_path]
+    for _ in range(60):
+        path = rng.choice(folders) / rng.choice(names)
+        if not path.exists() and rng.random() < 0.6:
+            path.mkdir()
+            folders.append(path)
+        elif not path.exists():
+            path.touch()
+    for _ in range(300):
+        pattern = rng.choice(["", "./", f"{tmp_path}/"]) + "/".join(rng.choices(parts, k=rng.randrange(1, 5)))
+        if pattern.startswith("/") and not pattern.startswith(str(tmp_path)):
+            continue
+        expected = sorted(path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path))
+        assert [path for path in matching(pattern)[0] if not os.path.isdir(path)] == expected, pattern
+        matched += bool(expected)
+    assert matched > 50
 
 
 def test_a_file_may_be_named_like_a_pattern(folder):

@@ -12,7 +12,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.dialects import to_hugging_face, to_sentencepiece
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.formats.sentencepiece import llama2c
+from bpe_cli.formats.sentencepiece import WORD, llama2c
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from tests.counted import at_least, compared
@@ -28,7 +28,8 @@ def piece(text: str, score: float, kind: int) -> bytes:
 
 def model(kind: int) -> bytes:
     """Write a small model with all there is: types, settings, self-tests, an extension."""
-    texts = [("<unk>", 2), ("<s>", 3), ("▁", 1), ("a", 1), ("b", 1), ("ab", 1), ("▁ab", 1), ("own", 4), ("ba", 5)]
+    unused = 1 if kind == WORD else 5
+    texts = [("<unk>", 2), ("<s>", 3), ("▁", 1), ("a", 1), ("b", 1), ("ab", 1), ("▁ab", 1), ("own", 4), ("ba", unused)]
     pieces = b"".join(piece(text, -number, each) for number, (text, each) in enumerate(texts))
     trainer = (
         wire.varint_field(3, kind) + wire.float_field(10, 0.5) + wire.varint_field(43, -1) + wire.bytes_field(44, b"?")
@@ -46,7 +47,7 @@ BINARY = small((" a", -1), (" ", -2), ("a", -3))
 FORMATS = {
     "bpe": (sentencepiece_model, model(2)),
     "unigram": (sentencepiece_model, model(1)),
-    "word": (sentencepiece_model, model(3)),
+    "word": (sentencepiece_model, model(WORD)),
     "vocab": (sentencepiece_vocab, VOCAB),
     "llama2c": (llama2c, BINARY),
 }

@@ -82,3 +82,20 @@ def test_ids_are_held_to_what_the_file_says():
 def test_what_is_wrong_is_named(data, message):
     with pytest.raises(FormatError, match=message):
         added_tokens.read_token_list(data, "list")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'["alpha",\n "beta",\n "gam', b'["alpha", "beta"', b'[{"content": "<|user|>"', b'\n [ "a\\"b" ,\n"c"',
+        b'{"alpha": 300,', b'{"alpha": 300, "beta"',
+    ],
+)  # fmt: skip
+def test_json_that_is_cut_off_is_no_list_of_lines(data):
+    with pytest.raises(FormatError, match=r"added\.json begins as JSON and is cut off"):
+        added_tokens.read_token_list(data, "added.json")
+
+
+@pytest.mark.parametrize("line", [b"[PAD]", b'["', b"[", b'{"', b"{", b'["a"', b'{"a"', b"[[", b'[ "x'])
+def test_lines_that_look_a_little_like_json_are_tokens(line):
+    assert [token.content for token in added_tokens.read_token_list(line + b"\nb\n", "list").tokens] == [line, b"b"]

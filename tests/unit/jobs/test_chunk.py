@@ -95,7 +95,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     done = call("encode", "in.txt", "-t", "gpt2", "--to", "chunks", "--size", "1", "-o", "x.jsonl", cwd=tmp_path)
     assert done.err == error(
         "in.txt: '你' at byte 8 has 2 tokens, and a part may have 1",
-        "a character is not cut in two: give a larger max_tokens",
+        "a character is not cut in two: allow parts of 2 tokens or more",
     )
     assert (done.status, [each.name for each in tmp_path.iterdir()]) == (2, ["in.txt"])
 
@@ -112,6 +112,8 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         ("--truncate 3", "--truncate is for text that is cut", "--to text writes it"),
         ("--to chunks --size 2 --keep tail", "--keep is for text that is cut", "--to text writes it"),
         ("--to chunks --size 2 --overlap 2", "--overlap must be less than --size, which is 2, not 2", None),
+        (f"--to chunks --size {1 << 63}", f"--size must be {(1 << 63) - 1:,} or less", None),
+        (f"--to text --truncate {1 << 63}", f"--truncate must be {(1 << 63) - 1:,} or less", None),
         ("--to chunks --size 2 --max-tokens 2", "parts of texts have no ids, and --max-tokens is only for ids",
          "leave it out"),
         ("--to chunks --size 2 --eot auto", "parts of texts have no ids, and --eot is only for ids", "leave it out"),

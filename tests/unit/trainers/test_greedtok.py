@@ -173,6 +173,15 @@ def test_fewer_tokens_than_asked_for() -> None:
     assert greedtok.TRAINER.train(counts_of(WORDS.items()), GreedTokOptions(258)).shortfall is None
 
 
+def test_words_that_an_option_left_out_are_named_as_the_reason() -> None:
+    words = counts_of([(b"ab", 3), (b"cd", 2), (b"x", 1)])
+    shortfalls = [
+        greedtok.TRAINER.train(words, GreedTokOptions(300, min_word_count=least)).shortfall for least in (2, 3)
+    ]
+    reason = "no other token makes any word shorter"
+    assert shortfalls == [reason, f"{reason} that occurs at least 3 times (`min_word_count`)"]
+
+
 def test_too_much_memory_is_refused() -> None:
     words = {bytes(range(256)): 1}
     with pytest.raises(TrainingError, match="too many different substrings: the candidates take") as caught:

@@ -113,6 +113,7 @@ def test_a_reason_is_given_when_the_size_is_another(kind: Kind) -> None:
             continue
         model = found.tokenizer.model
         taken_back = len(replayed(model).removed) if isinstance(model, EventBpe) else 0
+        assert found.present == (found.tokenizer.vocab_size - taken_back if isinstance(model, EventBpe) else None)
         size = found.tokenizer.vocab_size - taken_back
         assert (found.shortfall is None) == (size == options.vocab_size), options
         exact += found.shortfall is None

@@ -97,12 +97,15 @@ def test_a_text_of_several_lines_is_as_many_lines() -> None:
     assert maxmatch.learn(together, MaxMatchOptions()) == maxmatch.learn(counted(DATASET), MaxMatchOptions())
 
 
-def test_stray_bytes_are_characters() -> None:
+def test_stray_bytes_are_characters_to_learn_from_and_unknown() -> None:
     learnt = maxmatch.learn(counted([b"\xff\xfe\xff\xfe", b"\xe4\xbd"]), MaxMatchOptions(rounds=1))
     assert dict(learnt.words[0]) == {b"\xff\xfe": 2, b"\xfe\xff": 1, b"\xe4\xbd": 1}
     tokenizer = maxmatch.assemble([(b"\xff", 1)], [[("你好".encode(), 1)]], MaxMatchOptions(white_space="break"))
     found = spans(pipeline_of(tokenizer), b"\xff\xe4\xbd" + "你好".encode() + b"\xe4")
-    assert found == [(1, b"\xff"), (0, b"\xe4"), (0, b"\xbd"), (3, "你好".encode()), (0, b"\xe4")]
+    assert found == [(0, b"\xff"), (0, b"\xe4"), (0, b"\xbd"), (2, "你好".encode()), (0, b"\xe4")]
+    trained = maxmatch.TRAINER.train(counted([b"a\xffa\xffa"]), MaxMatchOptions(rounds=1, white_space="break"))
+    assert trained.summary[0] == "2 characters"
+    assert trained.summary[-1].endswith(" left out that are not UTF-8")
 
 
 def test_steps_are_the_textbook() -> None:

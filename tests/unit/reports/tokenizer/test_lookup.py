@@ -61,7 +61,7 @@ def test_names_of_pieces(name, token_ids):
     ("name", "kind", "message", "hint"),
     [
         ("99", InputError, "id 99 is not in the vocabulary (ids run to 21)", "text:99 names the token of this text"),
-        ("id:13", InputError, "id 13 is not in the vocabulary (ids run to 21)", "for example: id:262"),
+        ("id:13", InputError, "id 13 is not in the vocabulary: no token has it", "for example: id:262"),
         ("9" * 5000, UsageError, f'"{"9" * 57}..." is not an id', "text:DIGITS names the token of this text"),
         ("id:x", UsageError, '"id:x" is not an id', "for example: id:262"),
         ("bytes:e", UsageError, "'bytes:e' is not made of hexadecimal digits", "for example: bytes:e8b0"),

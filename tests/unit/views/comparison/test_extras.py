@@ -105,6 +105,28 @@ def test_what_agrees_is_said():
     assert "nothing in first and not in first (2)" in shown
 
 
+def test_a_segment_within_characters_is_shown_with_all_of_them():
+    man = "👨".encode()
+    text = "x👨 y\n".encode()
+    sample = Sample()
+    first, second = tiny(name="a"), tiny(man[:2], man[2:], name="b")
+    report = compare([first, second], [("t", sample.watch("t", [Block.of([text])]))])
+    report = replace(report, disagreements=tuple(disagreements([first, second], sample)))
+    wide, narrow = (render(additions_view(report), width=width) for width in (100, 50))
+    assert wide.count("x👨·y⏎") == 2
+    assert narrow.count("as in: x👨·y⏎") == 2
+
+
+def test_costs_below_each_other_have_a_unit(report):
+    (each,) = report.disagreements
+    wide = each.differences[0]
+    costs = [replace(wide, first_tokens=1, second_tokens=2, times=times) for times in (1, 4)]
+    costs += [replace(wide, first_tokens=2, second_tokens=1, times=1), replace(wide, first_tokens=1, second_tokens=1)]
+    shown = render(additions_view(replace(report, disagreements=(replace(each, differences=tuple(costs)),))), width=50)
+    for line in ("+1 token, 1 time", "+4 tokens in all, 4 times", "-1 token, 1 time", "0 tokens in all, 6 times"):
+        assert f"\n{line}\n" in shown
+
+
 def test_json_holds_what_the_tables_show(report):
     value = json.loads(json.dumps(comparison_json(report)))
     languages = value["probes"]["languages"]

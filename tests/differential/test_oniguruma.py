@@ -1,0 +1,78 @@
+r"""Expressions of ``tokenizer.json`` that two engines may read differently: they cut the same, or are refused."""
+
+from __future__ import annotations
+
+import pytest
+from tokenizers import Regex
+from tokenizers.pre_tokenizers import Split as TheirSplit
+
+from bpe_cli.formats.huggingface import oniguruma
+from bpe_cli.stages import Split
+from tests.counted import at_least, compared
+from tests.differential.pieces import raw_pieces, stages_of
+
+TEXTS = (
+    "10m² and 2½ cups, ³¹¼¾ x", "straße STRASSE ﬁn fin FIN ﬆ st", "abc pL Lu { } a{,} C c AbC", "a~b &&b ~~",
+    "É é Σ ς σ", "don't DON'T 'S 's x'll", "\u01c5 \u2160 Ab aB", "\ue000a \n\t\u200b!", "", "ʼn ŉ ΐ",
+)  # fmt: skip
+
+ALIKE = (
+    r"\w+|[^\w\s]+", r"\W+", r"[\w]+", r"[^\w]+", r"[\w²³¹¼½¾]+", r"(?i:'s|'t|'ll)|\w", r"(?i)a|b|c", r"a|(?i:b)|c",
+    r"(?i:ab)c|C", r"\p{Lu}|(?i:x)", r"(?i:(?-i:ss))", r"[a~]", r"a{1,2}", r"\p{L}+|\p{N}{1,3}", r"(?:\w|\s)+",
+    r"(?i:[a-z])", r"(?i:a)|ss",
+)  # fmt: skip
+
+REFUSED = {
+    r"a(?i)b|c": "(?i)", r"b(?-i)a|c": "(?-i)", r"(?:(?i)a|b)": "(?i)", r"\pL": r"\p", r"\PL+": r"\P", r"[\pL]": r"\p",
+    r"(?i)ss": "ss", r"(?i:xST)": "st", r"(?i)ﬁ": "ﬁ", r"(?i)[ß]": "ß", r"(?i)\p{Lu}": r"\p{Lu}",
+    r"(?i)[\p{Ll}x]": r"\p{Ll}", r"[a~~b]": "~~", r"a{,}": "{,}", r"\p{Graph}": r"\p{Graph}",
+    r"[\P{print}]": r"\P{print}", r"(?m:a)": "(?m", r"(?im)a": "(?m",
+}  # fmt: skip
+
+
+def cut(regex: str, text: str, behavior: str = "Isolated") -> list[str]:
+    return [piece.decode() for piece, _, _ in raw_pieces(stages_of(Split(regex, behavior)), text.encode())]
+
+
+@at_least(10)
+@pytest.mark.parametrize("regex", ALIKE)
+def test_what_is_read_cuts_as_theirs_does(regex):
+    theirs = TheirSplit(Regex(regex), "isolated")
+    read = oniguruma.as_read(regex)
+    assert oniguruma.as_read(oniguruma.as_written(read)) == read
+    for text in TEXTS:
+        expected = [piece for piece, _ in theirs.pre_tokenize_str(text)]
+        assert cut(read, text) == expected, text
+        again = TheirSplit(Regex(oniguruma.as_written(read)), "isolated")
+        assert [piece for piece, _ in again.pre_tokenize_str(text)] == expected
+        compared()
+
+
+@pytest.mark.parametrize(("regex", "part"), REFUSED.items())
+def test_what_they_read_differently_is_refused(regex, part):
+    for way in (oniguruma.as_read, oniguruma.as_written):
+        with pytest.raises(ValueError, match=r"read|in ") as caught:
+            way(regex)
+        assert str(caught.value).startswith(f"{part} in ")
+        assert "Hugging Face's engine" in str(caught.value)
+
+
+@pytest.mark.parametrize("regex", [r"\w", r"\W", r"[\w]"])
+def test_words_are_the_same_characters_but_for_joiners(regex):
+    """Of all characters at once, each behind a line feed that is no part of a match."""
+    theirs = TheirSplit(Regex(f"\n|{regex}"), "removed")
+    ours = f"\n|{oniguruma.as_read(regex)}"
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    text = "\n".join(map(chr, codes))
+    different = {piece for piece, _ in theirs.pre_tokenize_str(text)} ^ set(cut(ours, text, "Removed"))
+    assert different == {"\u200c", "\u200d"}
+
+
+@pytest.mark.parametrize("regex", ["(?i:i)", "(?i:[a-z])"])
+def test_i_with_a_dot_is_a_case_of_i_here_alone(regex):
+    """The one character that is folded otherwise, which docs/reference/stages.md says."""
+    theirs = TheirSplit(Regex(regex), "isolated")
+    for text in ("1I2", "1i2", "1ı2"):
+        assert cut(regex, text) == [piece for piece, _ in theirs.pre_tokenize_str(text)]
+    assert [piece for piece, _ in theirs.pre_tokenize_str("1İ2")] == ["1İ2"]
+    assert cut(regex, "1İ2") == ["1", "İ", "2"]

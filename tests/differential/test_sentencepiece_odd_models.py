@@ -1,0 +1,101 @@
+"""SentencePiece models that are seldom made, against the sentencepiece library: given pieces, types and settings."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import random
+
+import pytest
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2 as messages
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
+from tests.counted import at_least, compared
+
+TYPES = {"unigram": 1, "bpe": 2, "word": 3, "char": 4}
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED = range(1, 6)
+BYTES = [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
+WHITESPACE = "\t\n\x0b\x0c\r "
+
+
+def model_of(kind: str, pieces: list[tuple[str, float, int]], **settings: object) -> bytes:
+    """Return the file of a model that leaves blanks as they are."""
+    model = messages.ModelProto()
+    model.trainer_spec.model_type = TYPES[kind]
+    model.normalizer_spec.add_dummy_prefix = model.normalizer_spec.remove_extra_whitespaces = False
+    for name, value in settings.items():
+        setattr(model.trainer_spec, name, value)
+    for text, score, of_type in [("<unk>", 0.0, UNKNOWN), *pieces]:
+        model.pieces.add(piece=text, score=score, type=of_type)
+    return model.SerializeToString()
+
+
+def texts_over(letters: str, longest: int) -> list[str]:
+    return ["".join(each) for length in range(1, longest + 1) for each in itertools.product(letters, repeat=length)]
+
+
+@at_least(40)
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize("given", [*(blank + "#" for blank in WHITESPACE), "\n", "\n\n", "#\n", "\n- ", "\u2028#"])
+def test_symbols_of_a_users_own_with_whitespace_in_them(kind, given):
+    """Where a table of rules makes other whitespace a blank, what the user keeps stays as it is."""
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["hello world foo bar # baz - def a ` A B"] * 20), model_writer=written, vocab_size=60,
+        model_type=kind, minloglevel=2, hard_vocab_limit=False, user_defined_symbols=[given],
+    )  # fmt: skip
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    ours = sentencepiece_model.loads(written.getvalue())
+    draw = random.Random(given)
+    parts = [given, given[0], given[-1], "#", "foo", "bar", " ", "  ", "\n", "\t", "-", "a"]
+    for _ in range(40):
+        text = "".join(draw.choices(parts, k=draw.randrange(2, 9)))
+        expected = theirs.encode(text)
+        assert ours.encode(text) == expected, repr(text)
+        assert [token.token_id for token in ours.tokens(text)] == expected, repr(text)
+        compared()
+
+
+@at_least(400)
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])
+def test_unused_pieces(kind):
+    several = [] if kind == "char" else ["ab", "abb"]
+    for types in itertools.product((NORMAL, UNUSED), repeat=2 + len(several)):
+        pieces = [(text, -float(n), of) for n, (text, of) in enumerate(zip(["a", "b", *several], types, strict=True))]
+        data = model_of(kind, pieces)
+        theirs = sentencepiece.SentencePieceProcessor(model_proto=data)
+        ours = sentencepiece_model.loads(data)
+        for text in texts_over("abc", 4):
+            assert ours.encode(text) == theirs.encode(text), (types, text)
+            compared()
+
+
+@pytest.mark.parametrize("surface", ["", "?", " \u2047 "])
+def test_what_an_unknown_token_is_decoded_as(surface):
+    data = model_of("unigram", [("a", -1.0, NORMAL)], unk_surface=surface)
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=data)
+    assert sentencepiece_model.loads(data).decode([1, 0, 1]) == theirs.decode([1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "pieces", "settings", "message"),
+    [
+        ("word", BYTES, {"byte_fallback": True}, "a word model with byte_fallback is not run"),
+        ("word", [("ab", 0.0, UNUSED)], {}, "a word model whose piece 1 is unused is not run"),
+        ("char", [("a", 0.0, NORMAL), ("ab", 0.0, NORMAL)], {}, 'a char model, and piece 2, "ab", is several'),
+    ],
+)
+def test_what_is_not_run_is_refused(kind, pieces, settings, message):
+    with pytest.raises(FormatError, match=message):
+        sentencepiece_model.loads(model_of(kind, pieces, **settings))
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_bytes_that_are_missing_are_refused_here_too(kind):
+    data = model_of(kind, [("a", -1.0, NORMAL), *BYTES[1:]], byte_fallback=True)
+    with pytest.raises(RuntimeError, match="256 byte pieces"):
+        sentencepiece.SentencePieceProcessor(model_proto=data)
+    with pytest.raises(FormatError, match="has byte_fallback, and 255 byte pieces; it is to have 256"):
+        sentencepiece_model.loads(data)

@@ -1,0 +1,188 @@
+"""An input that changes but keeps its size is noticed: no part is kept that was made of what was there before."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bpe_cli.corpus import Source
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.parts import Share
+from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
+from bpe_cli.jobs.prepare.output import PartOutput
+from bpe_cli.support.listening import Silence
+from tests.needs import needs
+
+OPTIONS = PrepareOptions(to="npy-offsets", eot="auto", part_bytes=100)
+
+
+class Notes(Silence):
+    """Hold the notes of a job."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Source:
+    """Make two files of lines, of several parts each."""
+    (tmp_path / "in").mkdir()
+    for name in "ab":
+        path = tmp_path / f"in/{name}.txt"
+        path.write_text("".join(f"{name} has line {number:2}\n" for number in range(20)))
+        _set_back(path)
+    return Source((str(tmp_path / "in"),), documents="lines")
+
+
+def _set_back(path: Path) -> None:
+    """Make a file an hour older."""
+    then = path.stat().st_mtime_ns - 3600 * 10**9
+    os.utime(path, ns=(then, then))
+
+
+def _change(path: Path) -> None:
+    """Change the last line, which keeps its length."""
+    path.write_bytes(path.read_bytes()[:-3] + b"XX\n")
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def _prepare(corpus: Source, folder: Path, options: PrepareOptions = OPTIONS, **more: Any) -> Any:
+    return prepare(corpus, "gpt2", options, folder=folder, processes=1, **more)
+
+
+def test_what_has_changed_is_named_and_made_again(corpus: Source, tmp_path: Path) -> None:
+    folder, listener = tmp_path / "out", Notes()
+    parts = _prepare(corpus, folder).parts
+    _change(tmp_path / "in/a.txt")
+    with pytest.raises(UsageError, match=r"part-00002: .*a\.txt changed since it was made") as caught:
+        _prepare(corpus, folder)
+    assert caught.value.hint == "`overwrite` makes them again"
+    done = _prepare(corpus, folder, overwrite=True, listener=listener)
+    assert (done.made, done.kept) == (1, parts - 1)  # the other extents of the file hold what they held
+    assert [note.partition("in/")[2] for note in listener.notes] == ["a.txt changed since: 1 part is made again"]
+    _prepare(corpus, tmp_path / "fresh")
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def test_with_overwrite_times_do_not_matter(corpus: Source, tmp_path: Path) -> None:
+    _prepare(corpus, tmp_path / "out")
+    _change(tmp_path / "in/b.txt")
+    _set_back(tmp_path / "in/b.txt")
+    assert _prepare(corpus, tmp_path / "out", overwrite=True).made == 1
+    _prepare(corpus, tmp_path / "fresh")
+    assert _contents(tmp_path / "out") == _contents(tmp_path / "fresh")
+
+
+def test_shares_do_not_mix_versions(corpus: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    _prepare(corpus, folder, share=Share(1, 2))
+    _change(tmp_path / "in/a.txt")
+    with pytest.raises(UsageError, match="part-00002"):
+        _prepare(corpus, folder, share=Share(2, 2))
+    assert not _prepare(corpus, folder, share=Share(2, 2), overwrite=True).is_whole
+    assert _prepare(corpus, folder, share=Share(1, 2)).is_whole
+    _prepare(corpus, tmp_path / "fresh")
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def test_all_parts_of_a_shuffle_depend_on_what_has_changed(corpus: Source, tmp_path: Path) -> None:
+    options = PrepareOptions(to="npy-offsets", eot="auto", part_bytes=100, shuffle="documents")
+    folder = tmp_path / "out"
+    _prepare(corpus, folder, options)
+    _change(tmp_path / "in/a.txt")
+    with pytest.raises(UsageError, match="part-00000"):
+        _prepare(corpus, folder, options)
+    assert _prepare(corpus, folder, options, overwrite=True).kept == 0
+    _prepare(corpus, tmp_path / "fresh", options)
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def test_a_change_between_the_passes_is_noticed(corpus: Source, tmp_path: Path) -> None:
+    options = PrepareOptions(to="npy-offsets", eot="auto", part_bytes=100, shuffle="documents")
+    folder, listener = tmp_path / "out", Notes()
+    _prepare(corpus, folder, options, share=Share(2, 2))  # has only its share of the first pass
+    _change(tmp_path / "in/b.txt")
+    _prepare(corpus, folder, options, listener=listener)
+    assert len(listener.notes) == 1
+    _prepare(corpus, tmp_path / "fresh", options)
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def test_parts_of_a_shuffle_go_if_the_first_pass_was_of_what_has_changed(corpus: Source, tmp_path: Path) -> None:
+    options = PrepareOptions(to="npy-offsets", eot="auto", part_bytes=100, shuffle="documents")
+    folder = tmp_path / "out"
+
+    def output(job: Any, part: Any, *more: Any, **named: Any) -> PartOutput:
+        if part.number == 2:
+            raise InterruptedError
+        return PartOutput(job, part, *more, **named)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("bpe_cli.jobs.prepare.shuffle.PartOutput", output)
+        with pytest.raises(InterruptedError):
+            _prepare(corpus, folder, options)
+    assert (folder / "part-00001.json").exists()
+    _change(tmp_path / "in/a.txt")  # part 2 reads its end
+    with pytest.raises(UsageError, match=r"part-00000: .*; part-00001: "):
+        _prepare(corpus, folder, options)
+    assert _prepare(corpus, folder, options, overwrite=True).kept == 0
+    _prepare(corpus, tmp_path / "fresh", options)
+    assert _contents(folder) == _contents(tmp_path / "fresh")
+
+
+def _tar(path: Path) -> None:
+    with tarfile.open(path, "w") as file:
+        for number in range(3):
+            entry = tarfile.TarInfo(f"{number}.txt")
+            entry.size = 3
+            file.addfile(entry, io.BytesIO(b"abc"))
+    path.write_bytes(path.read_bytes() + bytes(1 << 20))
+
+
+def _table(kind: str, path: Path) -> None:
+    needs("pyarrow")
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    table = pa.table({"text": ["one", "two"], "other": [1, 2]})
+    (parquet.write_table if kind == "parquet" else feather.write_feather)(table, path)
+
+
+@pytest.mark.parametrize("kind", ["txt", "lines", "jsonl", "gz", "csv", "tar", "parquet", "arrow"])
+def test_a_file_that_was_only_touched_is_the_same(kind: str, tmp_path: Path) -> None:
+    path, documents = tmp_path / f"in.{kind}", None
+    if kind == "tar":
+        _tar(path)
+    elif kind in ("parquet", "arrow"):
+        _table(kind, path)
+    elif kind == "gz":
+        path.write_bytes(gzip.compress(b"some text") + gzip.compress(b" and more"))
+    elif kind == "csv":
+        path.write_text("text,other\none,1\n")
+    elif kind == "jsonl":
+        path.write_text('{"text": "some text"}\n' * 30)
+        documents = kind
+    else:
+        path.write_text("some text\nmore" * 20)
+        documents = "lines" if kind == "lines" else None
+    more = {"documents": documents} if documents else {}
+    source = Source((str(path),), **({"member": "txt"} if kind == "tar" else more))  # type: ignore[arg-type]
+    done = _prepare(source, tmp_path / "out")
+    os.utime(path)
+    listener = Notes()
+    again = _prepare(source, tmp_path / "out", listener=listener)
+    assert (again.made, again.parts, listener.notes) == (0, done.parts, [])
+    assert _prepare(source, tmp_path / "out", overwrite=True).made == 0
+    assert check(tmp_path / "out").tokens == done.tokens
