@@ -295,6 +295,7 @@ def test_what_the_file_cannot_say_is_refused_before_the_work(tmp_path):
 
 def test_steps_of_what_cannot_be_written_are_not_printed(tmp_path):
     (tmp_path / "in.txt").write_bytes(b"a \xff b")
-    done = call("train", "in.txt", "-a", "ngram", "--steps", "-o", "new.json", cwd=tmp_path)
+    words = ("train", "in.txt", "-s", "258", "--special", "e", "--steps", "-o", "new.json")
+    done = call(*words, cwd=tmp_path)
     assert (done.status, done.out) == (2, b""), done
     assert not (tmp_path / "new.json").exists()

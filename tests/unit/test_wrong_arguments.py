@@ -12,6 +12,7 @@ import bpe_cli
 from bpe_cli.errors import BpeError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from tests.counted import at_least, compared
+from tests.needs import needs
 
 GPT2 = bpe_cli.load("gpt2")
 HI = [{"role": "user", "content": "hi"}]
@@ -163,7 +164,7 @@ def test_true_and_false_are_no_numbers():
 
 def test_arrays_of_any_kind_are_ids_as_lists_are():
     """``memoryview`` reads neither another byte order nor objects, and says so with a NotImplementedError."""
-    np = pytest.importorskip("numpy")
+    np = needs("numpy")
     for kind in (">u2", ">u4", "<u4", ">i8", "<i8", "u1", object):
         ids = np.array([31, 64], dtype=kind)
         assert GPT2.decode(ids) == GPT2.decode([31, 64]) == "@a"

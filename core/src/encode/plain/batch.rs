@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::Plain;
 use super::ideographs::ByCharacter;
-use super::words::Words;
+use super::words::{LONGEST, Memory, Words};
 use crate::encode::encoded::Part;
 use crate::error::Result;
 use crate::memory::budget::Share;
@@ -19,6 +19,7 @@ use crate::memory::piece_cache::{MAX_IDS, PieceCache};
 use crate::memory::reserve;
 use crate::models::bpe::BpeScratch;
 use crate::models::bpe::ideographs::Ideographs;
+use crate::models::bpe::superwords::Superwords;
 use crate::split::AT_A_TIME;
 
 /// Pieces that wait to be looked up.
@@ -86,14 +87,14 @@ impl Batch {
 /// What the look-ups need, one per thread.
 #[derive(Debug)]
 pub(super) struct LookUp {
-    pub(super) cache: PieceCache,
-    pub(super) scratch: BpeScratch,
-    pub(super) words: Words,
+    cache: PieceCache,
+    scratch: BpeScratch,
+    words: Words,
     pub(super) by_character: ByCharacter,
     keys: [u128; AT_A_TIME],
     buckets: [u32; AT_A_TIME],
     /// The ids of one piece, while they are only counted.
-    pub(super) counted: Vec<u32>,
+    counted: Vec<u32>,
 }
 
 impl Default for LookUp {
@@ -194,12 +195,65 @@ impl Plain {
         Ok(())
     }
 
+    /// Takes pieces that begin at `from` and end at `ends` word by word, but for those that go otherwise.
+    #[inline(never)]
+    fn take_by_words<const KEEP: bool>(
+        &self,
+        superwords: &Superwords,
+        text: &[u8],
+        mut from: usize,
+        ends: &[usize],
+        look_up: &mut LookUp,
+        part: &mut Part,
+    ) -> Result<()> {
+        let mut next = 0;
+        while next < ends.len() {
+            let LookUp {
+                cache,
+                scratch,
+                words,
+                by_character,
+                counted,
+                ..
+            } = &mut *look_up;
+            let mut start = from;
+            let goes = ends[next..].iter().take_while(|&&end| {
+                let piece = std::mem::replace(&mut start, end)..end;
+                piece.len() <= LONGEST
+                    && !by_character.takes(text, piece.start, piece.end)
+                    && self.model.whole_piece(&text[piece], scratch).is_none()
+            });
+            let count = goes.count();
+            if count > 0 {
+                let pieces = &ends[next..next + count];
+                let mut memory = Memory {
+                    cache,
+                    scratch,
+                    by_character,
+                    counted,
+                };
+                words.take::<KEEP>(superwords, text, from, pieces, &mut memory, part)?;
+                next += count;
+            } else {
+                let (rest, key) = (&ends[next..], key::NONE);
+                let is_chinese = by_character.takes(text, from, rest[0]);
+                let taken = self.take_unknown::<KEEP>(text, from, rest, key, look_up, part)?;
+                look_up
+                    .by_character
+                    .found(if is_chinese { taken } else { 0 });
+                next += taken;
+            }
+            from = ends[next - 1];
+        }
+        Ok(())
+    }
+
     /// Takes a piece that no slot holds the ids of, or several of Chinese that go by their characters; returns how many. `ends`
     /// are its end and those of the pieces behind it.
     ///
     /// All of this stands outside the loop over pieces that are known, which is slower with any of it.
     #[inline(never)]
-    pub(super) fn take_unknown<const KEEP: bool>(
+    fn take_unknown<const KEEP: bool>(
         &self,
         text: &[u8],
         from: usize,

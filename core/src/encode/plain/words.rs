@@ -3,8 +3,6 @@
 //!
 //! [`crate::models::bpe::superwords`] says where words end and why that is right.
 
-use super::Plain;
-use super::batch::LookUp;
 use super::ideographs::ByCharacter;
 use crate::encode::encoded::Part;
 use crate::error::Result;
@@ -17,7 +15,7 @@ use crate::models::bpe::superwords::{Joined, Superwords};
 const AT_ONCE: usize = if cfg!(test) { 24 } else { 256 };
 
 /// A longer piece goes through windows, which need less memory than the ids of its words.
-const LONGEST: usize = 1 << 16;
+pub(super) const LONGEST: usize = 1 << 16;
 
 /// The words that are looked up together, and what all words became whose piece has not ended yet.
 #[derive(Debug)]
@@ -51,68 +49,13 @@ impl Default for Words {
 
 /// What a look-up needs.
 #[derive(Debug)]
-struct Memory<'a> {
-    cache: &'a mut PieceCache,
-    scratch: &'a mut BpeScratch,
+pub(super) struct Memory<'a> {
+    pub cache: &'a mut PieceCache,
+    pub scratch: &'a mut BpeScratch,
     /// Is told of words that the cache does not know.
-    by_character: &'a mut ByCharacter,
+    pub by_character: &'a mut ByCharacter,
     /// The ids of some pieces, while they are only counted.
-    counted: &'a mut Vec<u32>,
-}
-
-impl Plain {
-    /// Takes pieces that begin at `from` and end at `ends` word by word, but for those that go otherwise.
-    #[inline(never)]
-    pub(super) fn take_by_words<const KEEP: bool>(
-        &self,
-        superwords: &Superwords,
-        text: &[u8],
-        mut from: usize,
-        ends: &[usize],
-        look_up: &mut LookUp,
-        part: &mut Part,
-    ) -> Result<()> {
-        let mut next = 0;
-        while next < ends.len() {
-            let LookUp {
-                cache,
-                scratch,
-                words,
-                by_character,
-                counted,
-                ..
-            } = &mut *look_up;
-            let mut start = from;
-            let goes = ends[next..].iter().take_while(|&&end| {
-                let piece = std::mem::replace(&mut start, end)..end;
-                piece.len() <= LONGEST
-                    && !by_character.takes(text, piece.start, piece.end)
-                    && self.model.whole_piece(&text[piece], scratch).is_none()
-            });
-            let count = goes.count();
-            if count > 0 {
-                let pieces = &ends[next..next + count];
-                let mut memory = Memory {
-                    cache,
-                    scratch,
-                    by_character,
-                    counted,
-                };
-                words.take::<KEEP>(superwords, text, from, pieces, &mut memory, part)?;
-                next += count;
-            } else {
-                let (rest, key) = (&ends[next..], key::NONE);
-                let is_chinese = by_character.takes(text, from, rest[0]);
-                let taken = self.take_unknown::<KEEP>(text, from, rest, key, look_up, part)?;
-                look_up
-                    .by_character
-                    .found(if is_chinese { taken } else { 0 });
-                next += taken;
-            }
-            from = ends[next - 1];
-        }
-        Ok(())
-    }
+    pub counted: &'a mut Vec<u32>,
 }
 
 impl Words {
@@ -123,7 +66,7 @@ impl Words {
     /// [`crate::error::Error::MissingByte`] with the offset in the text; [`crate::error::Error::Memory`] when there is no memory for
     /// the ids.
     #[inline(never)]
-    fn take<const KEEP: bool>(
+    pub fn take<const KEEP: bool>(
         &mut self,
         superwords: &Superwords,
         text: &[u8],
