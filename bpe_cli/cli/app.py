@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-from contextlib import suppress
 
 from bpe_cli.cli import argv_fast as clear_words
 from bpe_cli.cli import config
@@ -65,6 +64,10 @@ _COMPLETION = "_BPE_COMPLETE"
 
 
 _WANT_OF_MEMORY = "there is not enough memory"
+_LAST_WORDS = b"error: there is not enough memory\n"
+
+_SPARE = [bytearray(1 << 16)]
+"""Memory that is let go when there is no other, so that these words can be said."""
 
 _MOST_DIGITS = 4
 """Of a screen's size; more columns or lines than they can say has none."""
@@ -137,9 +140,12 @@ def _end_if_memory_is_refused(words: list[str]) -> None:
 
 
 def _end_without_memory() -> int:
-    """Report that memory ran out, without allocating any; return the status."""
-    with suppress(OSError):  # there may be no stderr
-        os.write(2, b"error: %s\n" % _WANT_OF_MEMORY.encode())
+    """Report that memory ran out, with no more than was kept for it; return the status."""
+    _SPARE.clear()
+    try:  # noqa: SIM105  # what suppresses would be an object more
+        os.write(2, _LAST_WORDS)
+    except OSError:  # there may be no stderr
+        pass
     return 2
 
 

@@ -74,3 +74,17 @@ def test_commands_end_with_a_sentence(arguments, tmp_path):
             refused += done.returncode == 2
         (tmp_path / "out").unlink(missing_ok=True)
     assert refused > 0
+
+
+@only_linux
+def test_no_traceback_where_even_the_sentence_has_no_room(tmp_path):
+    """Of 300 limits four kilobytes apart, six ended in one: the words were put together when there was no memory."""
+    (tmp_path / "text").write_bytes(LONGER_TEXT)
+    for kilobytes in range(50_800, 51_200, 16):
+        done = subprocess.run(
+            [*COMMAND, "train", "text", "-a", "unigram", "-s", "1000", "-o", "out"], cwd=tmp_path,
+            env=surroundings(None), stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            preexec_fn=limited("RLIMIT_AS", kilobytes << 10),
+        )  # fmt: skip
+        assert b"Traceback" not in done.stderr, (kilobytes, done)
+        assert b"error: " in done.stderr or done.returncode == 0, (kilobytes, done)
