@@ -64,10 +64,13 @@ _COMPLETION = "_BPE_COMPLETE"
 
 
 _WANT_OF_MEMORY = "there is not enough memory"
-_LAST_WORDS = b"error: there is not enough memory\n"
+_LAST_WORDS = f"error: {_WANT_OF_MEMORY}\n".encode()
 
 _SPARE = [bytearray(1 << 16)]
 """Memory that is let go when there is no other, so that these words can be said."""
+
+_SAYS_NOTHING = ("without exception set", "without setting an exception")
+"""How Python's message ends where something failed and said nothing of it."""
 
 _MOST_DIGITS = 4
 """Of a screen's size; more columns or lines than they can say has none."""
@@ -245,14 +248,15 @@ def _drop_wild_sizes() -> None:
 def _is_want_of_memory(error: BaseException) -> bool:
     """Return whether memory was refused: to Python, to what it asked the system for, or to PyO3, which panics then.
 
-    orjson can be refused some and give a result all the same, of which Python makes a ``SystemError``.
+    orjson can be refused some and give a result all the same, of which Python makes a ``SystemError``. It does so too
+    where its own imports fail without an exception, for which there was no memory.
     """
     if isinstance(error, OSError):
         from errno import ENOMEM
 
         return error.errno == ENOMEM
     if isinstance(error, SystemError):
-        return isinstance(error.__cause__, MemoryError)
+        return isinstance(error.__cause__, MemoryError) or str(error).endswith(_SAYS_NOTHING)
     return isinstance(error, MemoryError) or str(error) == "PyObject pointer is null"
 
 

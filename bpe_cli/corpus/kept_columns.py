@@ -6,6 +6,7 @@ Arrow's own casts make true of each number but zero, and 3 of ``0x3``.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from bpe_cli.corpus.kept import exactly, not_of_type, parsed
@@ -43,15 +44,23 @@ def kept_column(array: Any, kind: Any, field: KeptField, faults: dict[int, RowFa
         raise InputError(f"{show_path(path)}: {what}") from error
     except arrow.ArrowInvalid:
         pass
+    if by_value:
+        given = array.to_pylist()
+        held = [_exact(value, field.type) for value in given]
+        faults |= {
+            at: not_of_type(field)
+            for at, (value, one) in enumerate(zip(given, held, strict=True))
+            if one is None and value is not None
+        }
+        return arrow.array(held, kind)
     values = []
     for at in range(len(array)):
-        one = array.slice(at, 1)
         try:
-            values.append(_exact(one, kind, field.type, arrow) if by_value else one.cast(kind))
-        except (arrow.ArrowInvalid, OverflowError):
+            values.append(array.slice(at, 1).cast(kind))
+        except arrow.ArrowInvalid:
             faults[at] = not_of_type(field)
             values.append(arrow.nulls(1, kind))
-    return arrow.concat_arrays(values) if values else arrow.nulls(0, kind)
+    return arrow.concat_arrays(values)
 
 
 def _is_value(kind: Any, arrow: Any) -> bool:
@@ -71,20 +80,10 @@ def _casts_exactly(kind: Any, to: Any, arrow: Any) -> bool:
     return not test.is_boolean(to) and (test.is_integer(kind) or test.is_floating(kind))
 
 
-def _exact(one: Any, kind: Any, name: str, arrow: Any) -> Any:
-    """Return an array of one value as one of a type that can be named.
-
-    Raises:
-        OverflowError: if that type cannot hold it exactly.
-    """
-    value = one[0].as_py()
-    if value is None:
-        return arrow.nulls(1, kind)
-    if arrow.types.is_decimal(one.type):
+def _exact(value: Any, name: str) -> bool | int | float | None:
+    """Return a value as one of a type that can be named; None if there is none, or that type cannot hold it exactly."""
+    if isinstance(value, Decimal):
         value = int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")  # no number has what replaces a byte
-    held = parsed(name, value) if isinstance(value, str) else exactly(name, value)
-    if held is None:
-        raise OverflowError
-    return arrow.array([held], kind)
+    return parsed(name, value) if isinstance(value, str) else exactly(name, value)

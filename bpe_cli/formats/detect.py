@@ -63,10 +63,10 @@ def locate(path: Path) -> tuple[Path, str]:
         module = FORMATS[name]
         if module.sniff(head) and is_of_several(module) and module.belongs(path):
             return path, name
-    if fitting in OF_SEVERAL:
+    if fitting in OF_SEVERAL and path.name not in FORMATS[fitting].FILES:
         from bpe_cli.formats import subword_nmt
 
-        if subword_nmt.sniff_alone(head, path.name):
+        if subword_nmt.sniff_alone(head):
             return path, subword_nmt.NAME
     return path, fitting
 

@@ -223,12 +223,14 @@ class Tokenizer(TextMethods):
             InputError: if no token has this id.
             TypeError: if ``token_id`` is not an int.
         """
-        if not hasattr(token_id, "__index__"):
-            raise wrong_type("token_id", "an int", token_id)
-        decoded = self._decoded.get(token_id)
+        try:
+            decoded = self._decoded.get(token_id)
+            is_ordinary = decoded is None and 0 <= token_id < self.model.vocabulary.size
+        except TypeError:
+            raise wrong_type("token_id", "an int", token_id) from None
         if decoded is not None:
             return decoded
-        content = self.model.vocabulary.token(token_id) if 0 <= token_id < self.model.vocabulary.size else b""
+        content = self.model.vocabulary.token(token_id) if is_ordinary else b""
         if not content:
             highest = self.vocab_size - 1
             why = ": no token has it" if 0 <= token_id <= highest else f" (ids run to {highest})"

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
 from bpe_cli.stages.models import CharacterBpe, EventBpe, MergeBpe, Unigram
-from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.core_arguments import bytes_of, list_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.fast_typing import TYPE_CHECKING, Literal
@@ -49,9 +49,6 @@ class Withheld:
 
 
 NOTHING = Withheld()
-
-_LAST_ID = (1 << 32) - 1
-"""The last id that there can be: ids are u32."""
 
 
 def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Iterable[object] = ()) -> Withheld:
@@ -171,7 +168,7 @@ def joined_special_tokens(
             raise wrong_type("tokens", "a list of special tokens", token)
         if not isinstance(token.content, bytes):
             raise wrong_type("content of a special token", "bytes", token.content)
-        whole_number("token_id of a special token", token.token_id, most=_LAST_ID)
+        whole_number("token_id of a special token", token.token_id, most=MAX_ID - 1)
         if not token.content:
             raise UsageError("a special token needs a text")
         present = joined.get(token.content)

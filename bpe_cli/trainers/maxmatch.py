@@ -18,6 +18,7 @@ from bpe_cli.stages import MaxMatch, Normalizer, Replace
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.core_arguments import options_json
 from bpe_cli.support.messages import plural
+from bpe_cli.support.texts import is_utf8
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import Front, Progress, Trained, Trainer
@@ -173,7 +174,7 @@ def _alphabet(characters: Words, options: MaxMatchOptions) -> list[bytes]:
     """Return the characters; the line end, which no line holds, is one of them, so that files can be encoded."""
     reserved = {content.encode("utf-8", "surrogateescape") for content in options.contents}
     every = dict.fromkeys([*(each for each, _ in characters), b"\n"])
-    return [each for each in every if each not in reserved and most_frequent.is_text(each)]
+    return [each for each in every if each not in reserved and is_utf8(each)]
 
 
 def _tokenizer(vocabulary: Vocabulary, options: MaxMatchOptions) -> Tokenizer:

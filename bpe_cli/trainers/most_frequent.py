@@ -16,6 +16,7 @@ from bpe_cli.stages import Decoder, Normalizer, SpecialToken, WordLevel
 from bpe_cli.stages.models import Model
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import plural
+from bpe_cli.support.texts import is_utf8
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Progress, SplittingOptions, Trained, Trainer, check_special_tokens
 from bpe_cli.trainers.counts import pieces_of, refuse_nothing, small
@@ -175,9 +176,9 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
         TrainingError: if there is no piece, no room for one, or more than fit.
     """
     reserved = {content.encode("utf-8", "surrogateescape") for content in contents}
-    pieces = [*pieces]
-    kept = [piece for piece in pieces if piece not in reserved and is_text(piece)]
-    if not kept and not_text(pieces):
+    given = [piece for piece in pieces if piece not in reserved]
+    kept = [piece for piece in given if is_utf8(piece)]
+    if given and not kept:
         raise TrainingError(
             "nothing in the corpus that is frequent enough is UTF-8",
             hint="convert it first, if its encoding is another",
@@ -199,22 +200,13 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     return Vocabulary.from_tokens([b""] * len(contents) + kept)
 
 
-def is_text(piece: bytes) -> bool:
-    """Return whether a piece is UTF-8."""
-    try:
-        piece.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def not_text(pieces: Iterable[bytes]) -> tuple[str, ...]:
     """Describe the pieces that ``number`` leaves out because they are not UTF-8, for a summary.
 
     >>> not_text([b"a", b"\\xff", b"\\xc3"]), not_text([b"a"])
     (('2 left out that are not UTF-8',), ())
     """
-    odd = sum(not is_text(piece) for piece in pieces)
+    odd = sum(not is_utf8(piece) for piece in pieces)
     return (f"{odd:,} left out that {'is' if odd == 1 else 'are'} not UTF-8",) if odd else ()
 
 

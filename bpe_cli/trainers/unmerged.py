@@ -31,6 +31,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.models import Model
 from bpe_cli.stages.splitters import compile_splitter
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.texts import is_utf8
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import (
     Front,
@@ -41,7 +42,7 @@ from bpe_cli.trainers.base import (
     check_special_tokens,
 )
 from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, pieces_of
-from bpe_cli.trainers.most_frequent import FrequentOptions, MostFrequent, by_count, is_text, rare, special_stages
+from bpe_cli.trainers.most_frequent import FrequentOptions, MostFrequent, by_count, rare, special_stages
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -94,7 +95,7 @@ class Char(MostFrequent[CharOptions]):
         """
         present = pieces_of(counts)
         contents = options.contents
-        characters = sum(map(is_text, present))
+        characters = sum(map(is_utf8, present))
         needed = characters + len(contents)
         if options.unk_token is None and options.vocab_size is not None and options.vocab_size < needed:
             raise TrainingError(
@@ -106,8 +107,8 @@ class Char(MostFrequent[CharOptions]):
         room = None if options.vocab_size is None else max(0, options.vocab_size - len(contents))
         if options.order == "sorted" and room != 0:
             # What is not text takes no room.
-            odd = [character for character in chosen if not is_text(character)]
-            chosen = sorted([character for character in chosen if is_text(character)][:room]) + odd
+            odd = [character for character in chosen if not is_utf8(character)]
+            chosen = sorted([character for character in chosen if is_utf8(character)][:room]) + odd
         return chosen, (
             "covered" if len(covered) < len(present) else "",
             rare((present[character] for character in covered), options.min_frequency),
@@ -180,7 +181,7 @@ class Word(MostFrequent[WordOptions]):
     def pick(self, counts: _core.Counts, options: WordOptions) -> tuple[Iterable[bytes], tuple[str, ...]]:
         """Choose the most frequent words."""
         words = _core.most_frequent(counts, options.min_frequency, options.vocab_size)
-        if len(words) == options.vocab_size and not all(is_text(word) for word, _ in words):
+        if len(words) == options.vocab_size and not all(is_utf8(word) for word, _ in words):
             words = _core.most_frequent(counts, options.min_frequency, None)
         is_rare = options.min_frequency > 1 and len(words) < counts.unique
         return (word for word, _ in words), ("frequent enough" if is_rare else "",)

@@ -98,6 +98,8 @@ def test_a_broken_installation(missing, arguments):
         OSError(errno.ENOMEM, "no", "/a/module"),
         PanicException("PyObject pointer is null"),
         caused_by(SystemError("<built-in function loads> returned a result with an exception set"), MemoryError()),
+        SystemError("error return without exception set"),
+        SystemError("<function _find_and_load at 0x7f> returned NULL without setting an exception"),
     ],
     ids=lambda value: type(value).__name__,
 )

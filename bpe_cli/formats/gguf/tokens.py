@@ -17,6 +17,7 @@ from bpe_cli.formats.huggingface import template
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import quote
+from bpe_cli.support.texts import is_utf8
 from bpe_cli.tokenizer.usage import Usage, roles_in_order
 
 UNDEFINED = 0
@@ -117,7 +118,7 @@ class Vocab:
         if len(texts) > _core.MAX_TOKENS:
             raise FormatError(f"{self.source} has {len(texts):,} tokens; {_core.MAX_TOKENS:,} are read")
         some = [*filter(None, texts)]
-        if len(set(some)) < len(some) or not _is_utf8(b"\0".join(some)):
+        if len(set(some)) < len(some) or not is_utf8(b"\0".join(some)):
             self._check_texts(texts)
         return texts
 
@@ -130,7 +131,7 @@ class Vocab:
                     f"{self.source}: the token {quote(text)} appears twice, as {ids[text]} and {token_id}"
                 )
             ids[text] = token_id
-            if not _is_utf8(text):
+            if not is_utf8(text):
                 raise FormatError(f"{self.source}: token {token_id} is not UTF-8: {quote(text)}")
 
     def _read_types(self) -> list[int]:
@@ -271,14 +272,6 @@ def stands_for_itself(key: str, model: str | None) -> bool:
         or key.startswith(("tokenizer.chat_template", "tokenizer.huggingface."))
         or key == LIMIT_KEY
     )
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def padding(token_id: int) -> bytes:

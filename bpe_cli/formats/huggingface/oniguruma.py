@@ -85,7 +85,8 @@ def _replaced(regex: str, words: dict[str, str]) -> str:
     if scanner_for(regex) is not None and regex not in _SPELLINGS:
         return regex  # known patterns have been compared
     parts: list[str] = []
-    in_class, folds, run = False, [False], ""
+    in_class, folds = False, [False]
+    run = ""  # literals that stand side by side, where case does not count
     for found in _PARTS.finditer(regex):
         part = found[0]
         problem = _problem(part, found.start(), in_class=in_class, folds=folds[-1])
@@ -102,9 +103,10 @@ def _replaced(regex: str, words: dict[str, str]) -> str:
             folds.append(folds[-1])
         elif part == ")" and len(folds) > 1:
             folds.pop()
-        run = run + part.lower() if folds[-1] and not in_class and len(part) == 1 and part not in "|()[].?*+{}" else ""
-        several = next((fold for fold in _foldings() if run.endswith(fold)), None)
-        if several is not None:
+        is_literal = len(part) == 1 and not in_class and part not in "|()[].?*+{}"
+        run = run + part.lower() if is_literal and folds[-1] else ""
+        if run.endswith(_foldings() if run else ()):
+            several = next(fold for fold in _foldings() if run.endswith(fold))
             problem = f"{several} in the pattern, which {_DIFFERENT['one folded']}"
         if problem is not None:
             raise ValueError(problem)
@@ -134,8 +136,8 @@ def _problem(part: str, place: int, *, in_class: bool, folds: bool) -> str | Non
 
 
 @cache
-def _foldings() -> frozenset[str]:
+def _foldings() -> tuple[str, ...]:
     """Return what single characters become that become several under full case folding (CaseFolding.txt, status F)."""
     blocks = (range(0xDF, 0x588), range(0x1E96, 0x1E9F), range(0x1F50, 0x2000), range(0xFB00, 0xFB18))
     folded = (chr(code).casefold() for block in blocks for code in block)
-    return frozenset(each for each in folded if len(each) > 1)
+    return tuple(dict.fromkeys(each for each in folded if len(each) > 1))

@@ -66,16 +66,12 @@ def sniff(head: bytes) -> bool:
     return _has_header(head) and bool(re.search(rb"</w>\r?\n", head))
 
 
-def sniff_alone(head: bytes, name: str) -> bool:
-    """Return whether a file is codes though no line of them ends a word: of text without spaces there are such.
+def sniff_alone(head: bytes) -> bool:
+    """Return whether a file may be codes though no line of them ends a word: of text without spaces there are such.
 
-    It looks like one of a pair of vocabulary and merges then, and is to lie beside no other. That it is none of GPT-2's
-    lists without its vocabulary, its name has to say, and that no symbol begins with GPT-2's blank.
+    It looks like the merges of a pair whose vocabulary is missing, but that no symbol begins with GPT-2's blank.
     """
-    return _has_header(head) and name not in _OF_PAIRS and "\u0120".encode() not in head
-
-
-_OF_PAIRS = ("merges.txt", "vocab.bpe")
+    return _has_header(head) and "\u0120".encode() not in head
 
 
 def _has_header(head: bytes) -> bool:
