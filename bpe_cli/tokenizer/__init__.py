@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from operator import index
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
@@ -224,13 +225,12 @@ class Tokenizer(TextMethods):
             TypeError: if ``token_id`` is not an int.
         """
         try:
-            decoded = self._decoded.get(token_id)
-            is_ordinary = decoded is None and 0 <= token_id < self.model.vocabulary.size
+            token_id = index(token_id)
         except TypeError:
             raise wrong_type("token_id", "an int", token_id) from None
-        if decoded is not None:
+        if (decoded := self._decoded.get(token_id)) is not None:
             return decoded
-        content = self.model.vocabulary.token(token_id) if is_ordinary else b""
+        content = self.model.vocabulary.token(token_id) if 0 <= token_id < self.model.vocabulary.size else b""
         if not content:
             highest = self.vocab_size - 1
             why = ": no token has it" if 0 <= token_id <= highest else f" (ids run to {highest})"

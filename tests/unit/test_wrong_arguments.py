@@ -222,7 +222,7 @@ def test_the_last_id():
 
 
 def test_the_argument_is_called_as_it_is():
-    for wrong in ("a", None, 1.0, [1]):
+    for wrong in ("a", None, 1.0, 50256.0, 70000.5, [1]):
         with pytest.raises(TypeError, match=f"^token_id must be an int, not {type(wrong).__name__}$"):
             GPT2.token_bytes(wrong)
     with pytest.raises(TypeError, match=r"^text must be a str or bytes, not NoneType$"):
