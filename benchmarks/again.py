@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmarks import results
 from benchmarks.entries import Entry
+from benchmarks.pace import contenders
 from benchmarks.results import Cell
 
 MORE = 6
@@ -28,17 +29,24 @@ def near(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def unsettled(entries: Iterable[Entry]) -> list[Entry]:
-    """Return both sides of each row that chance may have decided: some pass of either is faster than some of the other.
+    """Return both sides of each row that chance may have decided, and who else may come out first there.
 
-    Who is ahead does not matter. A machine that others use too is half as fast at times, for seconds, and the median of
-    three processes says which of the two met such times.
+    These are rows where some pass of either side is faster than some of the other. Who is ahead does not matter. A
+    machine that others use too is half as fast at times, for seconds, and the median of three processes says which of
+    the two met such times.
     """
-    return _each_once(
-        entry
+    entries = list(entries)
+    doubtful = [
+        cell
         for _, *sides in _rows(entries)
+        for _, cell in sides
         if _overlap(*(cell for _, cell in sides)) and max(entry.seconds for entry, _ in sides) <= SHORT
-        for entry, _ in sides
-    )
+    ]
+    cells = [cell for entry in entries for cell in entry.cells.values()]
+    for measurement in {cell.measurement for cell in doubtful}:
+        doubtful += contenders([cell for cell in cells if cell.measurement == measurement])
+    wanted = {id(cell) for cell in doubtful}
+    return [entry for entry in entries if any(id(cell) in wanted for cell in entry.cells.values())]
 
 
 def _rows(entries: Iterable[Entry]) -> Iterator[tuple[dict[str, Any], Side, Side]]:

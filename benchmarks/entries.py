@@ -57,6 +57,7 @@ class Entry:
             chosen = passes if len(self.cells) == 1 else passes[:1] if number == 0 else passes[1:]
             cell.wall += [one["wall"] for one in chosen]
             cell.cpu += [one["cpu"] for one in chosen]
+            cell.pace += [one["pace"] for one in chosen]
             if answer.get("peak") is not None and phase != "warm":
                 cell.peak.append(answer["peak"])
 

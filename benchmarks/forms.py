@@ -240,6 +240,11 @@ def circumstances(round_: dict[str, Any]) -> str:
         words.append(round_["note"])
     if load["start"] is not None:
         words.append(f"Load when it began {load['start']:.2f}.")
+    if round_.get("full_speed") is not None:
+        words.append(
+            f"The machine was at its full speed at {100 * round_['full_speed']:.0f} % of all passes; where each of "
+            "those that may be the fastest at something has three of these, they alone count."
+        )
     free, waited = min(round_["free_cores"]), round_["disturbed"]
     if free < results.IDLE * box["cores"] or waited > 0.05:
         words.append(

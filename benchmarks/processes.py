@@ -19,6 +19,7 @@ from typing import Any
 
 from benchmarks.instructions import TUNABLES
 from benchmarks.jobs import Job
+from benchmarks.yardstick import pace
 
 WORKER = Path(__file__).resolve().parent / "worker.py"
 STOPWATCH = WORKER.with_name("stopwatch.py")
@@ -116,14 +117,17 @@ def bpe_command() -> list[str]:
 def timed(command: Sequence[str], threads: int, limit: int = SECONDS) -> dict[str, Any]:
     """Run a command to its end and give its wall and CPU seconds and its peak memory, as the system tells them.
 
+    And how fast the machine was meanwhile.
+
     Raises:
         WorkerFailed: It failed.
         TooSlow: It took longer than ``limit`` seconds.
     """
     with tempfile.TemporaryDirectory(prefix="bpe-bench-") as folder:
         errors = Path(folder, "errors")
+        before = pace()
         done = run([sys.executable, "-S", "-E", str(STOPWATCH), str(limit), str(errors), *command], threads)
-        taken: dict[str, Any] = json.loads(done.stdout)
+        taken: dict[str, Any] = json.loads(done.stdout) | {"pace": round(max(before, pace()), 6)}
         code = taken.pop("code")
         if code == -signal.SIGKILL and taken["wall"] >= limit:
             raise TooSlow(limit)
@@ -151,10 +155,11 @@ def start(command: Sequence[str], line: str, runs: int) -> dict[str, Any]:
     """
     passes = []
     for _ in range(runs):
+        before = pace()
         cpu, wall = children_cpu(), time.perf_counter()
         done = run(command, 1)
         wall, cpu = time.perf_counter() - wall, children_cpu() - cpu
-        passes.append({"wall": round(wall, 7), "cpu": round(cpu, 7)})
+        passes.append({"wall": round(wall, 7), "cpu": round(cpu, 7), "pace": round(max(before, pace()), 6)})
     ids = done.stdout.split()
     return {
         "bytes": len(line.encode()), "documents": 1, "tokens": len(ids), "passes": passes,

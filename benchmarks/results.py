@@ -65,6 +65,8 @@ class Cell:
         tokens: Tokens that a pass makes (of training: the vocabulary's).
         wall: Seconds of every pass.
         cpu: CPU seconds of every pass, all threads together.
+        pace: Seconds of a piece of work that is always the same, beside every pass; see ``pace.py``.
+        steady: The longest of these at which a pass counts; 0 if all count.
         peak: Most memory of every process, in bytes: library, input and result.
         runs: How many processes there were; a process has several passes where there are later ones.
         limit: Seconds after which it was stopped, if it was too slow.
@@ -84,6 +86,8 @@ class Cell:
     tokens: int = 0
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
+    pace: list[float] = field(default_factory=list)
+    steady: float = 0.0
     peak: list[int] = field(default_factory=list)
     runs: int = 0
     limit: int = 0
@@ -100,19 +104,22 @@ class Cell:
 
     @property
     def passes(self) -> list[float]:
-        """Seconds of every pass: wall time, or CPU time where a library that may have one thread has more.
+        """Seconds of every pass that counts: wall time, or CPU time where a library that may have one thread has more.
 
         fastokens and tokie use all processors whatever they are told: two for a second are not one for a second.
         """
         takes_more = (
             self.threads == 1 and self.wall and self.cpu and median(self.cpu) > MORE_THREADS * median(self.wall)
         )
-        return self.cpu if takes_more else self.wall
+        passes = self.cpu if takes_more else self.wall
+        if not self.steady:
+            return passes
+        return [seconds for seconds, pace in zip(passes, self.pace, strict=True) if pace <= self.steady]
 
     @property
     def seconds(self) -> float | None:
         """How long a pass takes: the median."""
-        return median(self.passes) if self.wall else None
+        return median(self.passes) if self.passes else None
 
     @property
     def speed(self) -> float | None:

@@ -28,6 +28,7 @@ from benchmarks.again import MORE, near, unsettled
 from benchmarks.entries import Entry
 from benchmarks.journal import Journal
 from benchmarks.operations import OPERATIONS
+from benchmarks.pace import choose
 from benchmarks.plan import TOKENIZERS, Options, Plan
 from benchmarks.processes import WorkerFailed, children_cpu
 
@@ -75,28 +76,33 @@ def measure(options: Options, folder: Path, kept: Path | None = None) -> dict[st
     checking = time.perf_counter()
     plan.judge(entries)
     spent["checking"] = time.perf_counter() - checking
+    cells = [cell for entry in entries for cell in entry.cells.values()]
+    full_speed = choose(cells)
     if options.repetitions > 1:
         again = near(entries)
         say(f"{len(again)} that ran once are too near to tell: they run as often as ours")
         for _ in range(options.repetitions - 1):
             run_all(again, spent)
+        full_speed = choose(cells)
         settled: set[int] = set()
         while again := [entry for entry in unsettled(entries) if id(entry) not in settled]:
             say(f"{len(again)} have passes faster and slower than another's beside them: {MORE} rounds more of these")
             for _ in range(MORE):
                 run_all(again, spent)
             settled.update(map(id, again))
+            full_speed = choose(cells)
     head = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "mode": options.mode,
         "repetitions": options.repetitions,
         "load": {"start": load, "end": machine.load_average()},
         "free_cores": journal.free,
+        "full_speed": full_speed,
         "seconds": {name: round(seconds, 1) for name, seconds in spent.items()}
         | {"total": round(time.perf_counter() - began + journal.seconds, 1), "cpu": round(children_cpu(), 1)},
         **{name: about[name] for name in ("machine", "versions", "core", "commit", "texts")},
     }
-    return results.build(head, [cell for entry in entries for cell in entry.cells.values()])
+    return results.build(head, cells)
 
 
 def run_all(entries: Iterable[Entry], spent: defaultdict[str, float]) -> None:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks import instructions, texts
 from benchmarks.jobs import Job, Task
 from benchmarks.libraries import LIBRARIES
+from benchmarks.yardstick import pace
 
 CALLS = 1_000_000
 """How often a short text is encoded: a million times, what a call costs in microseconds."""
@@ -119,12 +120,13 @@ def measure(job: Job) -> dict[str, object]:
         loaded = {*sys.modules}
         if job.limit:
             signal.alarm(job.limit)  # which ends the process
+        before = pace()
         wall, cpu = time.perf_counter(), time.process_time()
         result = task.run()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         if job.limit:
             signal.alarm(0)
-        passes.append({"wall": round(wall, 7), "cpu": round(cpu, 7)})
+        passes.append({"wall": round(wall, 7), "cpu": round(cpu, 7), "pace": round(max(before, pace()), 6)})
         if number == 0:
             # Loading is not to be timed; where it was all the same, the results say so.
             answer["imported"] = sorted({name.partition(".")[0] for name in {*sys.modules} - loaded})

@@ -26,7 +26,7 @@ class Work:
         self.calls += 1
         if self.error is not None:
             raise self.error
-        passes = [{"wall": float(self.calls), "cpu": 0.5}]
+        passes = [{"wall": float(self.calls), "cpu": 0.5, "pace": 0.002}]
         return {"bytes": 1, "documents": 1, "tokens": 1, "digest": "d", "passes": passes, "peak": None}
 
 

@@ -1,0 +1,47 @@
+"""Which passes count: those at which the machine was at its full speed, as ``yardstick.py`` tells."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from benchmarks.results import RANKED, Cell, Measurement
+
+FULL = 1.2
+"""By how much the work beside a pass at full speed may have taken longer than in the best tenth of all."""
+
+ENOUGH = 3
+"""So many passes at full speed count alone, if each contender has them."""
+
+CONTENDER = 2.0
+"""By how much the fastest of a measurement is faster than who may still turn out to be it."""
+
+
+def choose(cells: Iterable[Cell]) -> float | None:
+    """Say of each cell which passes count; return the share of all that were at full speed, or None of nothing.
+
+    All who may be the fastest at a measurement are treated alike: if each of them has ``ENOUGH`` passes at full speed,
+    these alone count, else all.
+    """
+    measured = [cell for cell in cells if cell.wall]
+    paces = sorted(pace for cell in measured for pace in cell.pace)
+    if not paces:
+        return None
+    full = FULL * paces[len(paces) // 10]
+    by_measurement: defaultdict[Measurement, list[Cell]] = defaultdict(list)
+    for cell in measured:
+        cell.steady = 0.0
+        by_measurement[cell.measurement].append(cell)
+    for several in by_measurement.values():
+        fastest = contenders(several)
+        if all(sum(pace <= full for pace in cell.pace) >= ENOUGH for cell in fastest):
+            for cell in fastest:
+                cell.steady = full
+    return round(sum(pace <= full for pace in paces) / len(paces), 4)
+
+
+def contenders(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of a measurement that ran more than once and may be the fastest."""
+    right = [cell for cell in cells if cell.status == RANKED and cell.speed and cell.runs > 1]
+    best = max((cell.speed or 0.0 for cell in right), default=0.0)
+    return [cell for cell in right if CONTENDER * (cell.speed or 0.0) >= best]
