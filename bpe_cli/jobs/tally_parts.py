@@ -20,7 +20,7 @@ from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.corpus import InputHash, Inputs, Source
     from bpe_cli.corpus.inputs import Input
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.reports.comparison.comparison import Comparison, Settings
@@ -178,8 +178,9 @@ def tally_part(job: TallyJob, tallies: list[TokenizerTally], part: Part, advance
     from bpe_cli.reports.comparison.tallies import tally_input
 
     stored: list[StoredInput] = []
+    hashes: list[InputHash] = []
     for item in part.inputs:
-        blocks = read_blocks(job.source, stdin=NO_STDIN, inputs=Inputs((item,)), on_bytes=advance)
+        blocks = read_blocks(job.source, stdin=NO_STDIN, inputs=Inputs((item,)), on_bytes=advance, hashes=hashes)
         documents = [DocumentCounts() for _ in tallies]
         tallied = tally_input(
             item.plain_name, blocks, tallies, job.labels, short=PASSAGE_BYTES, hashed=True, threads=job.threads,
@@ -187,7 +188,7 @@ def tally_part(job: TallyJob, tallies: list[TokenizerTally], part: Part, advance
         )  # fmt: skip
         stored.append(StoredInput.of(tallied, documents))
     count = sum(each.size.documents for each in stored)
-    job.kept.write(part, dump(stored), None, {"documents": count})
+    job.kept.write(part, dump(stored), hashes, {"documents": count})
     return count
 
 

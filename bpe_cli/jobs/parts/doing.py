@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.engines.base import Engine, Work
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.parts import PART_BYTES, Part, Share, divide
+from bpe_cli.jobs.parts.changed import Made, changed_inputs
 from bpe_cli.jobs.parts.folder import PLAN, check_inputs, folder_of_run
 from bpe_cli.jobs.parts.kept import Described, Found, KeptParts, Kind
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -106,7 +107,7 @@ def do_parts(
         parts = extended(there, inputs, source, place.part_bytes)
         plan = [part.described() for part in parts]
         by_name = {kept.name(described): part for described, part in zip(plan, parts, strict=True)}
-        waiting, found = _what_is_left(kept, by_name, overwrite=place.overwrite)
+        waiting, found = _what_is_left(place, kept, by_name, listener)
         content = {"schema": kind.schemas[0], "settings": settings, "parts": plan}
         if read_plan(place.path, kind, damaged=None) != content:
             kept.remove_others(by_name)
@@ -237,29 +238,48 @@ def _plan_there(place: PartsFolder, kind: Kind, settings: dict[str, Any], inputs
     known = {each["path"]: _identity(each) for part in parts for each in part}
     changed = [path for path, identity in known.items() if path in now and now[path] != identity]
     gone = [path for path in known if path not in now]
-    for which, what in ((changed, "of files that have changed"), (gone, "also of files that are not named now")):
+    for which, what in ((changed, _CHANGED), (gone, "also of files that are not named now")):
         if which and not place.overwrite:
-            more = f"; and {len(which) - MOST_NAMED:,} more" if len(which) > MOST_NAMED else ""
-            raise UsageError(
-                f"the {noun} in {show_path(folder)} are {what}: {', '.join(map(show_path, which[:MOST_NAMED]))}{more}",
-                hint=f"name another folder, or use `overwrite`, which keeps the {noun} of all others",
-            )
+            raise _of_other_files(place, kind, what, [show_path(path) for path in which])
     return parts
 
 
-def _what_is_left(kept: KeptParts, parts: dict[str, Part], *, overwrite: bool) -> tuple[list[Part], list[Found]]:
-    """Return the parts that are to be done, numbered anew, and what the records of the others say."""
-    waiting: list[Part] = []
-    done: list[Found] = []
+_CHANGED = "of files that have changed"
+
+
+def _of_other_files(place: PartsFolder, kind: Kind, what: str, names: Sequence[str]) -> UsageError:
+    more = f"; and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return UsageError(
+        f"the {kind.noun} in {show_path(place.path)} are {what}: {', '.join(names[:MOST_NAMED])}{more}",
+        hint=f"name another folder, or use `overwrite`, which keeps the {kind.noun} of all others",
+    )
+
+
+def _what_is_left(
+    place: PartsFolder, kept: KeptParts, parts: dict[str, Part], listener: Listener
+) -> tuple[list[Part], list[Found]]:
+    """Return the parts that are to be done, numbered anew, and what the records of the others say.
+
+    With ``overwrite``, the inputs of all own parts are compared with what they were, whenever they were written.
+    """
+    numbered = [Part(number, part.inputs) for number, part in enumerate(parts.values())]
+    done: dict[int, Found] = {}
+    made: dict[int, Made] = {}
     damaged: list[str] = []
-    for number, (name, part) in enumerate(parts.items()):
-        there = kept.find(part.described())
+    for name, part in zip(parts, numbered, strict=True):
+        described = part.described()
+        there = kept.find(described)
         if isinstance(there, Found):
-            done.append(there)
-            continue
-        if there is not None:
+            done[part.number] = there
+            is_read = place.overwrite and (place.share is None or place.share.takes(part))
+            made[part.number] = Made(part, there.inputs, None if is_read else kept.record_path(described))
+        elif there is not None:
             damaged.append(f"{name}: {there}")
-        waiting.append(Part(number, part.inputs))
-    if damaged and not overwrite:
+    if damaged and not place.overwrite:
         raise UsageError(kept.listed(damaged), hint=f"with `overwrite` they are {kept.kind.verb} again")
-    return waiting, done
+    changed = changed_inputs(made, listener)
+    if changed and not place.overwrite:
+        names = dict.fromkeys(name for number in sorted(changed) for name in changed[number])
+        raise _of_other_files(place, kept.kind, _CHANGED, list(names))
+    waiting = [part for part in numbered if part.number not in done or part.number in changed]
+    return waiting, [there for number, there in done.items() if number not in changed]

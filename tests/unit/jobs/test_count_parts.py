@@ -176,6 +176,37 @@ def test_what_has_changed_is_named_and_counted_again(folder: Path) -> None:
     assert added() == items()
 
 
+def test_what_has_changed_and_kept_its_size_is_named_and_counted_again(folder: Path) -> None:
+    counted()
+    parts = json.loads(Path("counts/plan.json").read_bytes())["parts"]
+    before = contents()
+    path = Path("in/f.txt")
+    path.write_bytes(path.read_bytes()[:-3] + b"XX\n")
+    with pytest.raises(UsageError, match=r"the counts in counts are of files that have changed: in/f\.txt$") as caught:
+        counted()
+    assert "keeps the counts of all others" in str(caught.value.hint)
+    assert contents() == before
+    os.utime(path, ns=(0, 0))  # as a file that was written long ago and moved here
+    with pytest.raises(UsageError, match="have changed"):
+        counted()
+    again = counted(overwrite=True)
+    assert again.made == len([part for part in parts if part[0]["path"] == "in/f.txt"][-1:]) == 1
+    assert added() == items()
+
+
+def test_a_share_counts_what_has_changed_again_if_it_is_its_own(folder: Path) -> None:
+    counted(share=Share(1, 2))
+    counted(share=Share(2, 2))
+    path = Path("in/f.txt")
+    path.write_bytes(path.read_bytes()[:-3] + b"XX\n")
+    for number in (1, 2):
+        with pytest.raises(UsageError, match="have changed"):
+            counted(share=Share(number, 2))
+    made = [counted(share=Share(number, 2), overwrite=True).made for number in (1, 2)]
+    assert sorted(made) == [0, 1]
+    assert added() == items()
+
+
 def test_other_settings_are_named(folder: Path) -> None:
     counted()
     other = options_for("bbpe", {"vocab_size": 300, "pattern": "gpt2"})

@@ -79,6 +79,20 @@ def test_the_report_is_that_of_one_run(documents: str, folder: Path) -> None:
     assert {path.name: path.stat().st_mtime_ns for path in Path("two").iterdir()} == before
 
 
+def test_what_has_changed_and_kept_its_size_is_named_and_tallied_again(folder: Path) -> None:
+    place = PartsFolder("tallies", part_bytes=300)
+    compare_and_check(job(place=place))
+    before = contents("tallies")
+    path = Path("in/f.txt")
+    path.write_bytes(b"yz" + path.read_bytes()[2:])
+    with pytest.raises(UsageError, match=r"the tallies in tallies are of files that have changed: in/f\.txt$"):
+        compare_and_check(job(place=place))
+    assert contents("tallies") == before
+    again = compare_and_check(job(place=PartsFolder("tallies", part_bytes=300, overwrite=True)))
+    assert json_of(again) == json_of(compare_and_check(job()))
+    assert len(contents("tallies").items() - before.items()) == 2, "the tallies of one part and its record"
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     texts=st.lists(st.lists(st.sampled_from([*WORDS, "", "abc"]), max_size=40), min_size=1, max_size=9),

@@ -1,0 +1,99 @@
+"""Find inputs that hold other bytes now than when a part was made of them, though as many.
+
+An input is read again, and its hash compared with that in the record of the part, if its file was written or put in its
+place since the record was written, or if the caller says so. Objects are not: their versions stand in the plan.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from bpe_cli.corpus.opening import is_url
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import cannot_read
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Input
+    from bpe_cli.jobs.parts import Part
+    from bpe_cli.support.listening import Listener
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A part that was made.
+
+    Attributes:
+        part: The part.
+        hashes: The hash of each of its inputs when it was made; None if nobody took it.
+        record: Where its record lies; None if all inputs are to be read, whenever they were written.
+    """
+
+    part: Part
+    hashes: Sequence[str | None]
+    record: str | None
+
+
+def changed_inputs(made: Mapping[int, Made], listener: Listener) -> dict[int, list[str]]:
+    """Return the names of the inputs that have changed, of each part that has such.
+
+    Args:
+        made: The parts that are there, by their numbers.
+        listener: Receives progress.
+
+    Raises:
+        InputError: if an input or a record cannot be read.
+    """
+    written: dict[str, int] = {}
+    doubtful: list[tuple[int, Input, str]] = []
+    for number, each in made.items():
+        since = 0 if each.record is None else _status(each.record).st_mtime_ns
+        for item, sha256 in zip(each.part.inputs, each.hashes, strict=False):
+            if not sha256 or is_url(item.path):
+                continue
+            if item.path not in written:
+                status = _status(item.path)
+                # A file that was moved here may have been written long before; where it lies has changed since.
+                written[item.path] = max(status.st_mtime_ns, status.st_ctime_ns)
+            if written[item.path] >= since:
+                doubtful.append((number, item, sha256))
+    changed: dict[int, list[str]] = {}
+    if not doubtful:
+        return changed
+    from concurrent.futures import ThreadPoolExecutor
+
+    from bpe_cli.jobs.parts import size_of
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    total = sum(size_of(item) for _, item, _ in doubtful)
+    with listener.task("comparing inputs", total) as advance, ThreadPoolExecutor(usable_threads()) as pool:
+        hashes = pool.map(_hash_of, [item for _, item, _ in doubtful])
+        for (number, item, sha256), now in zip(doubtful, hashes, strict=True):
+            if now != sha256:
+                changed.setdefault(number, []).append(item.name)
+            advance(size_of(item))
+    return changed
+
+
+def _status(path: str) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except OSError as error:
+        raise cannot_read(path, error) from error
+
+
+def _hash_of(item: Input) -> str:
+    """Return the hash of the bytes that a part reads of an input, as they are on disk."""
+    from bpe_cli.corpus.extents import read_lines_in
+    from bpe_cli.corpus.meter import Meter, digest
+    from bpe_cli.corpus.opening import NO_STDIN, read_chunks
+
+    meter = Meter(digest(), None)
+    if item.extent is None:
+        chunks = read_chunks(item.path, stdin=NO_STDIN, decompressed=False, on_raw=meter)
+    else:
+        chunks = read_lines_in(item.path, *item.extent, on_raw=meter)
+    for _ in chunks:
+        pass
+    return meter.hexdigest()
