@@ -7,11 +7,14 @@ from typing import Any
 
 from benchmarks import results
 from benchmarks.entries import Entry
-from benchmarks.pace import contenders
+from benchmarks.pace import contenders, has_enough, slowest_full
 from benchmarks.results import Cell
 
 MORE = 6
-"""How many rounds more the two sides of an unsettled row run."""
+"""How many rounds more those of an unsettled row run."""
+
+MOST = 15
+"""How many rounds more at most, if the machine was hardly ever at its full speed when they ran."""
 
 SHORT = 30.0
 """Seconds of a process that is not too long to run so often."""
@@ -47,6 +50,14 @@ def unsettled(entries: Iterable[Entry]) -> list[Entry]:
         doubtful += contenders([cell for cell in cells if cell.measurement == measurement])
     wanted = {id(cell) for cell in doubtful}
     return [entry for entry in entries if any(id(cell) in wanted for cell in entry.cells.values())]
+
+
+def lacking(entries: Iterable[Entry], cells: Iterable[Cell]) -> list[Entry]:
+    """Return the processes that have too few passes at full speed, by the pace of all cells of the round."""
+    full = slowest_full(cells)
+    if full is None:
+        return []
+    return [entry for entry in entries if not all(has_enough(cell, full) for cell in entry.cells.values())]
 
 
 def _rows(entries: Iterable[Entry]) -> Iterator[tuple[dict[str, Any], Side, Side]]:

@@ -245,6 +245,8 @@ def circumstances(round_: dict[str, Any]) -> str:
             f"The machine was at its full speed at {100 * round_['full_speed']:.0f} % of all passes; where each of "
             "those that may be the fastest at something has three of these, they alone count."
         )
+    if round_.get("worth_of_all") is not None and box["cores"] > 1:
+        words.append(f"All processors at once do {round_['worth_of_all']:.1f} times what one does alone.")
     free, waited = min(round_["free_cores"]), round_["disturbed"]
     if free < results.IDLE * box["cores"] or waited > 0.05:
         words.append(

@@ -12,6 +12,10 @@ import threading
 import time
 from importlib import metadata
 from pathlib import Path
+from statistics import median
+
+BUSY = 0.2
+"""For how many seconds processors are kept busy to see how many there are, and what they are worth."""
 
 # What the fast paths of the libraries ask for.
 INSTRUCTION_SETS = ("avx2", "avx512bw", "avx512vbmi", "gfni", "asimd", "sve2")
@@ -44,25 +48,41 @@ def load_average() -> float | None:
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
-def free_cores(seconds: float = 0.2) -> float:
+def free_cores() -> float:
     """Measure how many processors we get when we ask for all: nearly ``cores()`` on an idle machine.
 
-    The load average tells of a minute that is over; this tells of now. Hashing runs without the GIL.
+    The load average tells of a minute that is over; this tells of now.
     """
-    data = bytes(1 << 20)
-    end = time.perf_counter() + seconds
-
-    def burn() -> None:
-        while time.perf_counter() < end:
-            hashlib.sha256(data)
-
-    threads = [threading.Thread(target=burn) for _ in range(cores())]
     wall, cpu = time.perf_counter(), time.process_time()
+    _busy(cores())
+    return round((time.process_time() - cpu) / (time.perf_counter() - wall), 2)
+
+
+def worth_of_all(times: int = 9) -> float:
+    """Measure how often all processors together do what one alone does: the median of some tries by turns.
+
+    It is ``cores()`` unless they share something, as those of a virtual machine may that are two halves of one.
+    """
+    return round(median(_busy(cores()) / _busy(1) for _ in range(times)), 2)
+
+
+def _busy(number: int) -> float:
+    """Keep so many threads busy for a while; return how much they did a second. Hashing runs without the GIL."""
+    data = bytes(1 << 20)
+    began = time.perf_counter()
+    done = [0] * number
+
+    def burn(place: int) -> None:
+        while time.perf_counter() < began + BUSY:
+            hashlib.sha256(data)
+            done[place] += 1
+
+    threads = [threading.Thread(target=burn, args=(place,)) for place in range(number)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return round((time.process_time() - cpu) / (time.perf_counter() - wall), 2)
+    return sum(done) / (time.perf_counter() - began)
 
 
 def describe() -> dict[str, object]:

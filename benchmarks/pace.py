@@ -17,6 +17,17 @@ CONTENDER = 2.0
 """By how much the fastest of a measurement is faster than who may still turn out to be it."""
 
 
+def slowest_full(cells: Iterable[Cell]) -> float | None:
+    """Return how long the work may take beside a pass that is at full speed, in seconds; None of nothing."""
+    paces = sorted(pace for cell in cells for pace in cell.pace)
+    return FULL * paces[len(paces) // 10] if paces else None
+
+
+def has_enough(cell: Cell, full: float) -> bool:
+    """Return whether a cell has ``ENOUGH`` passes at full speed, as ``slowest_full`` says what that is."""
+    return sum(pace <= full for pace in cell.pace) >= ENOUGH
+
+
 def choose(cells: Iterable[Cell]) -> float | None:
     """Say of each cell which passes count; return the share of all that were at full speed, or None of nothing.
 
@@ -24,19 +35,19 @@ def choose(cells: Iterable[Cell]) -> float | None:
     these alone count, else all.
     """
     measured = [cell for cell in cells if cell.wall]
-    paces = sorted(pace for cell in measured for pace in cell.pace)
-    if not paces:
+    full = slowest_full(measured)
+    if full is None:
         return None
-    full = FULL * paces[len(paces) // 10]
     by_measurement: defaultdict[Measurement, list[Cell]] = defaultdict(list)
     for cell in measured:
         cell.steady = 0.0
         by_measurement[cell.measurement].append(cell)
     for several in by_measurement.values():
         fastest = contenders(several)
-        if all(sum(pace <= full for pace in cell.pace) >= ENOUGH for cell in fastest):
+        if all(has_enough(cell, full) for cell in fastest):
             for cell in fastest:
                 cell.steady = full
+    paces = [pace for cell in measured for pace in cell.pace]
     return round(sum(pace <= full for pace in paces) / len(paces), 4)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import machine, page, results, texts
-from benchmarks.again import MORE, near, unsettled
+from benchmarks.again import MORE, MOST, lacking, near, unsettled
 from benchmarks.entries import Entry
 from benchmarks.journal import Journal
 from benchmarks.operations import OPERATIONS
@@ -87,9 +87,10 @@ def measure(options: Options, folder: Path, kept: Path | None = None) -> dict[st
         settled: set[int] = set()
         while again := [entry for entry in unsettled(entries) if id(entry) not in settled]:
             say(f"{len(again)} have passes faster and slower than another's beside them: {MORE} rounds more of these")
-            for _ in range(MORE):
-                run_all(again, spent)
             settled.update(map(id, again))
+            for number in range(MOST):
+                again = again if number < MORE else lacking(again, cells)
+                run_all(again, spent)
             full_speed = choose(cells)
     head = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -98,6 +99,7 @@ def measure(options: Options, folder: Path, kept: Path | None = None) -> dict[st
         "load": {"start": load, "end": machine.load_average()},
         "free_cores": journal.free,
         "full_speed": full_speed,
+        "worth_of_all": machine.worth_of_all(),
         "seconds": {name: round(seconds, 1) for name, seconds in spent.items()}
         | {"total": round(time.perf_counter() - began + journal.seconds, 1), "cpu": round(children_cpu(), 1)},
         **{name: about[name] for name in ("machine", "versions", "core", "commit", "texts")},

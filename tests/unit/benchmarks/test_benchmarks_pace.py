@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import pace, results, yardstick
+from benchmarks import machine, pace, results, yardstick
 from tests.unit.benchmarks.rounds import cell
 
 FAST, SLOW = 0.002, 0.003
@@ -14,6 +14,12 @@ def measured(library: str, wall: list[float], paces: list[float], **more: object
 
 def test_the_work_takes_time():
     assert 0 < yardstick.pace() < 60
+
+
+def test_processors_are_worth_something(monkeypatch):
+    monkeypatch.setattr(machine, "BUSY", 0.01)
+    assert 0 < machine.free_cores() <= 1.5 * machine.cores()
+    assert machine.worth_of_all(times=1) > 0
 
 
 def test_passes_at_full_speed_count_alone():

@@ -174,6 +174,14 @@ def test_a_busy_machine_is_told_of():
     assert "Other programs ran" not in forms.circumstances(some_round())
 
 
+def test_what_the_processors_did_is_said():
+    said = forms.circumstances(some_round(full_speed=0.43, worth_of_all=1.24))
+    assert "full speed at 43 % of all passes" in said
+    assert "All processors at once do 1.2 times what one does alone." in said
+    assert "full speed" not in forms.circumstances(some_round())
+    assert "at once" not in forms.circumstances(some_round())
+
+
 def test_write_then_check(files, tmp_path, capsys):
     assert render.main([*files, "--check"]) == 1
     assert "README.md" in capsys.readouterr().err

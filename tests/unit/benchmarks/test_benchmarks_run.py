@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import again, entries, instructions, machine, plan, render, run, texts
+from benchmarks import again, entries, instructions, machine, pace, plan, render, run, texts
 from benchmarks.libraries import OURS
 from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
@@ -171,12 +171,27 @@ def test_what_is_compared_by_cpu_time_is_unsettled_by_cpu_time():
 def test_what_is_unsettled_runs_until_both_sides_ran_more(text, tmp_path, monkeypatch, capsys):
     """The third library comes next to ours only when the second has run more often."""
     figures = {"bpe": [1.0, 1.0, 3.0, *[1.0] * 6], "gigatoken": [0.9, 0.95, 1.1, *[9.0] * 6], "tokie": [1.95] * 9}
+    runs = runs_of(figures, {}, text, tmp_path, monkeypatch)
+    assert runs == dict.fromkeys(figures, 3 + again.MORE)
+    assert capsys.readouterr().err.count("rounds more") == 2
+
+
+def test_who_hardly_ever_met_the_full_speed_runs_more_often(text, tmp_path, monkeypatch):
+    figures = {library: [1.0] * 18 for library in ("bpe", "gigatoken", "tokie")}
+    slow = {"gigatoken": [0.003] * 18, "tokie": [0.003] * 11 + [0.002] * 7}
+    runs = runs_of(figures, slow, text, tmp_path, monkeypatch)
+    assert runs == {"bpe": 3 + again.MORE, "gigatoken": 3 + again.MOST, "tokie": 11 + pace.ENOUGH}
+
+
+def runs_of(figures, paces, text, tmp_path, monkeypatch):
+    """Measure what takes such seconds, at such a pace, and return how often each library ran."""
     clocks = {library: iter(seconds) for library, seconds in figures.items()}
+    beside = {library: iter(paces.get(library, [0.002] * len(seconds))) for library, seconds in figures.items()}
 
     def answers_of(library):
         return lambda: {
             "digest": 1, "bytes": 9, "documents": 1, "tokens": 1, "peak": None,
-            "passes": [dict.fromkeys(("wall", "cpu"), next(clocks[library])) | {"pace": 0.002}],
+            "passes": [dict.fromkeys(("wall", "cpu"), next(clocks[library])) | {"pace": next(beside[library])}],
         }  # fmt: skip
 
     made = [
@@ -187,9 +202,7 @@ def test_what_is_unsettled_runs_until_both_sides_ran_more(text, tmp_path, monkey
     monkeypatch.setattr(plan.Plan, "judge", lambda *_: None)
     monkeypatch.setattr(texts, "prepare", lambda *_: [text])
     round_ = run.measure(replace(QUICK, repetitions=3), tmp_path)
-    runs = {made["library"]: made["runs"] for made in round_["cells"]}
-    assert runs == dict.fromkeys(figures, 3 + again.MORE)
-    assert capsys.readouterr().err.count("rounds more") == 2
+    return {made["library"]: made["runs"] for made in round_["cells"]}
 
 
 def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repository, shared):
