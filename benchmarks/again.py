@@ -11,10 +11,10 @@ from benchmarks.pace import contenders, has_enough, slowest_full
 from benchmarks.results import Cell
 
 MORE = 6
-"""How many rounds more those of an unsettled row run."""
+"""How many more rounds the libraries of an unsettled row run."""
 
 MOST = 15
-"""How many rounds more at most, if the machine was hardly ever at its full speed when they ran."""
+"""How many more rounds they run at most, while they have too few passes at the machine's full speed."""
 
 SHORT = 30.0
 """Seconds of a process that is not too long to run so often."""
@@ -32,11 +32,11 @@ def near(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def unsettled(entries: Iterable[Entry]) -> list[Entry]:
-    """Return both sides of each row that chance may have decided, and who else may come out first there.
+    """Return both sides of each row that chance may have decided, and all other contenders in it.
 
-    These are rows where some pass of either side is faster than some of the other. Who is ahead does not matter. A
-    machine that others use too is half as fast at times, for seconds, and the median of three processes says which of
-    the two met such times.
+    These are rows where some pass of either side is faster than some pass of the other, whoever is ahead. A machine
+    that others use too is half as fast at times, for seconds, and the median of three processes then tells who ran at
+    such a time.
     """
     entries = list(entries)
     doubtful = [

@@ -242,8 +242,8 @@ def circumstances(round_: dict[str, Any]) -> str:
         words.append(f"Load when it began {load['start']:.2f}.")
     if round_.get("full_speed") is not None:
         words.append(
-            f"The machine was at its full speed at {100 * round_['full_speed']:.0f} % of all passes; where each of "
-            "those that may be the fastest at something has three of these, they alone count."
+            f"The machine was at its full speed at {100 * round_['full_speed']:.0f} % of all passes. Where every "
+            "library that may be the fastest in a row has three such passes, only those count."
         )
     if round_.get("worth_of_all") is not None and box["cores"] > 1:
         words.append(f"All processors at once do {round_['worth_of_all']:.1f} times what one does alone.")

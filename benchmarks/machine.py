@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 BUSY = 0.2
-"""For how many seconds processors are kept busy to see how many there are, and what they are worth."""
+"""How many seconds a measurement of the processors lasts."""
 
 # What the fast paths of the libraries ask for.
 INSTRUCTION_SETS = ("avx2", "avx512bw", "avx512vbmi", "gfni", "asimd", "sve2")
@@ -59,15 +59,15 @@ def free_cores() -> float:
 
 
 def worth_of_all(times: int = 9) -> float:
-    """Measure how often all processors together do what one alone does: the median of some tries by turns.
+    """Measure how many times the work of one processor all of them do together: the median of several tries.
 
-    It is ``cores()`` unless they share something, as those of a virtual machine may that are two halves of one.
+    It is ``cores()`` unless they share something: two processors of a virtual machine may be two threads of one core.
     """
     return round(median(_busy(cores()) / _busy(1) for _ in range(times)), 2)
 
 
 def _busy(number: int) -> float:
-    """Keep so many threads busy for a while; return how much they did a second. Hashing runs without the GIL."""
+    """Keep that many threads busy; return how many hashes they computed a second. Hashing runs without the GIL."""
     data = bytes(1 << 20)
     began = time.perf_counter()
     done = [0] * number

@@ -8,31 +8,31 @@ from collections.abc import Iterable, Sequence
 from benchmarks.results import RANKED, Cell, Measurement
 
 FULL = 1.2
-"""By how much the work beside a pass at full speed may have taken longer than in the best tenth of all."""
+"""A pass is at full speed if the work beside it took at most this many times as long as in the fastest tenth."""
 
 ENOUGH = 3
-"""So many passes at full speed count alone, if each contender has them."""
+"""How many passes at full speed each contender needs before only those count."""
 
 CONTENDER = 2.0
-"""By how much the fastest of a measurement is faster than who may still turn out to be it."""
+"""A library may still turn out to be the fastest if the fastest so far is at most this many times as fast."""
 
 
 def slowest_full(cells: Iterable[Cell]) -> float | None:
-    """Return how long the work may take beside a pass that is at full speed, in seconds; None of nothing."""
+    """Return the longest time of the work, in seconds, beside a pass at full speed; None if there are no passes."""
     paces = sorted(pace for cell in cells for pace in cell.pace)
     return FULL * paces[len(paces) // 10] if paces else None
 
 
 def has_enough(cell: Cell, full: float) -> bool:
-    """Return whether a cell has ``ENOUGH`` passes at full speed, as ``slowest_full`` says what that is."""
+    """Return whether a cell has ``ENOUGH`` passes at full speed; ``full`` is what ``slowest_full`` returned."""
     return sum(pace <= full for pace in cell.pace) >= ENOUGH
 
 
 def choose(cells: Iterable[Cell]) -> float | None:
-    """Say of each cell which passes count; return the share of all that were at full speed, or None of nothing.
+    """Choose which passes of each cell count; return the share of passes at full speed, or None if there are no passes.
 
-    All who may be the fastest at a measurement are treated alike: if each of them has ``ENOUGH`` passes at full speed,
-    these alone count, else all.
+    The contenders of a measurement are treated alike: if each of them has ``ENOUGH`` passes at full speed, only those
+    count; otherwise all passes do.
     """
     measured = [cell for cell in cells if cell.wall]
     full = slowest_full(measured)

@@ -115,9 +115,9 @@ def bpe_command() -> list[str]:
 
 
 def timed(command: Sequence[str], threads: int, limit: int = SECONDS) -> dict[str, Any]:
-    """Run a command to its end and give its wall and CPU seconds and its peak memory, as the system tells them.
+    """Run a command to its end; return its wall and CPU seconds and its peak memory, as the system tells them.
 
-    And how fast the machine was meanwhile.
+    ``pace`` in the answer tells how fast the machine was; see ``yardstick.py``.
 
     Raises:
         WorkerFailed: It failed.

@@ -11,7 +11,7 @@ import time
 
 
 def pace() -> float:
-    """Time the work: the better of two, in seconds; an interpreter is busy with it for two milliseconds."""
+    """Return how long a fixed piece of work takes, in seconds: the better of two tries, about two milliseconds."""
     return min(_work(), _work())
 
 

@@ -1,7 +1,7 @@
-"""Find inputs that hold other bytes now than when a part was made of them, though as many.
+"""Find inputs whose bytes have changed since a part was made of them, though their size has not.
 
-An input is read again, and its hash compared with that in the record of the part, if its file was written or put in its
-place since the record was written, or if the caller says so. Objects are not: their versions stand in the plan.
+An input is read again, and its hash compared with that in the record of the part, if its file was written or moved
+there after the record was written, or if the caller says so. Objects are not: the plan has their versions.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def changed_inputs(made: Mapping[int, Made], listener: Listener) -> dict[int, li
                 continue
             if item.path not in written:
                 status = _status(item.path)
-                # A file that was moved here may have been written long before; where it lies has changed since.
+                # A file that was moved here may have been written long before, but its status changed with the move.
                 written[item.path] = max(status.st_mtime_ns, status.st_ctime_ns)
             if written[item.path] >= since:
                 doubtful.append((number, item, sha256))
