@@ -13,3 +13,4 @@ mod ring;
 pub mod room;
 pub(crate) mod shares;
 pub(crate) mod slots;
+mod table_pages;

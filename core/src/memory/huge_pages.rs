@@ -7,8 +7,8 @@
 //! machine's host may have taken back those that lay idle, while small ones come from what is left over between others.
 //! So what is filled from its beginning asks for one at a time, and stops where one came slowly.
 
+use std::hint::black_box;
 use std::mem::MaybeUninit;
-#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 /// The size of a large page.
@@ -16,8 +16,7 @@ pub const LARGE_PAGE: usize = 1 << 21;
 
 /// What a large page may take of the thread's own time. Clearing one takes 0.1 to 0.4 ms, 512 small ones of the same
 /// memory twice as long; one that the host has taken back takes 5 ms.
-#[cfg(target_os = "linux")]
-const SLOW: Duration = Duration::from_millis(1);
+pub(super) const SLOW: Duration = Duration::from_millis(1);
 
 /// Asks that the whole large pages in some memory be made as such. Nothing depends on the answer.
 #[cfg(target_os = "linux")]
@@ -79,7 +78,7 @@ impl Paging {
         let end = before.saturating_add(in_page);
         match room.get_mut(before..end) {
             Some(page) => {
-                self.slow = !comes_soon(page);
+                self.slow = made_in(page, MaybeUninit::zeroed()) >= SLOW;
                 end
             }
             None => room.len(),
@@ -87,19 +86,30 @@ impl Paging {
     }
 }
 
-/// Asks for one large page and touches it; returns whether that was done soon.
-#[cfg(target_os = "linux")]
-fn comes_soon<T>(page: &mut [MaybeUninit<T>]) -> bool {
+/// Asks for one large page and writes an item to it; returns how long that took.
+pub(super) fn made_in<T>(page: &mut [T], item: T) -> Duration {
     ask_for_large(page);
     let began = own_time();
-    // SAFETY: the memory is the caller's, and may hold anything. A write that nobody reads would be left out.
-    unsafe { page.as_mut_ptr().cast::<u8>().write_volatile(0) };
-    own_time().saturating_sub(began) < SLOW
+    page[0] = item;
+    // A write that nobody reads would be left out.
+    black_box(&mut page[0]);
+    own_time().saturating_sub(began)
 }
 
+/// Makes a large page of small ones, with what they hold; returns how long that took, or None if the system does not do it.
+#[cfg(target_os = "linux")]
+pub(super) fn collapse<T>(page: &mut [T]) -> Option<Duration> {
+    let (start, length) = whole_pages(page, LARGE_PAGE)?;
+    let began = own_time();
+    // SAFETY: as in `ask_for_large`.
+    let refused = unsafe { libc::madvise(start.cast(), length, libc::MADV_COLLAPSE) };
+    (refused == 0).then(|| own_time().saturating_sub(began))
+}
+
+/// Makes a large page of small ones, with what they hold; returns how long that took, or None if the system does not do it.
 #[cfg(not(target_os = "linux"))]
-fn comes_soon<T>(_page: &mut [MaybeUninit<T>]) -> bool {
-    true
+pub(super) fn collapse<T>(_page: &mut [T]) -> Option<Duration> {
+    None
 }
 
 /// The processor's time of this thread: waiting for others to run does not count.
@@ -114,6 +124,12 @@ fn own_time() -> Duration {
         0 => Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
         _ => Duration::ZERO,
     }
+}
+
+/// The processor's time of this thread; nothing is known of it here.
+#[cfg(not(target_os = "linux"))]
+fn own_time() -> Duration {
+    Duration::ZERO
 }
 
 #[cfg(test)]

@@ -14,11 +14,12 @@
 
 use crate::memory::asking::zeroed;
 use crate::memory::budget::Share;
-use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::huge_pages::LARGE_PAGE;
 use crate::memory::key::{self, MAX_PIECE};
 use crate::memory::ring::Ring;
 pub use crate::memory::slots::MAX_IDS;
 use crate::memory::slots::{Buckets, UNITS, Value};
+use crate::memory::table_pages::TablePages;
 
 /// Most ids of a piece.
 pub const MOST_IDS: usize = 256;
@@ -32,6 +33,8 @@ pub struct PieceCache {
     /// touched costs nothing. They begin on a cache line, after `padding` units.
     units: Vec<u128>,
     padding: usize,
+    /// Which pages of the buckets are large.
+    pages: TablePages,
     /// How many buckets: a power of two.
     buckets: usize,
     /// How many there may be.
@@ -76,6 +79,7 @@ impl PieceCache {
         let mut cache = Self {
             units: Vec::new(),
             padding: 0,
+            pages: TablePages::default(),
             buckets: 0,
             most_buckets,
             inserted: 0,
@@ -108,8 +112,7 @@ impl PieceCache {
     }
 
     /// Begins an empty table of so many buckets in memory that is zero.
-    fn begin(&mut self, mut units: Vec<u128>, buckets: usize) {
-        ask_for_large(&mut units);
+    fn begin(&mut self, units: Vec<u128>, buckets: usize) {
         // Where addresses say nothing (under an interpreter), a bucket may lie on two lines.
         self.padding = match units.as_ptr().align_offset(alignment(buckets)) {
             usize::MAX => 0,
@@ -117,6 +120,9 @@ impl PieceCache {
         };
         self.units = units;
         self.buckets = buckets;
+        self.pages = TablePages::default();
+        self.pages
+            .make(&mut self.units[self.padding..][..buckets * UNITS]);
     }
 
     /// The bytes that it has taken, used or not.
@@ -173,9 +179,14 @@ impl PieceCache {
         self.ring = ring;
     }
 
-    /// Makes the table larger if more was inserted than it has room for.
+    /// Makes the table larger if more was inserted than it has room for. To be called before each batch of look-ups.
     #[inline]
     pub fn grow(&mut self) {
+        if self.pages.is_due() {
+            self.pages
+                .improve(&mut self.units[self.padding..][..self.buckets * UNITS]);
+        }
+        self.ring.improve();
         if self.inserted > self.buckets && self.buckets < self.most_buckets {
             self.enlarge(if 4 * self.buckets <= self.most_buckets {
                 4
@@ -191,6 +202,8 @@ impl PieceCache {
         let room = (self.units.len() - self.padding) / UNITS;
         if old * times <= room {
             self.buckets *= times;
+            self.pages
+                .make(&mut self.units[self.padding..][..self.buckets * UNITS]);
             self.buckets().rehash_in_place(old);
             return;
         }

@@ -1,8 +1,9 @@
 //! Long pieces and what became of them, in a ring of bounded size: the newest overwrites the oldest.
 
 use crate::memory::asking::zeroed;
-use crate::memory::huge_pages::{LARGE_PAGE, ask_for_large};
+use crate::memory::huge_pages::LARGE_PAGE;
 use crate::memory::prefetch::prefetch;
+use crate::memory::table_pages::{TablePages, page_end};
 
 /// Bytes of a word.
 const WORD: usize = size_of::<u32>();
@@ -17,6 +18,9 @@ const ADMITTED: u64 = 8;
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     words: Vec<u32>,
+    /// Up to where there are pages for them, and which of these are large.
+    ready: usize,
+    pages: TablePages,
     /// How many words of four bytes it may have.
     room: u64,
     /// How many words were ever written, with those that were skipped at the ring's end.
@@ -52,6 +56,7 @@ impl Ring {
             self.room = held.max((wanted.min(most) / WORD) as u64);
             self.words.truncate(self.room as usize);
             self.words.shrink_to(self.room as usize);
+            self.ready = self.ready.min(self.words.len());
         }
         true
     }
@@ -75,7 +80,7 @@ impl Ring {
         }
         let position = self.head;
         let at = (position % self.room) as usize;
-        if self.words.len() < at + length && !self.grow(at + length) {
+        if self.ready < at + length && !self.make_ready(at + length) {
             // In the first round no place depends on the size of the ring: it is what there is by now. Later the
             // entry is left out.
             if at as u64 == self.head {
@@ -90,9 +95,27 @@ impl Ring {
         Some(position)
     }
 
+    /// Sees to the pages of so many words; says whether there is memory for them.
+    #[cold]
+    fn make_ready(&mut self, least: usize) -> bool {
+        if self.words.len() < least && !self.grow(least) {
+            return false;
+        }
+        self.ready = page_end(&self.words, least);
+        self.pages.make(&mut self.words[..self.ready]);
+        true
+    }
+
+    /// Makes its pages large that came slowly, when they are due. To be called before each batch of look-ups.
+    #[inline]
+    pub fn improve(&mut self) {
+        if self.pages.is_due() {
+            self.pages.improve(&mut self.words[..self.ready]);
+        }
+    }
+
     /// Makes room for so many words: some more, or all there will ever be, of which the system makes
     /// no page before it is used. Says whether there is memory for them; if not, nothing changes.
-    #[cold]
     fn grow(&mut self, least: usize) -> bool {
         let some = 2 * least.max(LINE);
         let all = self.room as usize;
@@ -104,7 +127,9 @@ impl Ring {
         let Some(mut words) = zeroed::<u32>(length) else {
             return false;
         };
-        ask_for_large(&mut words);
+        self.pages = TablePages::default();
+        let ready = page_end(&words, least);
+        self.pages.make(&mut words[..ready]);
         words[..self.words.len()].copy_from_slice(&self.words);
         self.words = words;
         true

@@ -34,7 +34,7 @@ pub(crate) struct Superwords {
     words: Bpe,
     /// The merges from K on.
     across: Joins,
-    /// Between which two bytes words are cut: it is certain.
+    /// Between which two bytes words are certainly cut.
     cuts: BytePairs,
 }
 
