@@ -258,8 +258,7 @@ def segment_files(
         listener: Receives progress and notes.
 
     Returns:
-        The number of lines written (``documents``), and the number of ``subwords`` with a count in the written
-        vocabulary.
+        The number of lines written (``documents``), and of ``subwords`` with a count in the written vocabulary.
 
     >>> import io, os, tempfile
     >>> from bpe_cli import train
@@ -407,7 +406,7 @@ def prepare(
         way: How to turn documents into sequences: ``truncate`` or ``split`` each document, ``concatenate`` all of them
             and cut, or pack whole documents by ``best-fit``.
         pad: The token that pads short sequences: the text of a special token, an id, or ``auto``; None for no padding.
-        shuffle: What to shuffle: the ``documents``, or the ``sequences`` made from them; None for nothing.
+        shuffle: What to shuffle: the ``documents``, or the ``sequences`` made from them; None for no shuffling.
         seed: The seed of the shuffle.
         val: The fraction of documents that go to ``val/``, chosen by the hash of their text; None for no validation
             set.
@@ -527,8 +526,8 @@ def inspect(
             folders.
         steps: Whether to return the steps that turned the texts into tokens: merge by merge, match by match, or the
             lattice.
-        pairs: With ``steps``, the maximum number of pairs to list that could merge at each step. None lists 10 if the
-            model merges.
+        pairs: With ``steps``, the maximum number of mergeable pairs to list at each step. None lists 10 if the model
+            merges.
         full: With ``steps``, whether to return all steps, however many there are.
         chat: Whether each document is a conversation, as for ``encode_files``: one text of JSON, or files. The report
             then goes message by message.
@@ -819,7 +818,7 @@ def prune(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Operation:
-    """Prune a tokenizer to the tokens that texts use most, and the tokens that these are made of.
+    """Prune a tokenizer to the tokens that texts use most, and the tokens that those are made of.
 
     Args:
         tokenizer: A tokenizer, or anything that ``load`` accepts.
@@ -927,8 +926,7 @@ def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
         other: Another BPE tokenizer.
 
     Returns:
-        The new ``tokenizer`` and the map from old to new ids, as from ``add_tokens``; ``other_to_new`` is the map for
-        the ids of the other tokenizer.
+        The new ``tokenizer`` and id map, as from ``add_tokens``; ``other_to_new`` maps the other tokenizer's ids.
 
     >>> from bpe_cli import train
     >>> done = merge("gpt2", train(["qxqx qxqx"], vocab_size=258))

@@ -72,7 +72,7 @@ class CheckFailed(BpeError):
     Attributes:
         places: What failed it, if known: for each place the input, the line or None, and what is wrong there. The
             message names the first place; the command line shows each on its own line.
-        summary: The message without the names of the places, to show above them.
+        summary: The message without the names of the places, for when each is shown on its own line.
     """
 
     exit_code = 1
