@@ -90,39 +90,39 @@ def encode_files(
             with ``truncate``. If None, the output's name decides, and ``ids`` is the default.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or the table column that holds the text.
-        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+        field: The JSON field or table column that holds the text.
+        member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
-        specials: The special tokens to recognize in the texts; none unless asked.
+        specials: The special tokens to recognize in the texts; none by default.
         add_special_tokens: Whether to add the special tokens that the tokenizer's post-processor puts around a
             document.
         bos: The token to put before each document, as for ``Tokenizer.encode``.
         eot: The token to put after each document, given in the same way.
-        max_tokens: The most tokens that a document may have. Longer ones are an error, raised when everything is
-            written.
-        counts: The layout of ``count``: ``numbers``, one a line; ``named``, with the documents' names and a total if
+        max_tokens: The maximum number of tokens in a document. Longer documents are an error, raised after everything
+            is written.
+        counts: The layout of ``count``: ``numbers``, one per line; ``named``, with the documents' names, and a total if
             there are several files; ``json``, one object with all of these.
-        size: With ``chunks``, the most tokens in one. Chunks are written as JSON lines, as ``Tokenizer.chunks`` makes
-            them.
-        overlap: Number of tokens that a chunk repeats from the one before.
+        size: With ``chunks``, the maximum number of tokens in a chunk. The chunks are those of ``Tokenizer.chunks``,
+            written as JSON lines.
+        overlap: Number of tokens that each chunk repeats from the previous one.
         break_at: Where a chunk should end: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``.
-        truncate: With ``text``, the number of tokens to keep of each document, as ``Tokenizer.truncate`` does.
+        truncate: With ``text``, the number of tokens to keep from each document, as ``Tokenizer.truncate`` does.
         keep: The part to keep: ``head``, ``tail`` or ``middle``.
-        tokens: Whether to write the tokens to jsonl too.
-        spans: Whether to write the byte span of each token to jsonl too.
+        tokens: Whether to also write the tokens to jsonl.
+        spans: Whether to also write the byte span of each token to jsonl.
         sampling: How to vary the encodings at random; None for no variation.
         chat: Whether each document is a conversation: a JSON array of messages, or an object that holds one. A str
             names the template: one of the tokenizer's own, a Jinja file, or a built-in layout such as ``chatml``.
             ``openai`` counts the tokens that OpenAI bills.
         add_generation_prompt: Whether to open the model's turn at the end of a conversation; None opens it unless the
             model spoke last.
-        tools: A file with a JSON array of tools, for conversations that bring none.
-        date: The date for templates that write one; today if None.
+        tools: A file with a JSON array of tools, for conversations that have none of their own.
+        date: The date for templates that include one; today if None.
         threads: Number of threads; None uses all processors. Never changes the result.
         listener: Receives progress and notes: any object with the methods ``task`` and ``note``.
 
     Returns:
-        The numbers of ``documents`` and of ``tokens``, and the ``files`` that were written.
+        The number of ``documents`` and of ``tokens``, and the ``files`` that were written.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -236,29 +236,29 @@ def segment_files(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Encoded:
-    """Write the text of files with spaces between its tokens, one line per document: ``bpe encode --to segmented``.
+    """Write the text of files, one line per document, with spaces between tokens: ``bpe encode --to segmented``.
 
     Args:
-        tokenizer: A tokenizer, or anything that ``load`` accepts. BPE with end-of-word marks segments as subword-nmt's
-            ``apply-bpe`` does; the tokens of any other are written as they stand in the text.
+        tokenizer: A tokenizer, or anything that ``load`` accepts. BPE with end-of-word markers segments text as
+            subword-nmt's ``apply-bpe`` does; the tokens of any other tokenizer are written as they appear in the text.
         files: A file, a folder, a glob pattern, or several of these.
         output: The file to write, which appears only when it is complete; or a binary stream.
         documents: What counts as a document: each of the file's ``lines``, the ``whole`` file, or a field of each line
             of ``jsonl``.
-        field: The JSON field or the table column that holds the text.
-        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+        field: The JSON field or table column that holds the text.
+        member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
-        separator: The mark after a subword that does not end its word.
-        glossaries: Regular expressions; text that they match is not segmented.
-        vocabulary: A file of subwords and counts; subwords that are not in it are split again.
-        threshold: The lowest count for a subword to be taken from it.
+        separator: The marker to write after a subword that does not end its word.
+        glossaries: Regular expressions; text that matches one of them is not segmented.
+        vocabulary: A file of subwords and their counts; subwords that are not in it are split further.
+        threshold: The minimum count for a subword in that file to be used.
         write_vocabulary: The file to write the subwords and their counts to.
         sampling: How to vary the segmentation at random; None for no variation.
         threads: Number of threads; None uses all processors. Never changes the result.
         listener: Receives progress and notes.
 
     Returns:
-        The number of lines written (``documents``), and the number of ``subwords`` with a count in the vocabulary.
+        The number of lines written (``documents``), and of ``subwords`` with a count in the written vocabulary.
 
     >>> import io, os, tempfile
     >>> from bpe_cli import train
@@ -272,7 +272,7 @@ def segment_files(
     (1, b'lowe@@ r s@@ lo@@ w\\n')
 
     Raises:
-        BpeError: if the tokenizer does not exist, its model has no words and an option needs them, or a file cannot be
+        BpeError: if the tokenizer does not exist, an option needs words but the model has none, or a file cannot be
             read or written.
         TypeError: if an argument has the wrong type.
     """
@@ -314,15 +314,16 @@ def decode_files(
         output: The file to write, which appears only when it is complete; or a binary stream.
         format: ``ids``, ``tokens``, ``jsonl``, ``npy`` or ``bin``; detected from a file's name and content if None.
         errors: How to treat bytes that are not UTF-8; None writes them as they are.
-        lines: Whether to write a line end after each document.
-        bos: The token that begins each document, which is left out of the text; if None, the one that the sidecar
-            names.
-        eot: The token that ends each document, which is left out of the text; if None, the one that the sidecar names.
-        dtype: The type of the numbers in a bin file, ``u16`` or ``u32``; if None, the one that the sidecar names.
+        lines: Whether to write a newline after each document.
+        bos: The token at the start of each document, which is left out of the text; None means the one named in the
+            sidecar.
+        eot: The token at the end of each document, which is left out of the text; None means the one named in the
+            sidecar.
+        dtype: The type of the numbers in a bin file, ``u16`` or ``u32``; None means the one named in the sidecar.
         listener: Receives progress and notes: any object with the methods ``task`` and ``note``.
 
     Returns:
-        The numbers of ``documents`` and of ``tokens``.
+        The number of ``documents`` and of ``tokens``.
 
     >>> import io, os, tempfile
     >>> text = io.BytesIO()
@@ -382,54 +383,54 @@ def prepare(
     processes: int | None = None,
     listener: Listener = SILENCE,
 ) -> Prepared:
-    """Encode files into the folder of a data set, as ``bpe prepare`` does; a finished part is never made again.
+    """Encode files into a data set folder, as ``bpe prepare`` does; a finished part is never redone.
 
     Args:
         tokenizer: A tokenizer, or anything that ``load`` accepts.
         files: A file, a folder, a glob pattern, or several of these.
-        folder: The folder; it is made if it does not exist.
-        to: The format: ``bin``, ``npy``, ``megatron``, or another one that the page about data sets lists.
+        folder: The folder; it is created if it does not exist.
+        to: The format: ``bin``, ``npy``, ``megatron``, or another one listed on the page about data sets.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or the table column that holds the text.
-        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+        field: The JSON field or table column that holds the text.
+        member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
-        specials: The special tokens to recognize in the texts; none unless asked.
+        specials: The special tokens to recognize in the texts; none by default.
         bos: The token to put before each document, as for ``Tokenizer.encode``.
         eot: The token to put after each document, given in the same way.
-        dtype: The type in which ids are stored, ``u16`` or ``u32``; None for the smallest that holds every id.
-        columns: Columns of a row beside its ids: ``attention_mask``, ``position_ids``, ``segment_ids``,
-            ``seq_lengths``; in numeric formats also ``spans``.
-        positions: Where ``position_ids`` starts again at 0: at each ``document`` in a sequence, or at each
-            ``sequence``.
-        length: The most ids in a sequence; None keeps documents as they are.
-        way: How documents become sequences: ``truncate`` or ``split`` each one, ``concatenate`` all and cut, or pack
-            whole ones by ``best-fit``.
+        dtype: The type to store ids in, ``u16`` or ``u32``; None for the smallest that fits every id.
+        columns: Columns to store with the ids: ``attention_mask``, ``position_ids``, ``segment_ids``, ``seq_lengths``;
+            in numeric formats, also ``spans``.
+        positions: Where ``position_ids`` restarts at 0: at each ``document`` in a sequence, or at each ``sequence``.
+        length: The maximum number of ids in a sequence; None keeps documents as they are.
+        way: How to turn documents into sequences: ``truncate`` or ``split`` each document, ``concatenate`` all of them
+            and cut, or pack whole documents by ``best-fit``.
         pad: The token that pads short sequences: the text of a special token, an id, or ``auto``; None for no padding.
-        shuffle: What to shuffle: the ``documents``, or the ``sequences`` made of them; None for nothing.
+        shuffle: What to shuffle: the ``documents``, or the ``sequences`` made from them; None for no shuffling.
         seed: The seed of the shuffle.
-        val: The share of documents that goes to ``val/``, chosen by the hash of their text; None for no validation set.
+        val: The fraction of documents that go to ``val/``, chosen by the hash of their text; None for no validation
+            set.
         chat: Whether each document is a conversation, as for ``encode_files``.
-        mask: ``assistant`` also writes a mask of the ids that the assistant wrote.
+        mask: ``assistant`` also writes a mask that marks the ids that the assistant wrote.
         add_generation_prompt: As for ``encode_files``.
         tools: As for ``encode_files``.
-        date: The date for templates that write one; they need it.
-        part_bytes: Bytes of input in a part.
-        keep: Fields of the source to keep in each row of a table: ``id``, or with a type ``id:int64``.
-        on_error: What to do about a broken row, such as a line that is not JSON: ``fail``; ``skip`` it; or
-            ``quarantine`` it, which skips it and keeps it in a file.
-        share: (K, N) makes every N-th part only, starting with the K-th, when N machines share the work; None makes
-            all.
-        overwrite: Whether to make again the parts that are damaged or were made with other settings.
-        engine: What runs the parts: ``local``, processes of this machine; ``ray``, the Ray cluster that the program is
-            connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another one. Never changes the result.
-        processes: Number of parts made at a time; None uses all processors. Never changes the result. With more than
+        date: The date for templates that include one; they require it.
+        part_bytes: Bytes of input per part.
+        keep: Source fields to keep in each row of a table: ``id``, or with a type, ``id:int64``.
+        on_error: What to do with a broken row, such as a line that is not JSON: ``fail``; ``skip`` it; or
+            ``quarantine`` it, which skips it and saves it to a file.
+        share: (K, N) makes only every N-th part, starting with the K-th, so that N machines can share the work; None
+            makes all parts.
+        overwrite: Whether to redo the parts that are damaged or were made with other settings.
+        engine: What runs the parts: ``local``, processes on this machine; ``ray``, the Ray cluster that the program is
+            connected to, or that ``RAY_ADDRESS`` names; ``ray://HOST:PORT``, another cluster. Never changes the result.
+        processes: Number of parts to make at a time; None uses all processors. Never changes the result. With more than
             one process on this machine, a program needs the usual ``if __name__ == "__main__"``.
         listener: Receives progress and notes: any object with the methods ``task`` and ``note``. If it has
-            ``event(what, facts)``, that is called with the plan, with each finished part, and at the end.
+            ``event(what, facts)``, that method is called with the plan, with each finished part, and at the end.
 
     Returns:
-        What the folder holds: the numbers of ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
+        What the folder contains: the number of ``parts``, ``documents`` and ``tokens``, and whether it ``is_whole``.
 
     >>> import os, tempfile
     >>> from bpe_cli import TokenDataset
@@ -508,31 +509,32 @@ def inspect(
     date: datetime.date | None = None,
     listener: Listener = SILENCE,
 ) -> TextReport | StepsReport | ChatReport | TokenizerReport | InspectedData:
-    """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
+    """Return a report on how a tokenizer encodes texts, token by token; without texts, on the tokenizer itself.
 
     Args:
-        tokenizer: A tokenizer, or anything that ``load`` accepts. With ``data``, None means the one that the sidecar
-            names.
+        tokenizer: A tokenizer, or anything that ``load`` accepts. With ``data``, None means the one named in the
+            sidecar.
         texts: A text, several texts, or files: one ``pathlib.Path`` or several.
         data: Encoded data instead of texts: a file that ``encode_files`` wrote, or the folder of a data set. The report
-            has the lengths of the documents and what ends them, and shows some.
-        rows: The first and the last document to show, counted from 1; None for the first three.
-        specials: The special tokens to recognize in them; none unless asked.
+            gives the lengths of the documents and what ends them, and shows some of them.
+        rows: The first and last document to show, counting from 1; None for the first three.
+        specials: The special tokens to recognize in the texts; none by default.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or the table column that holds the text.
-        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+        field: The JSON field or table column that holds the text.
+        member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
-        steps: Whether to return the steps by which the texts became tokens: merge by merge, match by match, or the
+        steps: Whether to return the steps that turned the texts into tokens: merge by merge, match by match, or the
             lattice.
-        pairs: With ``steps``, the most pairs to list that could merge at each step. None lists 10 if the model merges.
-        full: With ``steps``, whether to return all steps, however many.
-        chat: Whether each document is a conversation, as for ``encode_files``: JSON in a text, or files. The report is
-            message by message.
+        pairs: With ``steps``, the maximum number of mergeable pairs to list at each step. None lists 10 if the model
+            merges.
+        full: With ``steps``, whether to return all steps, however many there are.
+        chat: Whether each document is a conversation, as for ``encode_files``: one text of JSON, or files. The report
+            then goes message by message.
         add_generation_prompt: Whether to open the model's turn at the end of a conversation; None opens it unless the
             model spoke last.
-        tools: A file with a JSON array of tools, for conversations that bring none.
-        date: The date for templates that write one; today if None.
+        tools: A file with a JSON array of tools, for conversations that have none of their own.
+        date: The date for templates that include one; today if None.
         listener: Receives progress and notes.
 
     >>> report = inspect("gpt2", "hello world")
@@ -678,33 +680,33 @@ def compare(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> ComparisonReport | IdsComparison | None:
-    """Compare tokenizers with the first one on texts; or verify that two give the same ids.
+    """Compare tokenizers on texts, with the first as the baseline; or verify that two give the same ids.
 
     Args:
         tokenizers: Tokenizers, or anything that ``load`` accepts.
-        texts: A text, several texts, or files: one ``pathlib.Path`` or several. With ``ids``, None is enough.
-        ids: Whether to verify that two tokenizers, or one and a library, give the same ids: on the texts, on tricky
-            texts, and over the whole vocabulary.
-        library: With ``ids``, the library that reads the last tokenizer, if it is installed: ``transformers``,
+        texts: A text, several texts, or files: one ``pathlib.Path`` or several. With ``ids``, None is allowed.
+        ids: Whether to verify that two tokenizers, or one and a library, give the same ids: on the given texts, on
+            tricky texts, and over the whole vocabulary.
+        library: With ``ids``, an installed library to read the last tokenizer with: ``transformers``,
             ``sentencepiece``, ``tiktoken`` or ``llama.cpp``.
-        specials: The special tokens to recognize in the texts; none unless asked.
+        specials: The special tokens to recognize in the texts; none by default.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or the table column that holds the text.
-        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+        field: The JSON field or table column that holds the text.
+        member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
-        tallies_dir: A folder that keeps the tallies of the files, part by part. Tallies that are already there are used
-            again; the report is the same.
-        part_bytes: Bytes of input in a part; a file is never cut.
-        share: (K, N) tallies every N-th part only, starting with the K-th, when N machines share the work. Nothing is
-            compared then, and None is returned; a last call without it compares.
-        overwrite: Whether to tally again the parts that are damaged, whose files have changed, or that were tallied
-            with other settings.
+        tallies_dir: A folder that keeps the tallies of the files, part by part. Tallies that are already there are
+            reused; the report is the same.
+        part_bytes: Bytes of input per part; a file is never split.
+        share: (K, N) tallies only every N-th part, starting with the K-th, so that N machines can share the work. Such
+            a call compares nothing and returns None; a final call without it compares.
+        overwrite: Whether to redo the parts that are damaged, whose files have changed, or that were tallied with other
+            settings.
         engine: What runs the parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Never changes the
             result.
-        processes: Number of parts tallied at a time, each in a process of its own. None means one process with
-            ``threads``, or as many as the cluster has room for. More than one on this machine needs ``if __name__ ==
-            "__main__"``, as for ``prepare``.
+        processes: Number of parts to tally at a time, each in its own process. None means one process with ``threads``,
+            or as many as the cluster has room for. More than one on this machine needs ``if __name__ == "__main__"``,
+            as for ``prepare``.
         threads: Number of threads; None uses all processors. Never changes the result.
         listener: Receives progress and notes.
 
@@ -776,16 +778,16 @@ def compare(
 
 
 def add_tokens(tokenizer: AnyTokenizer, tokens: Iterable[str | bytes | SpecialToken]) -> Operation:
-    """Add tokens that are always recognized in text, with ids after all others.
+    """Add tokens that are always recognized in text, with ids after all existing ones.
 
     Args:
         tokenizer: A tokenizer, or anything that ``load`` accepts.
-        tokens: The tokens. A str is added as Hugging Face's ``add_tokens`` does: it is always found, in normalized
+        tokens: The tokens. A str is added as by Hugging Face's ``add_tokens``: it is always recognized, in normalized
             text. A ``SpecialToken`` sets all properties of a token; its id is ignored.
 
     Returns:
-        The new ``tokenizer``, with what moving embeddings needs: ``old_to_new``, the new id of each old id, and
-        ``made_of``, the old ids that each new one is made of. ``id_map()`` returns both as JSON.
+        The new ``tokenizer``, and what you need to move embeddings: ``old_to_new``, the new id of each old id, and
+        ``made_of``, the old ids that make up each new one. ``id_map()`` returns both as JSON.
 
     >>> done = add_tokens("gpt2", ["<|chat|>"])
     >>> done.tokenizer.encode("hello<|chat|>"), done.made_of
@@ -816,7 +818,7 @@ def prune(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Operation:
-    """Keep the tokens of a tokenizer that texts use most, and those that these are made of.
+    """Prune a tokenizer to the tokens that texts use most, and the tokens that those are made of.
 
     Args:
         tokenizer: A tokenizer, or anything that ``load`` accepts.
@@ -824,7 +826,7 @@ def prune(
         size: The number of tokens to keep.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``.
-        field: The JSON field or the table column that holds the text.
+        field: The JSON field or table column that holds the text.
         threads: Number of threads; None uses all processors. Never changes the result.
         listener: Receives progress and notes.
 
@@ -836,7 +838,7 @@ def prune(
     (1000, 'hello world', None)
 
     Raises:
-        BpeError: if the tokenizer does not exist, a file cannot be read, or so few tokens cannot be kept.
+        BpeError: if the tokenizer does not exist, a file cannot be read, or it is not possible to keep so few tokens.
         TypeError: if an argument has the wrong type.
     """
     from bpe_cli.jobs.changes import Change
@@ -859,25 +861,26 @@ def extend(
     threads: int | None = None,
     listener: Listener = SILENCE,
 ) -> Operation:
-    """Continue the training of BPE on texts, up to a number of ids.
+    """Continue BPE training on texts, up to a given number of ids.
 
     Args:
         tokenizer: A tokenizer, or anything that ``load`` accepts.
-        texts: As for ``prune``; so are the last parameters below.
-        size: The number of ids to end with, the tokenizer's own included.
-        add: In place of ``size``, the number of tokens to add.
-        replace: In place of ``size``, the number of tokens that give their ids to new ones: those that ``counts_from``
-            uses least, and that no other token is made of. The size and all other ids stay.
+        texts: As for ``prune``; the same goes for the last parameters below.
+        size: The final number of ids, including the tokenizer's own.
+        add: Instead of ``size``, the number of tokens to add.
+        replace: Instead of ``size``, the number of tokens to replace with new ones, which take over their ids: the
+            tokens that ``counts_from`` uses least, and that no other token is made of. The size and all other ids stay
+            the same.
         prune_to: The number of tokens to keep before training continues; ``add`` counts from there.
-        counts_from: With ``replace`` or ``prune_to``, the texts that say which tokens are used. ``texts`` do not
-            count as such.
+        counts_from: With ``replace`` or ``prune_to``, the texts that show which tokens are used. ``texts`` are not
+            counted for this.
         documents: What counts as a document: ``whole``, ``lines`` or ``jsonl``.
-        field: The JSON field or the table column that holds the text.
+        field: The JSON field or table column that holds the text.
         threads: Number of threads; None uses all processors. Never changes the result.
         listener: Receives progress and notes.
 
     Returns:
-        The new ``tokenizer``, and the old tokens that each new one is made of, as from ``add_tokens``.
+        The new ``tokenizer``, and the old tokens that make up each new one, as from ``add_tokens``.
 
     >>> done = extend("gpt2", ["bpe bpe"], 50258)
     >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of]
@@ -915,15 +918,15 @@ def extend(
 
 
 def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
-    """Add to a tokenizer the tokens of another that it lacks, with ids after all of its own.
+    """Add the tokens that a tokenizer lacks from another one, with ids after all of its own.
 
     Args:
-        tokenizer: A tokenizer, or anything that ``load`` accepts. All but the new tokens stays as it is in this one.
+        tokenizer: A tokenizer, or anything that ``load`` accepts. Everything but the new tokens stays as it is in this
+            one.
         other: Another BPE tokenizer.
 
     Returns:
-        The new ``tokenizer`` and the map from old to new ids, as from ``add_tokens``; ``other_to_new`` is the map for
-        the other tokenizer.
+        The new ``tokenizer`` and id map, as from ``add_tokens``; ``other_to_new`` maps the other tokenizer's ids.
 
     >>> from bpe_cli import train
     >>> done = merge("gpt2", train(["qxqx qxqx"], vocab_size=258))

@@ -47,7 +47,7 @@ class FormatError(BpeError):
 
 
 class LossError(FormatError):
-    """Report a format that cannot hold all of a tokenizer, and that holds the rest if the caller agrees to lose it.
+    """Report a format that cannot hold all of a tokenizer, but can hold the rest if the caller accepts the loss.
 
     Attributes:
         losses: What would be lost, by the names of ``formats.features.LOSSES``.
@@ -59,20 +59,20 @@ class LossError(FormatError):
 
 
 class NoPatternError(FormatError):
-    """Report a tokenizer file that can be read only with the pattern by which text is split."""
+    """Report a tokenizer file that can be read only if its split pattern is given."""
 
 
 class TrainingError(BpeError):
-    """Report a corpus or settings that nothing can be trained from."""
+    """Report a corpus or settings that no tokenizer can be trained with."""
 
 
 class CheckFailed(BpeError):
-    """Report that a check the user asked for is false (status 1, for CI).
+    """Report that a check the user asked for failed (exit status 1, for CI).
 
     Attributes:
-        places: What fails it, if that is known: each an input, a line of it or None, and what is wrong there. The
-            message names the first of them; the command line shows each in a line of its own.
-        summary: The message without their names, for that.
+        places: What failed it, if known: for each place the input, the line or None, and what is wrong there. The
+            message names the first place; the command line shows each on its own line.
+        summary: The message without the names of the places, for when each is shown on its own line.
     """
 
     exit_code = 1

@@ -34,7 +34,7 @@ class TextReport:
     value: tuple[tuple[Document, TextInspection], ...]
 
     def to_json(self) -> str:
-        """Return the JSON that ``bpe inspect --json`` prints: schema ``bpe.inspect.text/1``, of several ``texts/1``."""
+        """Return the JSON of ``bpe inspect --json``: schema ``bpe.inspect.text/1``, or ``texts/1`` for several."""
         from bpe_cli.views.as_json import json_text, segmentation_json, texts_json
 
         texts = [segmentation_json(report.segmentation, report.warnings, report.stages) for _, report in self.value]
@@ -59,13 +59,13 @@ class TextReport:
         return "".join(texts_page(shown, tokenizer=self._tokenizer, full=full))
 
     def to_svg(self, *, ids: bool = False, full: bool = False) -> str:
-        """Return the picture that ``bpe inspect --svg`` writes; ``ids`` are below the tokens, ``full`` draws all."""
+        """Return the picture that ``bpe inspect --svg`` writes; ``ids`` adds ids below tokens, ``full`` draws all."""
         from bpe_cli.views.page.svg import picture
 
         return picture((report.segmentation for _, report in self.value), tokenizer=self._tokenizer, ids=ids, full=full)
 
     def to_png(self, *, ids: bool = False, full: bool = False) -> bytes:
-        """Return the same as PNG, in light colours.
+        """Return the picture of ``to_svg`` as PNG, in light colours.
 
         Raises:
             UsageError: if the extra ``png`` is not installed.
@@ -122,7 +122,7 @@ class ChatReport:
     """Conversations, message by message.
 
     Attributes:
-        value: For each conversation its input and its number in it (from 1), its name, and its tokens.
+        value: For each conversation, its input and its number in that input (from 1), its name, and its tokens.
         tokenizer: The tokenizer's name, if it has one.
     """
 
@@ -154,7 +154,7 @@ class IdsComparison:
     """Two readers of a tokenizer, compared id for id.
 
     Attributes:
-        value: What was found: ``same``, the ``first`` difference, what differs ``besides``.
+        value: What was found: ``same``, the ``first`` difference, and what else differs (``besides``).
     """
 
     value: IdsReport
@@ -167,7 +167,7 @@ class IdsComparison:
         return json_text(ids_json(self.value))
 
     def to_markdown(self) -> str:
-        """Return the verdict, what differs besides, and how many texts were compared."""
+        """Return the verdict, what else differs, and how many texts were compared."""
         from bpe_cli.views.comparison.ids import ids_view
         from bpe_cli.views.markdown import written
 
@@ -176,7 +176,7 @@ class IdsComparison:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerReport:
-    """A tokenizer by itself.
+    """A report on a tokenizer itself.
 
     Attributes:
         value: The measurements.
@@ -207,7 +207,7 @@ class TokenizerReport:
         return "".join(blocks_page(self._title, shown, tokenizer_charts(self.value)))
 
     def to_svg(self, name: str | None = None) -> str:
-        """Return a picture as SVG: ``lengths``, ``scripts``, with a corpus ``use``; None for all below each other.
+        """Return a picture as SVG: ``lengths``, ``scripts`` or, with a corpus, ``use``; None for all, stacked.
 
         Raises:
             UsageError: if the report has no such picture.
@@ -218,7 +218,7 @@ class TokenizerReport:
         return chosen_svg(tokenizer_charts(self.value), name)
 
     def to_png(self, name: str | None = None) -> bytes:
-        """Return the same as PNG, in light colours.
+        """Return the picture of ``to_svg`` as PNG, in light colours.
 
         Raises:
             UsageError: if the report has no such picture, or the extra ``png`` is not installed.
@@ -262,19 +262,19 @@ class ComparisonReport:
         return json_text(comparison_json(self.value, changes=self.changes, checks=self.checks))
 
     def to_markdown(self, metrics: Sequence[Metric] | None = None) -> str:
-        """Return the Markdown that ``bpe compare --markdown`` prints, of some metrics or the usual ones."""
+        """Return the Markdown that ``bpe compare --markdown`` prints, with the given metrics or the usual ones."""
         from bpe_cli.views.comparison.files import comparison_markdown
 
         return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks)
 
     def to_latex(self, metrics: Sequence[Metric] | None = None) -> str:
-        """Return the table of tokenizers that ``bpe compare --latex`` prints, of some metrics or the usual ones."""
+        """Return the tokenizer table that ``bpe compare --latex`` prints, with the given metrics or the usual ones."""
         from bpe_cli.views.comparison.files import comparison_latex
 
         return comparison_latex(self.value, metrics=metrics)
 
     def to_html(self, metrics: Sequence[Metric] | None = None) -> str:
-        """Return the page that ``bpe compare --html`` writes, of some metrics or all that have values."""
+        """Return the page that ``bpe compare --html`` writes, with the given metrics or all that have values."""
         from bpe_cli.views.page.comparison import comparison_page
 
         return "".join(comparison_page(self.value, metrics=metrics, changes=self.changes, checks=self.checks))
@@ -283,8 +283,8 @@ class ComparisonReport:
         """Return a picture as SVG: ``inputs``, ``ratios``, ``lengths``, ``use`` or ``premiums``; None for all.
 
         Args:
-            name: The picture; None for all that there are, below each other.
-            metric: What ``inputs`` shows; None for the tokens.
+            name: The picture; None for all of them, stacked.
+            metric: The metric that ``inputs`` shows; None for the number of tokens.
 
         Raises:
             UsageError: if the report has no such picture.
@@ -295,7 +295,7 @@ class ComparisonReport:
         return chosen_svg(comparison_charts(self.value, metric), name)
 
     def to_png(self, name: str | None = None, *, metric: Metric | None = None) -> bytes:
-        """Return the same as PNG, in light colours.
+        """Return the picture of ``to_svg`` as PNG, in light colours.
 
         Raises:
             UsageError: if the report has no such picture, or the extra ``png`` is not installed.
@@ -318,8 +318,8 @@ class SizesReport:
     """Tokenizers of several sizes, trained on the same corpus.
 
     Attributes:
-        tokenizers: The tokenizers by the size that was asked for.
-        curve: What held-out text tells of them; None without such a text.
+        tokenizers: The tokenizers by requested size.
+        curve: Their measurements on held-out text; None without held-out text.
     """
 
     tokenizers: Mapping[int, Tokenizer]
@@ -359,7 +359,7 @@ class SizesReport:
         return chosen_svg([curve_chart(self._measured)], name)
 
     def to_png(self, name: str | None = None) -> bytes:
-        """Return the same as PNG, in light colours.
+        """Return the picture of ``to_svg`` as PNG, in light colours.
 
         Raises:
             UsageError: if there is no held-out text or picture, or the extra ``png`` is not installed.

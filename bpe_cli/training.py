@@ -151,55 +151,56 @@ def train(
     (True, [5, 4])
 
     Args:
-        corpus: Texts, each a document (``str``, or ``bytes`` in UTF-8), from a list or any iterable; or files: one
+        corpus: A list or other iterable of texts, each a document (``str``, or ``bytes`` in UTF-8); or files: one
             ``pathlib.Path`` or several. A ``str`` is always a text, so files must be given as paths. Folders and glob
-            patterns work as on the command line. Corpora with names are a mapping of these.
-        algorithm: One of the algorithms of ``bpe train -a``. Its option ``compat`` follows another library's rules.
+            patterns work as on the command line. For named corpora, give a mapping from names to any of these.
+        algorithm: One of the algorithms of ``bpe train -a``. Its option ``compat`` makes it follow another library's
+            rules.
         documents: What counts as a document: the ``whole`` file, each of its ``lines``, or a field of each line of
             ``jsonl``. None means lines for the algorithms that learn from lines, and whole files for all others.
-        field: The JSON field or the table column that holds the text.
-        member: The ending of the tar members that are documents. None means ``txt``, and skips archives found in
+        field: The JSON field or table column that holds the text.
+        member: The extension of the tar members to read as documents. None means ``txt``, and skips archives found in
             folders.
-        counts_dir: A folder that keeps the counts of the files, part by part. Counts that are already there are used
-            again; the tokenizer is the same.
-        share: (K, N) counts every N-th part only, starting with the K-th, when N machines share the work. Nothing is
-            trained then, and None is returned; a last call without it trains.
+        counts_dir: A folder that keeps the counts of the files, part by part. Counts that are already there are reused;
+            the tokenizer is the same.
+        share: (K, N) counts only every N-th part, starting with the K-th, so that N machines can share the work. Such a
+            call trains nothing and returns None; a final call without it trains.
         engine: What runs the parts, as for ``prepare``: ``local``, ``ray`` or ``ray://HOST:PORT``. Never changes the
             result.
-        processes: Number of parts counted at a time, each in a process of its own. None means one process with
-            ``threads``, or as many as the cluster has room for.
-        max_memory: Bytes of memory that the counts may take.
+        processes: Number of parts to count at a time, each in its own process. None means one process with ``threads``,
+            or as many as the cluster has room for.
+        max_memory: The maximum memory for the counts, in bytes.
         threads: Number of threads. Never changes the result.
         target: The library that must be able to read the tokenizer exactly: ``llama.cpp``, ``transformers``,
-            ``tiktoken`` or ``sentencepiece``. It sets the options that are not given.
-        weights: How often a corpus with a name counts: a number such as 3, 1.5 or "3/2"; 1 if not given. Fractions
-            are brought to whole numbers, by the same factor for all corpora.
-        alpha: Count corpora so that their shares p of all text become proportional to p ** alpha (temperature
-            sampling), 0 to 1, in place of weights.
-        development: With the option ``parity``: the development set of each corpus, texts that say the same in all
-            languages. The one that needs most tokens there chooses the next merge.
-        ratios: With ``parity``, without development sets: what the compression of a corpus is divided by, 1 if not
-            given. The one with the lowest result chooses.
+            ``tiktoken`` or ``sentencepiece``. It also sets any options that are not given.
+        weights: How often each named corpus counts: a number such as 3, 1.5 or "3/2"; 1 if not given. Fractions are
+            scaled to whole numbers, by the same factor for all corpora.
+        alpha: Instead of weights, the exponent of temperature sampling, from 0 to 1: a corpus with a share p of all
+            text gets a share proportional to p ** alpha.
+        development: With the option ``parity``, the development set of each corpus: parallel texts in all languages.
+            The corpus that needs the most tokens there chooses the next merge.
+        ratios: With ``parity`` but no development sets, the number that each corpus's compression is divided by; 1 if
+            not given. The corpus with the lowest result chooses.
         sample: The number of documents to draw from each corpus; None for all of them.
-        seed: Where the draw begins.
-        sizes: Train vocabularies of several sizes on the same counts, in one training where sizes nest, in place of
-            ``vocab_size``.
-        held_out: Texts or files to measure the vocabularies of several sizes on; they are not trained on.
-        d_model: The dimension of an embedding, whose parameters are measured too.
+        seed: The seed of the draw.
+        sizes: Instead of ``vocab_size``, several vocabulary sizes to train on the same counts; in a single run if the
+            sizes nest.
+        held_out: Texts or files on which to measure the vocabularies of several sizes; they are not used for training.
+        d_model: The embedding dimension; the number of embedding parameters is then measured too.
         listener: Receives progress and notes.
         options: The algorithm's own options: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and
             patterns may be given by name, as on the command line.
 
     Returns:
-        The tokenizer; None if only a share of the parts was counted. With ``sizes``, the ``tokenizers`` by their sizes,
-        and the ``curve`` that the held-out text gives, with ``to_json()``, ``to_markdown()`` and ``to_svg()``.
+        The tokenizer; None if only a share of the parts was counted. With ``sizes``, the ``tokenizers`` by size and the
+        ``curve`` for the held-out text, with ``to_json()``, ``to_markdown()`` and ``to_svg()``.
 
     Raises:
         TypeError: if the corpus is a single str, or neither texts nor paths.
         UsageError: if the algorithm or an option does not exist, a value has the wrong type, or an option about parts
             is given without ``counts_dir``.
         TrainingError: if there is no text, or the vocabulary is too small for its initial tokens.
-        InputError: if a file cannot be read, or a text has a lone surrogate.
+        InputError: if a file cannot be read, or a text contains a lone surrogate.
     """
     for name, value in (("algorithm", algorithm), ("field", field), ("member", member or "")):
         if not isinstance(value, str):

@@ -180,12 +180,15 @@ def _divided(parameters: str) -> list[str]:
 
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Yields|Complexity|Invariant):\s*(.*)$")
 
+_ONE_ITEM = {"Returns", "Yields"}
+"""Sections that are not lists: their lines are one sentence after the other."""
+
 
 def _text(value: object) -> str:
     """Return a docstring as Markdown: sections are lists, examples are code."""
     lines = (inspect.getdoc(value) or "").splitlines()
     out: list[str] = []
-    section = code = False
+    section, code = "", False
     for line in lines:
         if line.startswith(">>> ") or (code and line.strip()):
             if not code:
@@ -198,17 +201,18 @@ def _text(value: object) -> str:
             code = False
         heading = _SECTION.match(line)
         if heading:
-            section = True
+            section = heading[1]
             out += [f"**{heading[1]}**" + (f" {heading[2]}" if heading[2] else ""), ""]
         elif section and line.startswith("    "):
             body = line[4:]
-            if body.startswith(" "):  # the item goes on
+            goes_on = section in _ONE_ITEM and out[-1].startswith("- ")
+            if goes_on or body.startswith(" "):
                 out[-1] += f" {body.strip()}"
             else:
                 what, colon, rest = body.partition(": ")
                 out.append(f"- `{what}`: {rest}" if colon and " " not in what.strip("*") else f"- {body}")
         else:
-            section = False
+            section = ""
             out.append(line)
     if code:
         out.append("```")

@@ -1,9 +1,9 @@
-"""tiktoken's interface over our core: ``from bpe_cli.compat import tiktoken`` in place of ``import tiktoken``.
+"""tiktoken's interface on our core: ``from bpe_cli.compat import tiktoken`` instead of ``import tiktoken``.
 
 Names, signatures, results, errors and their messages are those of tiktoken 0.14; the tests compare them. It needs no
-network: the published encodings are built in. Three things differ. Plugins (``tiktoken_ext``) are not looked for. An
-expression that does not compile is a ``ValueError`` with our words. And where tiktoken panics (two tokens of one id, a
-byte without a token) a ``ValueError`` says why.
+network: the published encodings are built in. Three things differ. Plugins (``tiktoken_ext``) are not looked up. A
+regular expression that does not compile raises a ``ValueError`` with our own message. And where tiktoken panics (two
+tokens with the same id, a byte without a token), a ``ValueError`` says why.
 
 Length: one class, as tiktoken has it, and what its compiled half says of wrong arguments.
 """
@@ -75,14 +75,14 @@ class Encoding:
 
         Args:
             name: Its name.
-            pat_str: The expression that splits text.
-            mergeable_ranks: Token to rank, which is its id.
-            special_tokens: Special token to id.
-            explicit_n_vocab: The number of tokens, if it is to be checked.
+            pat_str: The regular expression that splits text.
+            mergeable_ranks: The rank of each token, which is its id.
+            special_tokens: The id of each special token.
+            explicit_n_vocab: The expected number of tokens, if it should be checked.
 
         Raises:
             ValueError: if the pattern does not compile, or two tokens share an id.
-            AssertionError: if the number of tokens is another.
+            AssertionError: if the number of tokens differs from the expected one.
             TypeError: if an argument has the wrong type.
         """
         max_token_value = max(max(mergeable_ranks.values()), max(special_tokens.values(), default=0))
@@ -144,7 +144,7 @@ class Encoding:
     # -- text to ids ---------------------------------------------------------------------------
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of a text in which special tokens are plain text."""
+        """Return the ids of a text, with special tokens treated as plain text."""
         return self._ids(_utf8(text), None)
 
     def encode(
@@ -158,11 +158,11 @@ class Encoding:
 
         Args:
             text: The text.
-            allowed_special: The special tokens that are found in it.
-            disallowed_special: Those that are an error; what is neither is plain text.
+            allowed_special: The special tokens to recognize in it.
+            disallowed_special: The special tokens that are an error; those in neither set are plain text.
 
         Raises:
-            ValueError: if the text has a disallowed special token.
+            ValueError: if the text contains a disallowed special token.
         """
         if disallowed_special == "all" and allowed_special == _NONE and type(text) is str and self._usual is not None:
             try:  # what most callers do: nothing is allowed, and nothing disallowed is there
@@ -181,14 +181,14 @@ class Encoding:
         allowed_special: Literal["all"] | AbstractSet[str] = frozenset(),
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> npt.NDArray[np.uint32]:
-        """Return the ids as ``encode`` does, in an array of NumPy's; half a character is an error here."""
+        """Return the ids as ``encode`` does, but as a NumPy array; a lone surrogate is an error here."""
         import numpy as np
 
         data, matcher = self._checked(text, allowed_special, disallowed_special, strict=True)
         return np.frombuffer(self._batch([data], matcher).ids, dtype=np.uint32)
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
-        """Return the ids of several texts as ``encode_ordinary`` does, by several threads."""
+        """Return the ids of several texts as ``encode_ordinary`` does, using several threads."""
         _check_threads(num_threads)
         return self._batch([_utf8(each) for each in text], None, num_threads).to_lists()
 
@@ -200,7 +200,7 @@ class Encoding:
         allowed_special: Literal["all"] | AbstractSet[str] = frozenset(),
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> list[list[int]]:
-        """Return the ids of several texts as ``encode`` does, by several threads."""
+        """Return the ids of several texts as ``encode`` does, using several threads."""
         allowed, disallowed = self._meant(allowed_special, disallowed_special)
         disallowed = disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed)
         _check_threads(num_threads)
@@ -217,7 +217,7 @@ class Encoding:
         allowed_special: Literal["all"] | AbstractSet[str] = frozenset(),
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that stay whatever follows, and what the rest may become; in any order, as tiktoken's are."""
+        """Return the ids that stay whatever follows, and the possible ids of the rest, in any order, as in tiktoken."""
         allowed, disallowed = self._meant(allowed_special, disallowed_special)
         if disallowed:
             self._refuse(text, disallowed)
@@ -226,7 +226,7 @@ class Encoding:
         return unstable(self, _utf8(text, strict=True), self._matcher(allowed))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """Return the id of a token, special ones too.
+        """Return the id of a token, which may be special.
 
         Raises:
             KeyError: if the text is not a token.
@@ -245,7 +245,7 @@ class Encoding:
     # -- ids to text ---------------------------------------------------------------------------
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return the bytes of ids.
+        """Return the bytes that ids stand for.
 
         Raises:
             KeyError: if an id has no token.
@@ -257,7 +257,7 @@ class Encoding:
             raise
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
-        """Return the text of ids; ``errors`` is that of ``bytes.decode``."""
+        """Return the text that ids stand for; ``errors`` is as for ``bytes.decode``."""
         try:  # as in ``decode_bytes``, which to call takes a tenth of the time that a line takes
             data = self._decode(array("I", tokens) if type(tokens) is list else _packed(tokens))
         except (TypeError, OverflowError, ValueError):
@@ -272,7 +272,7 @@ class Encoding:
                 raise KeyError(f"Invalid token for decoding: {token}") from None
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of a token, special ones too.
+        """Return the bytes of a token, which may be special.
 
         Raises:
             KeyError: if no token has this id.
@@ -287,7 +287,7 @@ class Encoding:
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
-        """Return the text of ids, and the character of it that each token begins in.
+        """Return the text that ids stand for, and the offset of the character in which each token begins.
 
         Raises:
             UnicodeDecodeError: if their bytes are not UTF-8.
@@ -302,12 +302,12 @@ class Encoding:
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
-        """Return the text of each of several lists of ids."""
+        """Return the text of each list of ids."""
         _check_threads(num_threads)
         return [self.decode(tokens, errors=errors) for tokens in batch]
 
     def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
-        """Return the bytes of each of several lists of ids."""
+        """Return the bytes of each list of ids."""
         _check_threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
@@ -328,7 +328,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Return whether an id is that of a special token."""
+        """Return whether an id belongs to a special token."""
         _affirm(isinstance(token, int))
         return token in self._special_token_values
 
@@ -476,7 +476,7 @@ def get_encoding(encoding_name: str) -> Encoding:
     """Return an encoding by its name; the same object each time.
 
     Raises:
-        ValueError: if there is no encoding of this name.
+        ValueError: if there is no encoding with this name.
     """
     if not isinstance(encoding_name, str):
         raise ValueError(f"Expected a string in get_encoding, got {type(encoding_name)}")

@@ -1,9 +1,9 @@
 """A ``PreTrainedTokenizerFast`` that encodes with our core, for programs that use Hugging Face's transformers.
 
-It is theirs, and differs in what stands behind it: ids, types and masks come from our core, truncated and padded as
-asked for. All else is done by the library that stood there before, from the same file: decoding; offsets, words and
-overflowing windows, when somebody asks for them; texts that are split already, or whose special tokens are to be split.
-What cannot be had is an error of ``patch``, or of the first text that is encoded: it has a part that we do not know.
+It is their class with another backend: ids, types and masks come from our core, truncated and padded as requested.
+Everything else is done by the original backend, from the same file: decoding; offsets, words and overflowing windows,
+when requested; texts that are already split, or whose special tokens are to be split. A tokenizer with a part that we
+do not know is an error, raised by ``patch`` or when the first text is encoded.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STATE = {"encode_special_tokens"}
 
 
 def patch(tokenizer: Any) -> Any:
-    """Make a fast tokenizer of transformers encode by our core; it is changed and returned.
+    """Make a fast tokenizer of transformers encode with our core; it is changed in place and returned.
 
     Raises:
         UsageError: if the tokenizer is not a fast one.
@@ -55,7 +55,7 @@ def patch(tokenizer: Any) -> Any:
 
 
 class PreTrainedTokenizerFast(transformers.PreTrainedTokenizerFast):  # type: ignore[misc]  # it is not typed
-    """transformers' class of this name, encoding by our core."""
+    """The transformers class of this name, encoding with our core."""
 
     # Not in __init__: a class that has one is loaded by transformers in another way, which loses stages.
     @property
@@ -69,7 +69,7 @@ class PreTrainedTokenizerFast(transformers.PreTrainedTokenizerFast):  # type: ig
 
 
 class Backend:
-    """The backend of a fast tokenizer: tokenizers' ``Tokenizer``, whose encoding is done by our core.
+    """The backend of a fast tokenizer: tokenizers' ``Tokenizer``, with encoding done by our core.
 
     Attributes:
         theirs: The original.
@@ -96,7 +96,7 @@ class Backend:
         return Backend, (self.theirs,)
 
     def ours(self) -> Tokenizer:
-        """Return our tokenizer, made from the present state of theirs.
+        """Return our tokenizer, made from the current state of theirs.
 
         Raises:
             FormatError: if the tokenizer has an unknown part.
@@ -166,13 +166,13 @@ class Backend:
 
 
 class FastEncoding:
-    """An encoding as tokenizers' ``Encoding``: ids, types and masks by our core, all else by theirs when asked for.
+    """An encoding like tokenizers' ``Encoding``: ids, types and masks from our core, all else from theirs on request.
 
     Attributes:
         ids: The ids.
-        type_ids: The text of a pair that each belongs to, as the model wants it.
-        attention_mask: 0 for what is filled up.
-        special_tokens_mask: 1 for what stands around the text.
+        type_ids: The text of a pair that each id belongs to, as the model expects it.
+        attention_mask: 0 for padding.
+        special_tokens_mask: 1 for tokens around the text.
         n_sequences: The number of texts: 2 for a pair.
     """
 

@@ -36,12 +36,12 @@ _OPEN_PARTS = 256
 class TokenDataset:
     """Read a data set back. Its rows are its sequences, or its documents if it has no sequences.
 
-    A row is a NumPy array of ids. Files are mapped into memory, and where the format allows it a row is a read-only
-    view of them, without a copy. With ``dtype`` rows are copies; PyTorch needs ``int64``. With ``fields`` a row is a
-    dict of its ids and of what is stored beside them, by name.
+    A row is a NumPy array of ids. Files are memory-mapped, and where the format allows it, a row is a read-only view of
+    them, without a copy. With ``dtype``, rows are copies; PyTorch needs ``int64``. With ``fields``, a row is a dict of
+    its ids and what is stored with them, by name.
 
-    It can be pickled (the copy opens the files again) and shared by threads, so it is a map-style data set for
-    PyTorch's ``DataLoader``, with workers of any kind. ``stream`` returns an iterable one.
+    It can be pickled (the copy reopens the files) and shared by threads, so it works as a map-style data set for
+    PyTorch's ``DataLoader``, with workers of any kind. ``stream`` returns an iterable-style one.
 
     >>> import os, tempfile
     >>> from bpe_cli import prepare
@@ -56,17 +56,17 @@ class TokenDataset:
 
     Args:
         folder: The folder.
-        length: Read rows of this many ids, cut from all ids of a part whatever its documents. A remainder at the end of
-            a part is left out. Not for tables, mds and webdataset.
+        length: Read rows of this many ids, cut from all ids of a part regardless of document boundaries. A remainder at
+            the end of a part is left out. Not available for tables, mds and webdataset.
         dtype: The type of the ids in rows, such as ``int64``; None for the type in which they are stored.
         check: Whether to read every file and compare its hash, not only its length.
-        side: The set to read, ``train`` or ``val``, where there are both.
-        fields: The fields of a row, by name: ``input_ids``, the columns and fields written beside them, and those
-            derived from these. None gives the ids alone, not a dict.
+        side: The set to read, ``train`` or ``val``, if there are both.
+        fields: The names of the fields of a row: ``input_ids``, the columns and fields stored with it, and fields
+            derived from these. None gives just the ids, not a dict.
 
     Attributes:
-        folder: Where it is.
-        fields: All fields that rows may have.
+        folder: The folder that it is in.
+        fields: All fields that rows can have.
         documents: The number of documents.
         tokens: The number of ids.
         dtype: The NumPy type of the ids.
@@ -140,7 +140,7 @@ class TokenDataset:
     @overload
     def __getitem__(self, index: slice) -> list[Any]: ...
     def __getitem__(self, index: int | slice) -> Any:
-        """Return a row, or several: each an array, or with ``fields`` a dict of what is asked for, by name."""
+        """Return a row, or several: each an array, or with ``fields``, a dict of the requested fields by name."""
         if isinstance(index, slice):
             return [self._row(at) for at in range(*index.indices(len(self)))]
         given = operator.index(index)
@@ -163,24 +163,24 @@ class TokenDataset:
         block: int | None = None,
         tail: Literal["keep", "drop", "repeat"] = "keep",
     ) -> TokenStream:
-        """Return the rows as a stream: shuffled, shared by ranks and by the workers of a ``DataLoader``, resumable.
+        """Return the rows as a resumable stream, shuffled, and shared among ranks and the workers of a ``DataLoader``.
 
         Args:
-            rank: The number of this process among those that train together, from 0.
+            rank: The number of this process among those that train together, counting from 0.
             world_size: The number of these processes.
             seed: Shuffles the rows, differently each epoch; None keeps the stored order.
             epoch: The epoch to begin with; ``set_epoch`` sets the next.
             batch_size: The batch size of the ``DataLoader``, so that its batches are the same for any number of
                 workers.
             block: Shuffle blocks of this many rows, and the rows within each, instead of all rows. Reading then stays
-                in one place for a while, which helps slow disks and Parquet.
-            tail: How to treat the last rows, if they do not make a batch for every rank: ``keep`` returns each row
-                once, so that some ranks get more; ``drop`` leaves them out; ``repeat`` fills up with the first rows.
+                in one place for a while, which helps with slow disks and Parquet.
+            tail: How to treat the last rows if they do not make a batch for every rank: ``keep`` returns each row once,
+                so that some ranks get more; ``drop`` leaves them out; ``repeat`` fills the batches with the first rows.
 
         Returns:
-            The stream. Each pass over it has the rows of its epoch, which ``set_epoch(epoch)`` sets. ``state_dict()``
-            returns the position of a pass, and ``load_state_dict(state)`` resumes there. PyTorch treats it as an
-            ``IterableDataset`` if it was imported before.
+            The stream. Each pass over it yields the rows of its epoch, which ``set_epoch(epoch)`` sets.
+            ``state_dict()`` returns the position of a pass, and ``load_state_dict(state)`` resumes there. If PyTorch
+            was imported first, it treats the stream as an ``IterableDataset``.
 
         Raises:
             UsageError: if the rank is not in the range of ``world_size``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def describe(head: bytes) -> str:
     for magic, what in _MAGICS.items():
         if head.startswith(magic):
             return what
-    if re.match(rb'\s*(\{|\[\s*[\["{\d\]])', head):
+    if re.match(rb'\s*(\{\s*(["}]|$)|\[\s*[\["{\d\]])', head):
         return _describe_json(head)
     if b"\0" in head:
         return "binary"
@@ -175,13 +176,19 @@ def _describe_json(head: bytes) -> str:
 
     try:
         whole = orjson.loads(head)
-        keys = list(whole) if isinstance(whole, dict) else []
-    except orjson.JSONDecodeError:  # longer than what was read, or broken
-        if _VERSION.match(head) and len(head) < HEAD_BYTES:
+    except orjson.JSONDecodeError:
+        is_whole = len(head) < HEAD_BYTES
+        if is_whole and _VERSION.match(head):
             return _CUT_TOKENIZER
         members = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
         keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(members)]
-    return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
+        kind = "broken JSON" if is_whole else "JSON"
+        return f"{kind} with {_name_keys(keys)}" if keys else kind
+    return f"JSON with {_name_keys(list(whole))}" if isinstance(whole, dict) else "a JSON list"
+
+
+def _name_keys(keys: Sequence[str]) -> str:
+    return f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys"
 
 
 def is_meant_as_tokenizer(name: str, head: bytes) -> bool:

@@ -75,14 +75,15 @@ def convert(
 
     Args:
         source: A tokenizer, or anything that ``load`` accepts; or the result of ``add_tokens``, ``prune``, ``extend``
-            or ``merge``, whose id map is then written too.
+            or ``merge``; its id map is then written too.
         output: The file to write; a folder for formats of several files.
-        format: The format, one of the names in ``bpe_cli.formats.FORMATS``; chosen by the output's name if None.
-        pattern: The split pattern, for a file that holds none.
-        special_tokens: Special tokens to add to its own.
-        allow_loss: The losses to accept, by the names that the error gives.
-        id_map: Where to write the map from old to new ids; beside the output if None.
-        change: A change to make on the way, as the command line does. Programs call ``add_tokens`` and its kin instead.
+        format: The format, one of the names in ``bpe_cli.formats.FORMATS``; if None, the output's name decides.
+        pattern: The split pattern, for a file that contains none.
+        special_tokens: Special tokens to add to the tokenizer's own.
+        allow_loss: The losses to accept, by the names given in the error.
+        id_map: Where to write the map from old to new ids; next to the output if None.
+        change: A change to make on the way, as the command line does. Programs call ``add_tokens`` and
+            related functions instead.
         stdout: The stream that the output ``-`` stands for; if None, ``-`` is an ordinary name.
         listener: Receives progress and notes.
         streams: The streams around the job.
@@ -99,7 +100,7 @@ def convert(
     ['tokenizer.json', 'tokenizer.json.ids.json']
 
     Raises:
-        FormatError: if the format cannot hold all of it, or a file is broken.
+        FormatError: if the format cannot hold all of the tokenizer, or a file is broken.
         UsageError: if the format or the tokenizer does not exist, or a special token cannot be added.
         InputError: if a file cannot be read.
         OutputError: if a file cannot be written.

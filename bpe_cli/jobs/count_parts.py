@@ -93,8 +93,9 @@ def count_parts(
     settings = settings_of(source, options)
     check_folder(place.path)
     inputs = find_documents(
-        source, outputs, listener=listener, streams=streams or Streams(), target=target, leave_out=place.path
-    )
+        source, outputs, listener=listener, streams=streams or Streams(), target=target, otherwise="",
+        leave_out=place.path,
+    )  # fmt: skip
     for note in slow_patterns_notes(trainer.slow_patterns(options)):
         listener.note(note)
 

@@ -120,7 +120,7 @@ def find_inputs(
         listener: Receives notes about files that are left out.
         streams: The streams around the job.
         target: Where the job writes, if that may be a stream.
-        otherwise: The hint for a file that is missing; None for the usual one.
+        otherwise: The hint for a file that is missing: None for the usual one, empty for none.
         leave_out: The folder that the job writes to: of a folder around it the rest is read.
 
     Raises:

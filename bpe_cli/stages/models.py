@@ -367,7 +367,7 @@ ALGORITHMS = {
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """A token that text never becomes unless the user asks for it.
+    """A token that text becomes only if the user asks for it.
 
     Attributes:
         content: Its text, as UTF-8 bytes.

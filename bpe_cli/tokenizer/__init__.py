@@ -46,10 +46,10 @@ class Tokenizer(TextMethods):
         pre_tokenizer: The stages that split text into pieces, in order.
         special_tokens: Special and added tokens, sorted by id.
         unicode_version: The version of the Unicode tables it was trained with, if known.
-        post_processor: Hugging Face's post-processor as canonical JSON, carried unread; None if absent.
+        post_processor: Hugging Face's post-processor as canonical JSON, stored unparsed; None if absent.
         normalizer: The stages that rewrite text before it is split, in order.
         decoder: The stages that turn tokens back into text, in order; if there are none, the tokens' bytes are joined.
-        usage: Settings for its use: roles of special tokens, chat templates, truncation, padding.
+        usage: Usage settings: roles of special tokens, chat templates, truncation, padding.
         origin: Metadata of the file it was read from, if any; not part of its value.
         name: Its name in reports; not part of its value.
     """
@@ -73,7 +73,7 @@ class Tokenizer(TextMethods):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The split patterns, in order, as expressions."""
+        """The split patterns, in order, as regular expressions."""
         import re
 
         splits = (stage for stage in self.pre_tokenizer if isinstance(stage, Split))
@@ -81,17 +81,17 @@ class Tokenizer(TextMethods):
 
     @property
     def prefix_space(self) -> bool:
-        """Whether a space is put before text that does not begin with one."""
+        """Whether a space is added before text that does not begin with one."""
         return any(isinstance(stage, PrefixSpace) for stage in self.pre_tokenizer)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is byte-level BPE whose text is only split: no stage rewrites it, none has to be undone."""
+        """Whether it is byte-level BPE that only splits text: no stage rewrites it, and none has to be undone."""
         return only_splits(self.model, self.normalizer, self.pre_tokenizer, self.decoder)
 
     @cached_property
     def engine(self) -> Engine:
-        """The compiled engine that runs it.
+        """The compiled engine that runs this tokenizer.
 
         Raises:
             FormatError: if a stage cannot be run.
@@ -110,10 +110,10 @@ class Tokenizer(TextMethods):
         return Engine(parts)
 
     def clear_cache(self) -> None:
-        """Free the cache of encoded pieces, and the memory that is kept for the next ids; running calls keep theirs.
+        """Free the cache of encoded pieces, and the memory kept for the next ids; running calls keep theirs.
 
-        On Linux, a process keeps the memory of the last ids of a text of 8 MB or more, up to 256 MB of ids, so that
-        the next such text is encoded faster. The system may take it back whenever it needs memory.
+        On Linux, a process keeps the memory that held the ids of the last text of 8 MB or more, up to 256 MB of ids, so
+        that the next such text is encoded faster. The system may reclaim it whenever it needs memory.
 
         >>> from bpe_cli import load
         >>> load("gpt2").clear_cache()
@@ -135,28 +135,28 @@ class Tokenizer(TextMethods):
 
     @property
     def has_bytes(self) -> bool:
-        """Whether tokens are bytes (byte-level BPE) and not text."""
+        """Whether tokens are bytes (byte-level BPE) rather than text."""
         return self.model.byte_level
 
     @property
     def has_spans(self) -> bool:
-        """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
+        """Whether the tokens' bytes, joined, are those of the text (except for a space added before it)."""
         return self.engine.has_spans
 
     def spans(
         self, data: bytes, matcher: _core.SpecialMatcher | None, *, continued: bool = False
     ) -> Iterator[tuple[int, int, int]]:
-        """Encode a document, or a part of one that ``continued`` an earlier one, through all stages.
+        """Encode a document through all stages, or with ``continued``, a part of one that follows an earlier part.
 
         Yields:
-            (id, start, end) of each token, in bytes of ``data``.
+            (id, start, end) of each token; start and end are byte offsets in ``data``.
         """
         return zip(*self.engine.spans(data, matcher, continued=continued), strict=True)
 
     def piece_ends(self, data: bytes) -> memoryview | None:
         """Return the end offset of every piece of a text without special tokens.
 
-        None where stages rewrite text before it becomes tokens: then pieces are no parts of it.
+        Return None if stages rewrite text before it becomes tokens: the pieces are then not parts of the text.
         """
         return self.engine.piece_ends(data)
 
@@ -167,7 +167,7 @@ class Tokenizer(TextMethods):
 
     @cached_property
     def withheld(self) -> Withheld:
-        """The tokens of the vocabulary that text becomes only if asked: special ones, and the unknown one."""
+        """The tokens that their own text becomes only on request: special tokens and the unknown token."""
         return withheld(self.model, self.special_tokens, (*self.normalizer, *self.pre_tokenizer))
 
     @cached_property
@@ -176,9 +176,9 @@ class Tokenizer(TextMethods):
         return live(self.model, self.withheld)
 
     def without_dead_merges(self) -> Tokenizer:
-        """Return an equivalent tokenizer whose model has neither the texts of special tokens nor merges that make them.
+        """Return an equivalent tokenizer whose model has neither special tokens' texts nor merges that produce them.
 
-        It is the same object if nothing is withheld. The text of an unknown token that is not special stays.
+        The result is the same object if nothing is withheld. The text of an unknown token that is not special is kept.
         """
         if not self.withheld:
             return self
@@ -204,7 +204,7 @@ class Tokenizer(TextMethods):
 
     @cached_property
     def special_table(self) -> SpecialTable:
-        """The special tokens as decoding needs them, and all other ids that do not decode to a live token's bytes."""
+        """The special tokens as needed for decoding, and all other ids that do not decode to a live token's bytes."""
         ids, ends, blob = array("I"), array("I"), bytearray()
         for token_id, content in sorted(self._decoded.items()):
             blob += content
@@ -214,7 +214,7 @@ class Tokenizer(TextMethods):
 
     @property
     def vocab_size(self) -> int:
-        """The highest id of any token plus one."""
+        """The highest token id plus one."""
         return max(self.model.vocabulary.size, max(self._decoded, default=-1) + 1)
 
     def token_bytes(self, token_id: int) -> bytes:
@@ -238,11 +238,11 @@ class Tokenizer(TextMethods):
         return content
 
     def with_special_tokens(self, tokens: Iterable[SpecialToken]) -> Tokenizer:
-        """Return a tokenizer that has more special tokens.
+        """Return a tokenizer with more special tokens.
 
         Raises:
-            UsageError: if an id is taken or out of range, or a token's text has another id already.
-            TypeError: if one is no special token, or a part of it has the wrong type.
+            UsageError: if an id is taken or out of range, or a token's text already has another id.
+            TypeError: if one is not a special token, or one of its attributes has the wrong type.
         """
         joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
         return replace(self, special_tokens=joined)
@@ -251,26 +251,26 @@ class Tokenizer(TextMethods):
         """Return a tokenizer that applies a BPE vocabulary by longest match instead of by merges.
 
         Args:
-            left_to_right: Whether to take the longest token at each position from the left, or the longest anywhere
-                first.
+            left_to_right: Whether to go from left to right and take the longest token at each position, instead of
+                taking the longest token anywhere first.
             frequencies: The frequency of each token, by its text in the vocabulary; 0 for those not listed. Among
-                tokens of one length the most frequent is tried first, then the one with the lower id.
+                tokens of equal length, the most frequent is tried first, then the one with the lower id.
 
         Raises:
-            UsageError: if this is not BPE over characters, or lacks a token that has a frequency.
+            UsageError: if this is not BPE over characters, or it lacks a token that has a frequency.
         """
         from bpe_cli.tokenizer.inference import longest_match
 
         return replace(self, model=longest_match(self.model, self.special_tokens, left_to_right, frequencies))
 
     def with_fewest_tokens(self) -> Tokenizer:
-        """Return a tokenizer that makes as few tokens of each piece as its vocabulary allows.
+        """Return a tokenizer that encodes each piece with the fewest tokens that its vocabulary allows.
 
-        Of several ways that are as short, the one is taken whose last token is the longest, and so on to the left.
-        Characters that only an unknown token or tokens of bytes stand for are avoided first.
+        Of equally short segmentations, it takes the one whose last token is longest, and so on from right to left.
+        Above all, it avoids encoding characters with the unknown token or with byte tokens.
 
         Raises:
-            UsageError: if what a token means hangs on where in a piece it stands, or the model knows no such way.
+            UsageError: if a token's meaning depends on its position in a piece, or the model does not support this.
 
         >>> from bpe_cli import load
         >>> gpt2 = load("gpt2")
@@ -287,7 +287,7 @@ class Tokenizer(TextMethods):
     # -- special tokens ------------------------------------------------------------------------
 
     def matcher(self, specials: Specials = ()) -> _core.SpecialMatcher | None:
-        """Compile what is looked for in text: added tokens always, special ones as asked.
+        """Compile the matcher for tokens to find in text: added tokens always, special tokens as requested.
 
         Raises:
             UsageError: if a name is not a special token of this tokenizer.
@@ -315,7 +315,7 @@ class Tokenizer(TextMethods):
     def settle(
         self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, *, whole_pieces: bool = True
     ) -> Iterator[Block]:
-        """Cut long documents where no token changes, nor a piece; runs of blanks only without ``whole_pieces``."""
+        """Cut long documents where no token or piece changes; without ``whole_pieces``, also inside runs of blanks."""
         # A special token may stand where nothing else allows a cut; texts end there all the same.
         stretches = None if matcher is None else matcher.stretches
         cutter = safe_cutter(self.engine, matcher, None if whole_pieces else self.engine.cut_in_run)
@@ -336,7 +336,7 @@ class Tokenizer(TextMethods):
             matcher: Recognizes special tokens in them; see ``matcher``.
             threads: Number of threads. Never changes the result.
             sampling: How to vary the result at random; None for no variation.
-            place: The place of the block in the whole input, which random draws depend on.
+            place: The position of the block in the whole input, on which random draws depend.
 
         Returns:
             The ids of all documents (u32), and where each document's ids end (u64).

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class EncodedBatch:
-    """The ids of several texts, one after the other, in buffers that NumPy, Arrow and ``array`` read without a copy.
+    """The ids of several texts, one after the other, in buffers that NumPy, Arrow and ``array`` read without copying.
 
-    It is a sequence of lists of ids: ``len``, iteration, indexing and slices work as on a list of lists, and it equals
-    one. Lists are made on demand; ``ids`` and ``offsets`` cost nothing.
+    It is a sequence of lists of ids: ``len``, iteration, indexing and slicing work as on a list of lists, and it
+    compares equal to one. Lists are made on demand; ``ids`` and ``offsets`` cost nothing.
 
     Attributes:
         ids: The ids of all texts (u32, read-only).
@@ -49,14 +49,14 @@ class EncodedBatch:
 
     @classmethod
     def of(cls, ids: memoryview, ends: memoryview | array[int]) -> EncodedBatch:
-        """Make a batch of ids and of where each text's ids end."""
+        """Make a batch from ids and the offset where each text's ids end."""
         offsets = array("Q", [0])
         offsets.frombytes(memoryview(ends).cast("B"))
         return cls(ids.toreadonly(), memoryview(offsets).toreadonly())
 
     @classmethod
     def packed(cls, lists: Iterable[Iterable[int]]) -> EncodedBatch:
-        """Make a batch of lists of ids.
+        """Make a batch from lists of ids.
 
         Raises:
             TypeError: if one of them is a text, or cannot be iterated over.
@@ -107,11 +107,11 @@ class EncodedBatch:
         return _rebuilt, (bytes(self.ids), bytes(self.offsets))
 
     def to_lists(self) -> list[list[int]]:
-        """Return the ids of each text as a list of its own."""
+        """Return the ids of each text as a separate list."""
         return list(self)
 
     def numpy(self) -> tuple[Ids, Offsets]:
-        """Return ``ids`` and ``offsets`` as NumPy arrays, which share their memory.
+        """Return ``ids`` and ``offsets`` as NumPy arrays that share their memory.
 
         >>> import bpe_cli
         >>> ids, offsets = bpe_cli.load("gpt2").encode_batch(["hello world", "hello"]).numpy()
@@ -130,11 +130,11 @@ class EncodedBatch:
         side: Literal["left", "right"] = "right",
         multiple_of: int = 1,
     ) -> PaddedBatch:
-        """Return the batch as a rectangle, all texts padded to one length, with a mask.
+        """Return the batch as a rectangle, all texts padded to the same length, with a mask.
 
         Args:
             pad_id: The id to pad with.
-            length: The length to pad to; that of the longest text if None.
+            length: The length to pad to; the length of the longest text if None.
             side: The side to pad on.
             multiple_of: Round the length up to a multiple of this.
 
@@ -175,10 +175,10 @@ class EncodedBatch:
 
 
 class PaddedBatch:
-    """Texts of one length, as a model takes them.
+    """Texts of equal length, as input for a model.
 
     Attributes:
-        ids: The ids (u32), one row a text.
+        ids: The ids (u32), one row per text.
         mask: 1 for ids of the text, 0 for padding (u8), in the same shape.
         shape: The number of texts, and the length of each.
     """
@@ -194,7 +194,7 @@ class PaddedBatch:
             self.ids, self.mask = memoryview(ids), memoryview(mask)
 
     def numpy(self) -> tuple[Ids, npt.NDArray[np.uint8]]:
-        """Return ``ids`` and ``mask`` as NumPy arrays of two dimensions, which share their memory."""
+        """Return ``ids`` and ``mask`` as two-dimensional NumPy arrays that share their memory."""
         import numpy as np
 
         return np.asarray(self.ids).reshape(self.shape), np.asarray(self.mask).reshape(self.shape)

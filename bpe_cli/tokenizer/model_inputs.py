@@ -21,13 +21,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """Token ids of a text, or of two, with what belongs to each id.
+    """The token ids of a text or a pair of texts, with the data that belongs to each id.
 
-    All fields but ``overflowing`` have one item an id.
+    All fields except ``overflowing`` have one item per id.
 
     Attributes:
         ids: The ids.
-        spans: Start and end of each token in its own text; (0, 0) for tokens that stand for no text.
+        spans: Start and end of each token in its own text; (0, 0) for tokens that represent no text.
         tokens: The text of each token; empty strings unless asked for.
         word_ids: The index of the piece that each id belongs to, in its own text; None for ids outside any piece.
         type_ids: The type of each id.
@@ -83,7 +83,7 @@ class Encoding:
         )
 
     def window(self, start: int, stop: int) -> Encoding:
-        """Return a part of it, without overflowing windows."""
+        """Return a part of the encoding, without overflowing windows."""
         return Encoding(*(getattr(self, name)[start:stop] for name in _LISTS))
 
     def __add__(self, other: Encoding) -> Encoding:

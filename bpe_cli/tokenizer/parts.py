@@ -54,8 +54,8 @@ class Chunk:
     Attributes:
         text: The part. Bytes that are not UTF-8 become lone surrogates, as with ``surrogateescape``.
         ids: The ids of its tokens.
-        start: Its first byte in the whole text.
-        end: The byte after its last one.
+        start: The offset of its first byte in the whole text.
+        end: The offset after its last byte.
     """
 
     text: str

@@ -30,16 +30,16 @@ _PATIENCE = 16
 
 
 class StreamDecoder(_core.KnownTexts):
-    """Decode ids as they arrive, never splitting a character, with any tokenizer.
+    """Decode ids as they arrive, with any tokenizer, never splitting a character.
 
     It differs from Hugging Face's in three ways. Bytes that can never become a character are returned at once (as
-    U+FFFD, or as ``errors`` says); theirs waits as long as the text ends in U+FFFD, even if that is what was encoded.
-    For byte-level tokens, the text before an incomplete character does not wait for it. And ``finish`` returns the
-    rest, which theirs loses.
+    U+FFFD, or as ``errors`` says); theirs waits as long as the text ends in U+FFFD, even if U+FFFD is what was encoded.
+    With byte-level tokens, the text before an incomplete character is returned without waiting for it. And ``finish``
+    returns the rest, which theirs loses.
 
     Args:
-        tokenizer: The tokenizer whose ids they are.
-        errors: How to treat bytes that are not UTF-8: ``strict`` refuses them, ``replace`` returns U+FFFD for them,
+        tokenizer: The tokenizer that the ids come from.
+        errors: How to treat bytes that are not UTF-8: ``strict`` rejects them, ``replace`` returns U+FFFD for them,
             ``ignore`` leaves them out.
 
     >>> from bpe_cli.tokenizer.named_encodings import named
@@ -53,7 +53,7 @@ class StreamDecoder(_core.KnownTexts):
 
         Raises:
             TypeError: if an argument has the wrong type.
-            UsageError: if there is no such way to treat errors.
+            UsageError: if ``errors`` is not one of these.
         """
         if not isinstance(tokenizer, _core.Tokenizer):
             raise wrong_type("tokenizer", "a Tokenizer", tokenizer)
@@ -91,10 +91,10 @@ class StreamDecoder(_core.KnownTexts):
         return text
 
     def finish(self) -> str:
-        """Return the rest when no more ids follow, and start anew.
+        """Return the remaining text when no more ids follow, and start over.
 
         Raises:
-            InputError: as ``feed``.
+            InputError: as for ``feed``.
         """
         left = b"" if self._window is None else self._window.finish()
         text = self._characters.feed(left) + self._characters.finish()

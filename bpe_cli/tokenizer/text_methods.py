@@ -45,16 +45,16 @@ Ids = TypeVar("Ids", list[int], memoryview)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token in a text: what it is, and where it lies.
+    """A token and its position in a text.
 
     Attributes:
         token_id: Its id.
         content: Its bytes.
-        start: Its first byte in the text.
-        end: The byte after its last one.
+        start: The offset of its first byte in the text.
+        end: The offset after its last byte.
         special: Whether it is a special or added token recognized in the text.
-        char_start: Its first character in the text, which the token before may share.
-        char_end: The character after the last one that it has a byte of.
+        char_start: The offset of its first character in the text, which the previous token may share.
+        char_end: The offset after the last character that it has a byte of.
     """
 
     token_id: int
@@ -121,17 +121,17 @@ class TextMethods(_core.Tokenizer):
         sampling: Sampling | None = None,
         threads: int | None = None,
     ) -> EncodedBatch:
-        """Return the ids of many texts at once: the fast way.
+        """Return the ids of many texts at once, the fast way.
 
         Args:
             texts: The texts.
-            add_special_tokens: As for ``encode``; so are the parameters below.
-            specials: The special tokens to recognize in the texts; none unless asked.
-            bos: The token to put before each.
-            eot: The token to put after each.
-            max_tokens: The most ids of each.
+            add_special_tokens: As for ``encode``; the same goes for the parameters below.
+            specials: The special tokens to recognize in the texts; none by default.
+            bos: The token to put before each text.
+            eot: The token to put after each text.
+            max_tokens: The maximum number of ids per text.
             side: The side of a text to cut off.
-            sampling: How to vary the encodings at random, each text on its own; None for no variation.
+            sampling: How to vary the encodings at random, each text independently; None for no variation.
             threads: Number of threads; None uses all processors. Never changes the result.
 
         >>> import bpe_cli
@@ -140,7 +140,7 @@ class TextMethods(_core.Tokenizer):
         ([[31373, 995, 50256], [31373, 50256]], [0, 3, 5])
 
         Raises:
-            BpeError: as ``encode`` does; or if ``texts`` is one str.
+            BpeError: as for ``encode``, or if ``texts`` is a single str.
             TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.encoded import EncodedBatch
@@ -178,7 +178,7 @@ class TextMethods(_core.Tokenizer):
         strategy: Strategy = "longest_first",
         side: Side = "right",
     ) -> Encoding:
-        """Return the ids of a pair of texts as a model takes them, with types and masks.
+        """Return the ids of a pair of texts as input for a model, with types and masks.
 
         >>> import bpe_cli
         >>> from bpe_cli.stages import SpecialToken
@@ -190,7 +190,7 @@ class TextMethods(_core.Tokenizer):
         ((50256, 31373, 995, 50256, 31373, 50256), (0, 0, 0, 0, 1, 1))
 
         Raises:
-            BpeError: as ``model_inputs`` does.
+            BpeError: as for ``model_inputs``.
             TypeError: if an argument has the wrong type.
         """
         (pair,) = self.model_inputs(
@@ -214,14 +214,15 @@ class TextMethods(_core.Tokenizer):
         pad_id: int | None = None,
         pad_to_multiple_of: int | None = None,
     ) -> list[Encoding]:
-        """Return texts and pairs as a model takes them, with special tokens, padding, masks and overlapping windows.
+        """Return texts and pairs as input for a model, with special tokens, padding, masks and overlapping windows.
 
         Args:
             texts: Texts, or pairs of them as tuples.
             add_special_tokens: Whether to add the special tokens that the post-processor puts around them.
-            specials: The special tokens to recognize in them; none unless asked.
-            max_tokens: The most ids of each, special tokens included. The rest goes into windows (``overflowing``).
-            stride: Number of ids that a window repeats from the one before.
+            specials: The special tokens to recognize in them; none by default.
+            max_tokens: The maximum number of ids per input, including special tokens. The rest goes into windows
+                (``overflowing``).
+            stride: Number of ids that each window repeats from the previous one.
             strategy: Which text of a pair to cut: ``longest_first``, ``only_first`` or ``only_second``.
             side: The side to cut off.
             padding: Pad to the longest (``"longest"`` or True), to a length, or not at all (None or False).
@@ -342,7 +343,7 @@ class TextMethods(_core.Tokenizer):
         [2, 0, 1]
 
         Raises:
-            BpeError: as ``encode_batch`` does.
+            BpeError: as for ``encode_batch``.
             TypeError: if an argument has the wrong type.
         """
         documents, matcher = list_of("texts", texts, "texts"), self._matcher(specials)
@@ -353,11 +354,11 @@ class TextMethods(_core.Tokenizer):
     # -- where tokens lie ----------------------------------------------------------------------
 
     def tokens(self, text: Text, *, specials: Specials = ()) -> list[Token]:
-        """Return the tokens of a text with the position of each, in bytes and in characters.
+        """Return the tokens of a text with their positions in bytes and in characters.
 
         Spans are offsets into ``text`` as given, before any normalization. With ``add_prefix_space``, the added space
-        has no byte in the text, so the first token's span is one shorter than its content. A character that is split
-        over several tokens belongs to each of them. A byte that is not UTF-8 counts as a character.
+        has no byte in the text, so the first token's span is one byte shorter than its content. A character that is
+        split across several tokens belongs to each of them. A byte that is not UTF-8 counts as one character.
 
         >>> import bpe_cli
         >>> found = bpe_cli.load("gpt2").tokens("é你!")
@@ -365,14 +366,14 @@ class TextMethods(_core.Tokenizer):
         [(b'\\xc3\\xa9', 0, 2, 0, 1), (b'\\xe4\\xbd', 2, 4, 1, 2), (b'\\xa0', 4, 5, 1, 2), (b'!', 5, 6, 2, 3)]
 
         Raises:
-            BpeError: as ``encode`` does.
+            BpeError: as for ``encode``.
             TypeError: if an argument has the wrong type.
         """
         kind = Token, self._contents, self._tokenizer.token_bytes
         return self._tokenizer.engine.token_objects(bytes_of(text), self._matcher(specials), kind)
 
     def place(self, text: Text, specials: Specials = ()) -> Placed:
-        """Return the tokens of a text and where they lie, as ``tokens`` does, in columns: for long texts."""
+        """Return the tokens of a text and their positions, as ``tokens`` does, but in columns: for long texts."""
         return self._placed(bytes_of(text), self._matcher(specials))
 
     def chunks(
@@ -381,18 +382,19 @@ class TextMethods(_core.Tokenizer):
         """Yield parts of a text with at most ``max_tokens`` tokens each, without cutting a character in two.
 
         The text is encoded once, as a whole, and the parts are runs of its tokens. Without ``overlap``, the parts
-        together are the whole text, and their ids are all of its ids. A part that is encoded alone may have a token
-        more or less, because the text before it is missing. Where a token ends within a character, the part ends before
-        that character.
+        together are the whole text, and their ids are all of its ids. A part that is encoded on its own may have a
+        token more or fewer, because the text before it is missing. Where a token ends inside a character, the part ends
+        before that character.
 
         Args:
             text: The text.
-            max_tokens: The most tokens in a part.
-            overlap: Number of tokens that a part repeats from the one before; fewer where these would cut a character.
+            max_tokens: The maximum number of tokens in a part.
+            overlap: Number of tokens that each part repeats from the previous one; fewer where they would cut a
+                character.
             break_at: Where a part should end: after a ``token``, a ``line``, a ``sentence`` or a ``paragraph``. A part
-                without such an end falls back to the next finer one, down to a token. The overlap begins at such a
-                place too if it can.
-            specials: The special tokens to recognize in the text; none unless asked.
+                without such an end falls back to the next finer one, down to a token. The overlap also begins at such a
+                place if possible.
+            specials: The special tokens to recognize in the text; none by default.
 
         >>> import bpe_cli
         >>> for chunk in bpe_cli.load("gpt2").chunks("one two three four", 2, overlap=1):
@@ -405,7 +407,7 @@ class TextMethods(_core.Tokenizer):
 
         Raises:
             UsageError: if ``overlap`` is not less than ``max_tokens``.
-            InputError: if a single character has more tokens than that, or a byte has no token.
+            InputError: if a single character has more tokens than ``max_tokens``, or a byte has no token.
             TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.parts import BREAKS, chunks
@@ -430,9 +432,9 @@ class TextMethods(_core.Tokenizer):
 
         Args:
             text: The text.
-            max_tokens: The most tokens that the part may have when it is encoded alone.
+            max_tokens: The maximum number of tokens that the part has when it is encoded on its own.
             side: The side to cut off: ``"left"`` keeps the end of the text, ``"both"`` its middle.
-            specials: The special tokens to recognize in the text; none unless asked.
+            specials: The special tokens to recognize in the text; none by default.
 
         >>> import bpe_cli
         >>> tokenizer = bpe_cli.load("gpt2")
@@ -440,7 +442,7 @@ class TextMethods(_core.Tokenizer):
         ('one two three', ' two three four')
 
         Raises:
-            BpeError: as ``encode`` does.
+            BpeError: as for ``encode``.
             TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.parts import truncated
@@ -468,9 +470,9 @@ class TextMethods(_core.Tokenizer):
 
         Args:
             ids: The ids.
-            errors: How to treat bytes that are not UTF-8. ``ignore`` keeps as many valid characters as the bytes can
-                give (the optimum of the byte-level BPE paper, arXiv:1909.03341).
-            skip_special_tokens: Whether to leave special tokens out.
+            errors: How to treat bytes that are not UTF-8. ``ignore`` recovers as many valid characters as the bytes
+                allow (the optimum in the byte-level BPE paper, arXiv:1909.03341).
+            skip_special_tokens: Whether to leave out special tokens.
 
         >>> import bpe_cli
         >>> tokenizer = bpe_cli.load("gpt2")
@@ -490,7 +492,7 @@ class TextMethods(_core.Tokenizer):
     def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
         """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
 
-        An array of u32 (NumPy's too) is fastest; a read-only one is not even copied.
+        A u32 array (from NumPy too) is fastest; a read-only one is not even copied.
 
         >>> import bpe_cli
         >>> bpe_cli.load("gpt2").decode_bytes([31373, 187])
@@ -524,7 +526,7 @@ class TextMethods(_core.Tokenizer):
         ['hello world', '', 'hello']
 
         Raises:
-            BpeError: as ``decode`` does.
+            BpeError: as for ``decode``.
             TypeError: if an argument has the wrong type.
         """
         from bpe_cli.tokenizer.encoded import EncodedBatch
@@ -591,7 +593,7 @@ class TextMethods(_core.Tokenizer):
 
     @property
     def vocab(self) -> Mapping[str, int]:
-        """All tokens by their text, special ones too, consistent with ``id_to_token`` and ``token_to_id``.
+        """All tokens by their text, including special ones, consistent with ``id_to_token`` and ``token_to_id``.
 
         >>> import bpe_cli
         >>> vocab = bpe_cli.load("gpt2").vocab
@@ -619,15 +621,15 @@ class TextMethods(_core.Tokenizer):
     # -- files and conversations ---------------------------------------------------------------
 
     def save(self, path: Any, format: str | None = None, *, allow_loss: Collection[str] = ()) -> list[str]:  # noqa: A002
-        """Write the tokenizer to a file, or to a folder for formats of several files.
+        """Write the tokenizer to a file, or to a folder for formats with several files.
 
-        The file is verified first: read back, it gives the same ids and texts. It is written whole or not at all.
+        The file is verified first: reading it back gives the same ids and texts. It is written in full or not at all.
 
         Args:
             path: The file or folder.
             format: The format, one of the names in ``bpe_cli.formats.FORMATS``. If None, the file's name decides; a
                 folder is ``huggingface``.
-            allow_loss: The losses to accept, by the names that the error gives.
+            allow_loss: The losses to accept, by the names given in the error.
 
         Returns:
             The paths of the files that were written.
@@ -641,7 +643,7 @@ class TextMethods(_core.Tokenizer):
         [31373, 995]
 
         Raises:
-            FormatError: if the format cannot hold all of it.
+            FormatError: if the format cannot hold all of the tokenizer.
             UsageError: if the format does not exist, or cannot be derived from the name.
             OutputError: if a file cannot be written.
             TypeError: if an argument has the wrong type.
@@ -662,20 +664,21 @@ class TextMethods(_core.Tokenizer):
         specials: Specials = (),
         **arguments: Any,
     ) -> list[int] | str:
-        """Return the ids of a conversation, or its text, as the tokenizer's chat template writes it.
+        """Return the ids of a conversation, or its text, as formatted by the tokenizer's chat template.
 
-        No message can forge a special token: in a message, its text is plain text unless ``specials`` names it.
+        No message can forge a special token: in a message, a special token's text is plain text unless ``specials``
+        names it.
 
         Args:
             messages: Dicts with ``role`` and ``content``.
             tools: Descriptions of tools.
             documents: Documents to answer from.
-            chat_template: The template: a name of the tokenizer's own, a built-in layout (``chatml``, ``harmony``, and
-                others), or a Jinja template; the tokenizer's own if None.
+            chat_template: The template: the name of one of the tokenizer's own, a built-in layout (``chatml``,
+                ``harmony``, and others), or a Jinja template; the tokenizer's own if None.
             add_generation_prompt: Whether to open the assistant's turn at the end.
             tokenize: Whether to return ids instead of text.
-            specials: The special tokens to recognize in messages; none unless asked.
-            **arguments: Further variables for the template.
+            specials: The special tokens to recognize in messages; none by default.
+            **arguments: More variables for the template.
 
         >>> import bpe_cli
         >>> messages = [{"role": "user", "content": "Hi"}]

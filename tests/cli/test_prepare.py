@@ -180,6 +180,14 @@ def test_wrong_lines_say_what_is_wrong(folder, arguments, message):
     assert not (folder / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "line", [("prepare", "none", *ONE, "-o", "out"), ("train", "none", "-s", "300", "--counts-dir", "counts")]
+)
+def test_no_hint_names_an_option_that_the_command_does_not_take(folder, line):
+    """Neither takes a text for its parts."""
+    assert call(*line, cwd=folder) == (2, b"", "error: cannot read none: no such file\n")
+
+
 @pytest.mark.parametrize(("how", "to"), [("kill", "mds"), ("no room", "mds"), ("kill", "datasets")])
 def test_a_shuffle_that_ends_at_any_step_is_gone_on_with(folder, how, to):
     """In the first pass, between the two, in the second, and while the first one's files are removed."""

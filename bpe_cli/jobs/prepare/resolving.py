@@ -103,6 +103,6 @@ def found_inputs(
     from bpe_cli.jobs.files import find_documents, find_inputs
 
     if options.chat is None:
-        return source, find_documents(source, listener=listener, streams=streams, leave_out=folder)
+        return source, find_documents(source, listener=listener, streams=streams, otherwise="", leave_out=folder)
     read = conversation_source(source)
-    return read, find_inputs(read, listener=listener, streams=streams, leave_out=folder)
+    return read, find_inputs(read, listener=listener, streams=streams, otherwise="", leave_out=folder)

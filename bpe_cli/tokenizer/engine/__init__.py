@@ -30,7 +30,7 @@ SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Vary an encoding at random; the same seed gives the same ids for any threads and blocks.
+    """Vary an encoding at random; the same seed gives the same ids, whatever the threads and blocks.
 
     >>> import bpe_cli
     >>> dropout = bpe_cli.Sampling("dropout", 0.5, seed=1)
@@ -40,10 +40,10 @@ class Sampling:
 
     Attributes:
         way: ``dropout`` drops each merge with probability ``number``, drawn anew at each step (Provilkov et al.,
-            arXiv:1910.13267); ``lasting-dropout`` drops it for good, as SentencePiece does;
-            ``segmentation`` samples segmentations with probabilities raised to the power of ``number``.
-        number: The probability, or the power.
-        nbest: For ``segmentation``: sample among this many best; 0 for all.
+            arXiv:1910.13267); ``lasting-dropout`` drops a merge for good, as SentencePiece does; ``segmentation``
+            samples segmentations with probabilities raised to the power of ``number``.
+        number: The probability, or the exponent.
+        nbest: For ``segmentation``, sample from this many best segmentations; 0 for all.
         seed: Any number below 2^64.
     """
 
