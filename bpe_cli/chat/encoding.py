@@ -249,8 +249,8 @@ class ChatEncoder:
                 )
             elif self._refuse:
                 raise InputError(
-                    f"{where}: the text of a message holds the special token {shown}",
-                    hint='`specials="all"` makes it that token, no `specials` keeps it plain text',
+                    f"{where}: the text of a message contains the special token {shown}",
+                    hint='`specials="all"` makes it that token; without `specials`, it is plain text',
                 )
         yield data[position:], position, len(data)
 

@@ -106,7 +106,7 @@ def _check_once(given: list[Any], context: Any) -> None:
     """Check that no option is given twice of which only the last would count."""
     for option in given:
         if option.name in ONCE and given.count(option) > 1:
-            context.fail(f"{option.opts[-1]} is given twice, and only one can be")
+            context.fail(f"{option.opts[-1]} is given twice, but can be given only once")
 
 
 def _for_typer(

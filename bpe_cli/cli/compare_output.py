@@ -143,9 +143,9 @@ class Checks:
         list[str] | None,
         _check_option(
             "--max-regression", metavar="PERCENT",
-            help="Fail if a metric (--metric; tokens) is worse by more than this, such as 1%, on an input or on all "
-            "together, than in the report of --against, or without one than the baseline. 'total: 1%' checks all "
-            "together only. Can be repeated.",
+            help="Fail if a metric (of --metric, else tokens) is worse by more than this, such as 1%, than in the "
+            "report of --against, or without one than the baseline: on any input, or on all together. 'total: 1%' "
+            "checks all together only. Can be repeated.",
         ),
     ] = None  # fmt: skip
 

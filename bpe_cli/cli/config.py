@@ -203,7 +203,7 @@ def _check_may_be_set(place: str, name: str, declared: "Argument | Option") -> N
     if name in _EACH_TIME or declared.settings.get("metavar") in _FILES:
         raise UsageError(
             f"{place}: this cannot be set in a file",
-            hint="what a run reads and writes, and what it overwrites, is said on the command line",
+            hint="what a run reads, writes and overwrites belongs on the command line",
         )
 
 

@@ -28,7 +28,7 @@ class Conversations:
         _chat_option(
             "--chat-template", metavar="NAME|FILE", show_default="the tokenizer's own",
             help="How messages become text: a template of the tokenizer's, a Jinja file, chatml, gpt-3.5, gpt-4-32k, "
-            "harmony, mistral-v3, or openai (with --to count, as it bills).",
+            "harmony, mistral-v3, or openai (with --to count: what OpenAI bills).",
         ),
     ] = None  # fmt: skip
     generation_prompt: Annotated[
@@ -41,7 +41,7 @@ class Conversations:
     tools: Annotated[
         str | None,
         _chat_option(
-            "--tools", metavar="FILE", help="A file with a JSON array of tools, for conversations that bring none."
+            "--tools", metavar="FILE", help="A file with a JSON array of tools, for conversations that have none."
         ),
     ] = None
     date: Annotated[

@@ -84,17 +84,17 @@ class Changes:
         int | None,
         _change_option(
             "--prune-to", metavar="N", min=1,
-            help="Keep N tokens: drop those that the texts of --counts-from use least, but no special tokens and no "
-            "characters; models of characters, words and n-grams lose these too.",
+            help="Keep N tokens: drop those that the texts of --counts-from use least, but never special tokens, "
+            "and characters only in models of characters, words and n-grams.",
         ),
     ] = None  # fmt: skip
     split_residues: Annotated[
         float | None,
         _change_option(
             "--split-residues", metavar="SHARE",
-            help="Take apart the tokens of SentencePiece's BPE, or of byte-level BPE for bpe.json, that stay in at "
-            "most this share of the times that the texts of --counts-from make them: 0.05. They serve merging only "
-            "then; ids stay.",
+            help="Split up the tokens of SentencePiece's BPE, or of byte-level BPE for bpe.json, that survive in at "
+            "most this share of the cases in which the texts of --counts-from make them, such as 0.05. They then serve "
+            "only merging; ids stay the same.",
         ),
     ] = None  # fmt: skip
     counts_from: Annotated[
@@ -131,8 +131,8 @@ class Changes:
         int | None,
         _change_option(
             "--replace", metavar="N", min=1,
-            help="Give the ids of N tokens to new ones, learnt from --by: of those that the texts of --counts-from use "
-            "least and that no other token is made of. The size and all other ids stay.",
+            help="Replace the N tokens that the texts of --counts-from use least, and that no other token is made of, "
+            "with new ones learnt from --by, which get their ids. The size and all other ids stay the same.",
         ),
     ] = None  # fmt: skip
     by: Annotated[
@@ -174,12 +174,12 @@ class Changes:
         asked = [name for name, there in given.items() if there]
         if len(asked) > 1 and asked != ["--prune-to", "--extend"]:
             raise UsageError(
-                f"{' and '.join(asked)} are two changes, and one is made at a time",
+                f"{' and '.join(asked)} are two changes, and only one can be made at a time",
                 hint="convert twice: each writes a map of its own; --prune-to and --extend go together",
             )
         sized = self.vocab_size is not None, self.add is not None
         if all(sized):
-            raise UsageError("--vocab-size and --add both say how many tokens there are to be")
+            raise UsageError("--vocab-size and --add both set the number of tokens")
         for name, there, partners, needed in (
             ("--counts-from", bool(self.counts_from), ("--prune-to", "--replace", "--split-residues"), True),
             ("--by", bool(self.by), ("--replace",), True),
@@ -274,7 +274,7 @@ def _show(source: str, done: "Converted", listener: ConsoleListener) -> None:
             note(f"note: {sentence}", quiet=quiet)
     note(f"{source} -> {', '.join(done.files)} ({done.format}){listener.took()}", quiet=quiet)
     if done.left_behind:
-        note(f"note: this format does not hold {', '.join(done.left_behind)}: ids are the same without", quiet=quiet)
+        note(f"note: this format cannot hold {', '.join(done.left_behind)}, but ids stay the same", quiet=quiet)
     if layout := done.built_in_layout:
         chosen_by = f"with a file, --chat-template {layout} chooses it"
         note(f"note: the layout of {source}'s conversations is built in; {chosen_by}", quiet=quiet)

@@ -40,7 +40,7 @@ COMMON = {
     "eot": "End each document with this token.",
     "max_tokens": "Fail if a document has more tokens than N.",
     "json": "With --to count: print one JSON object.",
-    "size": "With --to chunks: the most tokens of a chunk.",
+    "size": "With --to chunks: the most tokens in a chunk.",
     "overlap": "Number of tokens that a chunk repeats from the one before.",
     "truncate": "With --to text: keep N tokens of each text.",
     "chat": "Inputs are conversations: JSON with messages.",
@@ -194,7 +194,7 @@ class Drawing:
             "--seed",
             metavar="N",
             min=0,
-            help="The seed. The same seed gives the same result for any threads and blocks.",
+            help="The seed. The same seed gives the same result with any number of threads and any block size.",
         ),
     ] = 0
 
@@ -365,7 +365,7 @@ def _show(
         note(f"{count(done.subwords, 'subword')} -> {vocabulary}", quiet=quiet)
     if done.divided:
         note(
-            f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
-            "readers that divide by it find more documents",
+            f"note: the token of --eot also occurs in texts, {count(done.divided, 'time')}: "
+            "readers that split at it find more documents",
             quiet=quiet,
         )

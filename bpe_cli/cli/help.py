@@ -82,7 +82,7 @@ def lines(
             yield from _entry(option, meaning, width)
     if name is None:
         yield ""
-        yield from _folded("bpe COMMAND --help describes the usual options, and with --all all of them.", width)
+        yield from _folded("bpe COMMAND --help describes the usual options; --help --all describes all.", width)
         return
     yield ""
     yield from _folded(commands[name].EPILOG, width)

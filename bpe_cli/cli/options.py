@@ -184,9 +184,7 @@ TokenizerName = Annotated[
 ]  # fmt: skip
 PatternName = Annotated[
     str | None,
-    tokenizer_option(
-        "--pattern", metavar="NAME|REGEX", help="The split pattern, for a tokenizer file that holds none."
-    ),
+    tokenizer_option("--pattern", metavar="NAME|REGEX", help="The split pattern, for a tokenizer file that has none."),
 ]
 AddSpecial = Annotated[
     list[str] | None,
@@ -251,7 +249,7 @@ Html = Annotated[
     str | None,
     output_option(
         "--html", metavar="FILE",
-        help="Write an HTML page instead: one file for any browser that needs no network and no scripts; - for stdout.",
+        help="Write an HTML page instead: one file that any browser shows, without network or scripts; - for stdout.",
     ),
 ]  # fmt: skip
 Svg = Annotated[

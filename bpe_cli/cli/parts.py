@@ -20,7 +20,7 @@ class Parts:
     """The options about parts of texts."""
 
     size: Annotated[
-        int | None, _parts_option("--size", metavar="N", min=1, help="With --to chunks: the most tokens of a chunk.")
+        int | None, _parts_option("--size", metavar="N", min=1, help="With --to chunks: the most tokens in a chunk.")
     ] = None
     overlap: Annotated[
         int | None,
@@ -41,7 +41,7 @@ class Parts:
     ] = None  # fmt: skip
     truncate: Annotated[
         int | None,
-        _parts_option("--truncate", metavar="N", min=0, help="With --to text: the most tokens to keep of each text."),
+        _parts_option("--truncate", metavar="N", min=0, help="With --to text: keep at most N tokens of each text."),
     ] = None
     keep: Annotated[
         str | None,
@@ -81,7 +81,7 @@ class Parts:
                 hint="--chat reads conversations; --truncate 100 keeps 100 tokens",
             )
         if to == "chunks" and self.size is None:
-            raise UsageError("--to chunks needs to know how large they are", hint="for example: --size 256")
+            raise UsageError("--to chunks needs a size", hint="for example: --size 256")
         from bpe_cli.jobs.chunk import ChunkOptions, TruncateOptions
 
         if self.size is not None:

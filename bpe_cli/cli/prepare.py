@@ -46,7 +46,7 @@ COMMON = {
     "part": "Make each N-th part from the K-th on.",
     "finish": "Write the manifest when all parts are there.",
     "check": "Verify the data set in INPUT.",
-    "dry_run": "Print the parts, and make none.",
+    "dry_run": "Print the parts without making any.",
     "processes": "How many processes. [all available]",
     "quiet": "",
 }
@@ -74,8 +74,8 @@ class Written:
         str | None,
         options.output_option(
             "--to", choices=_FORMATS, show_default="bin",
-            help="bin, npy: numbers as u16 or u32; npy-offsets: and where documents end. Others: what the trainer or "
-            "library of that name reads.",
+            help="bin, npy: numbers as u16 or u32; npy-offsets: also where documents end. Others: what the trainer "
+            "or library of that name reads.",
         ),
     ] = None  # fmt: skip
     output: Annotated[
@@ -218,11 +218,12 @@ class Parts:
         str | None,
         _parts_option(
             "--deep", metavar="N|all",
-            help="With --check, the INPUT and options that it was made with, and -o: make N parts again, and compare.",
+            help="With --check, -o, and the INPUT and options that it was made with: make N parts again and compare.",
         ),
     ] = None  # fmt: skip
     dry_run: Annotated[
-        bool, _parts_option("--dry-run", help="Print the parts and about how many tokens they have; make none.")
+        bool,
+        _parts_option("--dry-run", help="Print the parts and about how many tokens they have, without making any."),
     ] = False
     processes: Annotated[
         int | None,
@@ -424,8 +425,8 @@ def _show_plan(planned: "Planned", quiet: bool) -> None:
 
 def _trust(number: "Interval") -> str:
     if number.low is None:
-        return "one place says nothing of others, so there is no interval"
-    return "all was counted" if number.low == number.high else "the intervals hold 95 times of 100"
+        return "one place says nothing about the others, so there is no interval"
+    return "all was counted" if number.low == number.high else "the intervals hold 95 times out of 100"
 
 
 def _interval(number: "Interval", what: str, *, counted: bool = True) -> str:
@@ -444,13 +445,13 @@ def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = 
     counted = f"{of_all}{new}, {count(done.documents, 'document')}{sequences}, {count(done.tokens, 'token')}{around}"
     quiet = parts.quiet or parts.progress == "json"  # the last event says it
     where = f"{counted} -> {done.folder}"
-    again = f"; {count(done.again, 'part')} made again, all the same" if done.again else ""
-    whole = f"{done.folder} is whole: {counted}{again}" if parts.check else where
+    again = f"; {count(done.again, 'part')} made again, all identical" if done.again else ""
+    whole = f"{done.folder} is complete: {counted}{again}" if parts.check else where
     note(f"{whole}{listener.took()}", quiet=quiet)
     if done.scattered is not None and not done.is_whole:
         note(
             f"note: the first pass of --shuffle is done for {done.scattered:,} of {count(done.parts, 'part')}; "
-            "run it again when all have ended",
+            "run it again once all are done",
             quiet=quiet,
         )
     if done.broken:
@@ -468,7 +469,7 @@ def _show(done: "Prepared", parts: Parts, listener: WorkListener, around: str = 
         )
     if done.divided:
         note(
-            f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
-            "readers that divide by it find more documents",
+            f"note: the token of --eot also occurs in texts, {count(done.divided, 'time')}: "
+            "readers that split at it find more documents",
             quiet=quiet,
         )

@@ -129,8 +129,7 @@ class Model:
         str | None,
         _model_option(
             "--switch", metavar="N|auto", show_default="9/10 of all tokens",
-            help="With --superwords: the number of merges inside words, which the second stage takes over; auto: find "
-            "one.",
+            help="With --superwords: begin the second stage after N merges inside words; auto: find N.",
         ),
     ] = None  # fmt: skip
     compat: Annotated[
@@ -169,7 +168,7 @@ class Model:
         words = self.vocab_size.split(",")
         if not all(_is_number(word) and int(word) for word in words):
             raise UsageError(
-                f"--vocab-size {self.vocab_size} is not a whole number from 1, or several separated by commas",
+                f"--vocab-size {self.vocab_size} is neither a whole number above 0 nor several separated by commas",
                 hint="for example: -s 32000, or -s 8000,16000,32000",
             )
         sizes = sorted(map(int, words))
@@ -231,11 +230,11 @@ class Written:
         int | None,
         Option(
             "--pairs", metavar="N", min=0, show_default="0; with --json and --html 10",
-            help="With --steps: show the N best of what each step could take: pairs with their counts or scores, or "
-            "tokens with their losses. Ties are marked.",
+            help="With --steps: show the N best candidates for each step: pairs with their counts or scores, or tokens "
+            "with their losses. Ties are marked.",
         ),
     ] = None  # fmt: skip
-    full: Annotated[bool, Option("--full", help="With --steps: show all of them, and shorten nothing.")] = False
+    full: Annotated[bool, Option("--full", help="With --steps: show all candidates, and shorten nothing.")] = False
     json: options.Json = False
     html: options.Html = None
     target: Annotated[
@@ -485,13 +484,13 @@ def run(
     )  # fmt: skip
     shows = written.steps or held_out.valid is not None
     if output is None and not counting_only and not shows and sys.stdout.isatty():
-        raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
+        raise UsageError("a tokenizer cannot be written to a terminal", hint="name a file: -o tokenizer.json")
     for name, path in (
         ("--counts-out", counts.counts_out),
         *(("--from-counts", each) for each in counts.from_counts or ()),
     ):
         if path == "-":
-            raise UsageError(f"{name} names a file: counts have no stream", hint="./- is a file of that name")
+            raise UsageError(f"{name} names a file: counts cannot be piped", hint="./- is a file of that name")
     check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
         raise UsageError("--from-counts replaces the corpus: give one or the other")

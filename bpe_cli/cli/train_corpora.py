@@ -55,7 +55,7 @@ class Corpora:
     ] = None  # fmt: skip
     seed: Annotated[
         int | None,
-        _corpora_option("--seed", metavar="N", min=0, show_default="0", help="With --sample: begin the draw here."),
+        _corpora_option("--seed", metavar="N", min=0, show_default="0", help="With --sample: the seed of the draw."),
     ] = None
 
     def named(self, documents: options.Documents, block_size: int) -> "tuple[NamedCorpus, ...]":

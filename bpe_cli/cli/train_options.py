@@ -191,7 +191,7 @@ def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
     for preset, of_algorithms in PRESETS.items():
         if algorithm in of_algorithms:
             set_by = ", ".join(f"{each}={_show_setting(value)}" for each, value in of_algorithms[algorithm].items())
-            lines += textwrap.wrap(f"`--compat {preset}` sets {set_by}; an option that is given counts more.", 98)
+            lines += textwrap.wrap(f"`--compat {preset}` sets {set_by}; an explicit option takes precedence.", 98)
             lines.append("")
     for name, other in TRAINERS.items():
         if algorithm in other.follows:

@@ -33,8 +33,8 @@ class Parity:
         list[str] | None,
         _parity_option(
             "--dev", metavar="NAME=INPUT",
-            help="With --parity: texts that say the same in all languages. The language that needs most tokens there "
-            "is the worst. Can be repeated, also with the same name.",
+            help="With --parity: texts that say the same thing in all languages. The language that needs the most "
+            "tokens there is the worst. Can be repeated, also with the same name.",
         ),
     ] = None  # fmt: skip
     ratio: Annotated[

@@ -33,9 +33,9 @@ def unforeseen(error: BaseException, words: Sequence[str]) -> Unforeseen:
     what = "its core met a case that it was not written for" if kind == "PanicException" else kind
     platform = f"bpe {__version__}, Python {sys.version.split()[0]}, {sys.platform}"
     return Unforeseen(
-        f"this is a mistake in bpe: {what}{_place(error)}",
-        hint=f"please report it with this: {platform}, `{command_line(words)}`; and, if it holds no secret, what the "
-        "same line with --debug prints",
+        f"this is a bug in bpe: {what}{_place(error)}",
+        hint=f"please report it with this: {platform}, `{command_line(words)}`; and, unless there are secrets in it, "
+        "what the same line prints with --debug",
     )
 
 

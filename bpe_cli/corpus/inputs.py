@@ -349,7 +349,7 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
         raise InputError(f"the data set {show_path(folder)} lacks {lacking[0]!r}, which its {_STATE} names")
     if _member(folder, _STATE, "_indices_files") or _member(folder, _STATE, "_indices_data_files"):
         raise InputError(
-            f"the data set {show_path(folder)} picks its rows by a table of their numbers, which is not read",
+            f"the data set {show_path(folder)} picks its rows by a table of row numbers, which is not supported",
             hint="save it again after flatten_indices()",
         )
     return _only([str(name) for name in rows], folder, names, on_skip)

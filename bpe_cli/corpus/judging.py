@@ -90,7 +90,7 @@ def _without_companions(items: Sequence[Input], on_skip: Callable[[str], None]) 
         if kind is not None and _name(item) in _SUMMARIES:
             on_skip(f"{item.name} skipped: it tells about the files beside it")
         elif kind is not None and is_companion:
-            on_skip(f"{item.name} skipped: it is not {kind.title}, as what lies beside it is")
+            on_skip(f"{item.name} skipped: it is not {kind.title}, unlike the files beside it")
         else:
             kept.append(item)
     return _without_marks(kept, on_skip)
@@ -106,7 +106,7 @@ def _name(item: Input) -> str:
 
 def _not_text(name: str, kind: Kind, json: bool) -> InputError:
     way_out = "name the file" if kind.is_table else kind.advice
-    what = "which is read from files alone" if kind.is_table else "not text"
+    what = "which can only be read from a file" if kind.is_table else "not text"
     plainly = "" if json else "; `plain` takes its bytes as they are"
     return InputError(f"{name} is {kind.title}, {what}", hint=f"{way_out}{plainly}")
 
@@ -120,7 +120,7 @@ def _json_lines(items: Sequence[Input]) -> UsageError:
 def json_lines_error(what: str, row: dict[str, Any] | None) -> UsageError:
     """Make the error for JSON lines in place of text; the hint names the field that looks like the text."""
     return UsageError(
-        f"{what} JSON lines, which as text would be taken with their keys and quotes",
+        f"{what} JSON lines, which would be read as text with their keys and quotes",
         hint=f"{_reading(row)} takes the text of each; `plain` takes the lines as they are",
     )
 

@@ -196,7 +196,7 @@ def _check_counts(texts: dict[str, list[bytes]], paths: dict[str, str]) -> None:
         raise InputError(
             f"{show_path(paths[fewest])} has {counts[fewest]:,} lines and {show_path(paths[most])} has "
             f"{counts[most]:,}: line {counts[fewest] + 1:,} of {most} has no counterpart in {fewest}",
-            hint="line by line the files must say the same",
+            hint="the files must say the same thing, line by line",
         )
     if not counts[fewest]:
         raise InputError(f"{show_path(paths[fewest])} has no lines")

@@ -55,7 +55,7 @@ def locate(path: Path) -> tuple[Path, str]:
     fitting = next((name for name, module in FORMATS.items() if module.sniff(head)), None)
     if fitting is None:
         looks = describe(head)
-        of_lines = '; of a list of tokens, `algorithm="list"` trains one' if looks.startswith(_TEXT) else ""
+        of_lines = '; `algorithm="list"` trains one from a list of tokens' if looks.startswith(_TEXT) else ""
         raise FormatError(
             f"{path} is {looks}, not a tokenizer in a format that can be read",
             hint=_HINTS.get(looks) or f"formats are {', '.join(FORMATS)}{of_lines}",

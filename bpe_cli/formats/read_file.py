@@ -53,7 +53,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
             return False
         if isinstance(error, FileNotFoundError):
             raise InputError(
-                f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
+                f"{path} is a broken link", hint="the file was not completely fetched: fetch it again"
             ) from None
         raise cannot_read(path, error) from error
     if not is_kind(mode):

@@ -69,7 +69,7 @@ def find_template(name: str | None, model: Tokenizer, *, named: str, stdin: Bina
     if name is None:
         counts = '; `to="count"` counts as OpenAI bills' if is_billed(named) else ""
         raise UsageError(
-            "this tokenizer comes with no chat template, so `chat=NAME` is to name one",
+            "this tokenizer comes with no chat template, so `chat=NAME` must name one",
             hint=f"built in are {', '.join(LAYOUTS)}; or a file, such as chat_template.jinja{counts}",
         )
     if name in own:

@@ -108,7 +108,7 @@ class TruncateOptions:
 
     def __post_init__(self) -> None:
         if self.size < 0:
-            raise UsageError("a text has no fewer than 0 tokens: `truncate`")
+            raise UsageError("`truncate` must be 0 or more")
         whole_number("`truncate`", self.size)
         if self.keep not in SIDES:
             raise UsageError(f"a text has no {self.keep!r}", hint=f"there are {', '.join(SIDES)}")

@@ -149,7 +149,7 @@ def compare_and_check(
     chosen, models = _models(job)
     if len(models) < 2 and (job.options.overlap or job.options.differences is not None):
         option = "`overlap`" if job.options.differences is None else "`differences`"
-        raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
+        raise UsageError(f"{option} compares tokenizers with the first, but there is only one", hint="add -t TOKENIZER")
     for model in models:
         note_oddities(model, job.options.specials, listener)
     inputs = None
@@ -287,7 +287,7 @@ def compare(
     """
     options = options or CompareOptions()
     if len(tokenizers) < 2 and (options.overlap or options.differences is not None):
-        raise UsageError("tokenizers are compared with the first, and there is one", hint="add another tokenizer")
+        raise UsageError("tokenizers are compared with the first, but there is only one", hint="add another tokenizer")
     stdin = stdin or sys.stdin.buffer
     seen = None
     if source is None:

@@ -206,7 +206,8 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdou
             )
         if stdout.isatty() and b"\0" in files[""]:
             raise UsageError(
-                "this format is not for a terminal", hint="name a file with `output`, or pipe it into a program"
+                "this format cannot be written to a terminal",
+                hint="name a file with `output`, or pipe it into a program",
             )
         if map_path is not None:
             check_writable(map_path)

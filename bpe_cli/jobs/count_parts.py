@@ -87,7 +87,7 @@ def count_parts(
 
     trainer = trainer_for(options)
     if not source.paths or "-" in source.paths or source.text is not None:
-        raise UsageError("parts are counted of files, not of stdin or a text", hint="name files or folders")
+        raise UsageError("only files can be counted in parts, not stdin or a text", hint="name files or folders")
     if trainer.takes_lines(options) and source.documents == "whole":
         source = replace(source, documents="lines")
     settings = settings_of(source, options)

@@ -174,7 +174,7 @@ class _Decoding:
             if sidecar is not None and not (sidecar.is_of(self._model) or sidecar.is_of(self._with_layout())):
                 name = sidecar.tokenizer_name or "another tokenizer"
                 self._listener.note(f"{item.name} was encoded with {name}, which differs from this one")
-            without = "no `errors` gives the bytes"
+            without = "leaving out `errors` gives the bytes"
             characters = None if options.errors is None else CharacterStream(options.errors, as_they_are=without)
             place = _Place(item.name)
             for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(self._model.decoder)):

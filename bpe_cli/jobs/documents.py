@@ -60,8 +60,8 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
                 start, end, _ = match
                 text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
                 raise InputError(
-                    f"{origins.of(number)}, byte {offset + start:,}: the text holds the special token {text}",
-                    hint='`specials="all"` makes it that token, no `specials` keeps it plain text',
+                    f"{origins.of(number)}, byte {offset + start:,}: the text contains the special token {text}",
+                    hint='`specials="all"` makes it that token; without `specials`, it is plain text',
                 )
             offset += len(document)
         yield block
@@ -79,8 +79,8 @@ def refuse_too_long(model: Tokenizer, matcher: _core.SpecialMatcher | None, sour
     for item in inputs.items:
         if item.size is not None and item.size > longest and _is_text_as_it_is(item, source):
             raise InputError(
-                f"{item.name} is one document of {item.size:,} bytes; this tokenizer knows no place to cut it, "
-                f"and the longest may have {longest:,}",
+                f"{item.name} is one document of {item.size:,} bytes; this tokenizer has no safe place to cut it, "
+                f"and one document may have at most {longest:,}",
                 hint='`documents="lines"` makes a document of each line',
             )
 
@@ -298,7 +298,9 @@ def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
 
     if target.path is None:
         if to in sinks.SINKS and sinks.is_binary(to) and target.stream is not None and target.stream.isatty():
-            raise UsageError(f"{to} is not for a terminal", hint="name a file with `output`, or pipe it into a program")
+            raise UsageError(
+                f"{to} cannot be written to a terminal", hint="name a file with `output`, or pipe it into a program"
+            )
     elif to in sinks.SINKS:
         sinks.check_outputs(to, target.path)
     else:

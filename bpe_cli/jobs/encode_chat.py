@@ -172,7 +172,7 @@ class _Work:
             idle = "`max_tokens`" if options.eot is None else "`eot`"
             raise UsageError(f'{idle} is for ids, and `to="text"` writes none', hint="leave it out")
         if self.chat.template == BILLED and to != "count":
-            raise UsageError("openai counts what OpenAI bills, and knows no ids", hint='`to="count"` gives it')
+            raise UsageError("openai counts what OpenAI bills, and gives no ids", hint='`to="count"` gives it')
 
     def reader(self) -> ConversationReader:
         """Find the conversations."""
@@ -335,7 +335,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: Conversatio
     varied = options.specials or options.refuse_specials or options.sampling is not None or options.eot is not None
     if work.chat.generation_prompt is False or varied:
         raise UsageError(
-            "OpenAI bills text as it is, and for the answer's beginning in any case",
+            "OpenAI bills text as it is, and always bills the beginning of the answer",
             hint="leave `specials`, `eot`, `generation_prompt=False` and sampling out, or name a layout by `chat=NAME`",
         )
     budget = Budget(options.max_tokens, reader)

@@ -267,7 +267,7 @@ def check_kept(
                 )
             if each in taken:
                 raise UsageError(
-                    f"{taken[each]} goes to {what}", hint="name another file behind the > (which empties it at once)"
+                    f"{taken[each]} goes to {what}", hint="name another file after the > (which empties it at once)"
                 )
 
 

@@ -80,7 +80,7 @@ def inspect_chat(
     chat, streams = chat or ChatOptions(), streams or Streams()
     check_json(source)
     if chat.template == BILLED:
-        raise UsageError("openai counts what OpenAI bills, and knows no ids", hint="name a layout by `chat=NAME`")
+        raise UsageError("openai counts what OpenAI bills, and gives no ids", hint="name a layout by `chat=NAME`")
     read = {"the chat template": chat.template, "the list of tools": chat.tools}
     check_kept(outputs, [*files_of(tokenizer), *((what, path or "") for what, path in read.items())], streams)
     model = load_tokenizer(tokenizer)

@@ -95,7 +95,8 @@ def _file(path: str | None, library: str, *endings: str) -> str:
     elif path.endswith(endings):
         return path
     raise UsageError(
-        f"{library} reads {' or '.join(endings)} files, and {path} is none", hint=f"bpe convert {path} -o x{endings[0]}"
+        f"{library} reads {' or '.join(endings)} files, and {path} is not one",
+        hint=f"bpe convert {path} -o x{endings[0]}",
     )
 
 

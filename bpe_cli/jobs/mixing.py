@@ -127,7 +127,7 @@ def number_of(name: str, value: object) -> Fraction:
         return value
     text = str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
     if _LONG_NUMBER.fullmatch(text) and not _NUMBER.fullmatch(text):
-        raise UsageError(f"{name} has 9 digits at most before a point or slash, and 9 behind it, not {value!r}")
+        raise UsageError(f"{name} has 9 digits at most before a point or slash, and 9 after it, not {value!r}")
     if not _NUMBER.fullmatch(text) or (text.partition("/")[2] and not int(text.partition("/")[2])):
         raise UsageError(f"{name} is a number such as 3, 1.5 or 3/2, not {value!r}")
     return Fraction(text)

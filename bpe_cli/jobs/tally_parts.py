@@ -100,7 +100,7 @@ def tally_parts(
     from bpe_cli.tokenizer import fingerprint
 
     if not source.paths or "-" in source.paths or source.text is not None:
-        raise UsageError("parts are tallied of files, not of stdin or a text", hint="name files or folders")
+        raise UsageError("only files can be tallied in parts, not stdin or a text", hint="name files or folders")
     check_folder(by_parts.place.path)
     labels = labels_of(models)
     known = {fingerprint(model): place for place, model in reversed(list(enumerate(models)))}
@@ -150,8 +150,8 @@ def _begin(job: TallyJob) -> list[TokenizerTally]:
     for model, sha256, label in zip(models, job.hashes, job.labels, strict=True):
         if fingerprint(model) != sha256:
             raise UsageError(
-                f"the tokenizer {label} is another one than when the run began",
-                hint="its file has changed since, or is another one on this machine",
+                f"the tokenizer {label} is not the one that the run began with",
+                hint="its file has changed since, or is different on this machine",
             )
     return [TokenizerTally(model, job.specials, job.threads, speed=False) for model in models]
 

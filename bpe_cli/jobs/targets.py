@@ -105,7 +105,7 @@ def check_target(tokenizer: Tokenizer, name: str, *, finished: bool) -> None:
     except FormatError as error:
         choices = (choice for options in target.chosen.values() for choice in options.items())
         chosen = [f"{option}={as_typed(value)}" for option, value in choices]
-        hint = "leave out what was asked for besides: `target` chooses what it holds"
+        hint = "leave out the other options: `target` chooses what it holds"
         raise FormatError(
             f"{name} cannot hold this exactly: {error.message}",
             hint=f"{hint} ({', '.join(dict.fromkeys(chosen))})" if chosen else hint,

@@ -237,6 +237,6 @@ def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
     texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
     for text in (text for text in texts if text not in specials):
         yield (
-            f"the special token {text!r} is all that spells this character, which is unknown without "
+            f"only the special token {text!r} spells this character, which is unknown without "
             f"`specials={shlex.quote(text)}`"
         )

@@ -299,7 +299,7 @@ def _counted_parts(
     inside = os.path.realpath(folder.path) + os.sep
     for name, path in outputs:
         if path is not None and os.path.realpath(path).startswith(inside):
-            raise UsageError(f"{name} lies in the folder of the counts", hint="name another file")
+            raise UsageError(f"{name} is in the folder of the counts", hint="name another file")
     if job.source is None:
         return None
     return count_parts(

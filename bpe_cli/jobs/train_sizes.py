@@ -35,7 +35,7 @@ def paths_of_sizes(sizes: Sequence[int], target: Target | None) -> list[str | No
     if target.path is None or SIZE not in target.path:
         raise UsageError(
             f"{plural(len(sizes), 'size')} need a file each, and `output` is one",
-            hint=f"put {SIZE} where the size is to stand in the name: tokenizer-{SIZE}.json",
+            hint=f"put {SIZE} where the size should be in the name: tokenizer-{SIZE}.json",
         )
     return [target.path.replace(SIZE, str(size)) for size in sizes]
 

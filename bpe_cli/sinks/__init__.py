@@ -80,7 +80,7 @@ def check_outputs(to: str, path: str) -> None:
     """
     if to in IN_PLACE and (packed := read_name(path).packed):
         raise UsageError(
-            f"`output` {path} names a compressed file, and programs read {to} where it lies, without unpacking it",
+            f"`output` {path} names a compressed file, and programs read {to} in place, without unpacking it",
             hint=f'leave {packed} out of the name, or use `to="jsonl"` or `to="ids"`, which are compressed',
         )
     own = ENDINGS[to]

@@ -285,7 +285,7 @@ def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
 
     start = _exactly(stream, 8, name)
     if start[:6] != NPY_MAGIC:
-        raise InputError(f"{name}: this is no .npy file")
+        raise InputError(f"{name}: this is not an .npy file")
     if start[6] not in (1, 2, 3):
         raise InputError(f"{name}: version {start[6]}.{start[7]} of the .npy format is not known")
     length = int.from_bytes(_exactly(stream, 2 if start[6] == 1 else 4, name), "little")

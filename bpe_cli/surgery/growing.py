@@ -65,8 +65,8 @@ def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operatio
     if repeated:
         summary.append(f"{repeated:,} given twice")
     if existing:
-        summary.append(f"{len(existing):,} kept that were there")
-        notes.append(f"{first_few(existing)}: a token already, and kept as it is")
+        summary.append(f"{len(existing):,} already there and kept")
+        notes.append(f"{first_few(existing)}: already a token, and kept as it is")
     if unspelt:
         notes.append(f"{unspelt:,} of the new tokens have a text that could not be encoded before")
     return Operation(grown, kept(tokenizer), parts, tuple(summary), tuple(notes))

@@ -33,7 +33,7 @@ def as_before(before: Model, longer: Merging, whose: str) -> tuple[Model, list[s
     if not (isinstance(before, RankBpe) and isinstance(longer, MergeBpe)):
         return longer, []
     ranks = as_ranks(longer)
-    return ranks or longer, [] if ranks else [f"no ranks do what the {whose} do: the result has merges"]
+    return ranks or longer, [] if ranks else [f"no ranks do the same as the {whose}, so the result has merges"]
 
 
 def first_few(contents: Sequence[bytes]) -> str:

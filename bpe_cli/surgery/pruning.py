@@ -93,7 +93,7 @@ def prune(
         gone = _choose_in_rounds(model, counts, removable, excess, progress)
     if len(gone) < excess:
         raise TrainingError(
-            f"{len(present) - len(gone):,} of the {len(present):,} tokens are to stay: they are special, or what "
+            f"{len(present) - len(gone):,} of the {len(present):,} tokens must stay: they are special, or what "
             f"everything is spelt with, so the tokenizer cannot be pruned to {size:,}",
             hint=f"ask for {len(present) - len(gone):,} or more",
         )
@@ -106,7 +106,7 @@ def prune(
         ranks = as_ranks(pruned.model)
         pruned = replace(pruned, model=ranks or pruned.model)
         if ranks is None:
-            notes.append("no ranks do what the merges that are left do: the result has merges")
+            notes.append("no ranks do the same as the merges that are left, so the result has merges")
     return Operation(pruned, new_ids, summary=(f"{len(gone):,} pruned",), notes=tuple(notes))
 
 

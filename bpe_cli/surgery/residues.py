@@ -100,11 +100,11 @@ def splittable(tokenizer: Tokenizer, share: float) -> ScoredBpe | EventBpe:
         model = tokenizer.without_dead_merges().model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise FormatError(
-            f"residues are taken apart in SentencePiece's BPE and in byte-level BPE, and this is {model.kind}",
+            f"residues can be split in SentencePiece's BPE and in byte-level BPE, and this is {model.kind}",
             hint="a residue cannot leave a list of merges: the tokens that are made of it would be out of reach",
         )
     if model.codebook is not None or model.texts:
-        raise FormatError("residues are not taken apart where tokens have texts that are not spelt in bytes")
+        raise FormatError("residues cannot be split where tokens have texts that are not spelt in bytes")
     return _as_events(as_merges(model))
 
 
@@ -134,9 +134,9 @@ def _as_events(model: MergeBpe) -> EventBpe:
             continue
         if product in used:
             raise FormatError(
-                f"residues cannot be taken apart: merge {used[product] + 1} stands before merge {number + 1}, which "
+                f"residues cannot be split: merge {used[product] + 1} comes before merge {number + 1}, which "
                 f"makes a part of it, {quote(model.vocabulary.token(product))}",
-                hint="a list with splits is gone through once: each merge must stand behind those of its parts",
+                hint="a list with splits is applied once, in order: each merge must come after those of its parts",
             )
         for part in (left, right):
             used.setdefault(part, number)

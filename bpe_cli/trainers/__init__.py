@@ -43,7 +43,7 @@ _ENTRIES = {
     "ngram": _Entry("unmerged:NGRAM", "runs of characters"),
     "byte": _Entry("unmerged:BYTE", "the 256 bytes"),
     "maxmatch": _Entry("maxmatch", "dictionaries of Chinese words"),
-    "list": _Entry("token_list", "a list of tokens, your own"),
+    "list": _Entry("token_list", "your own list of tokens"),
 }
 """The algorithms of ``train -a``: adding one is a module with its trainer, and a line here."""
 

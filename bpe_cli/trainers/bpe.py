@@ -181,7 +181,7 @@ class BpeOptions(SplittingOptions):
 def _shortfall(options: BpeOptions, size: int, *, exhausted: bool, bounded: bool) -> str | None:
     """Explain why there are fewer tokens, or merges, than requested."""
     if options.vocab_size is not None and size > options.vocab_size:
-        return "characters at the ends of words and inside them are tokens of their own, and alone are more"
+        return "characters inside words and at their ends are separate tokens, and these alone are more than that"
     if exhausted:
         return no_pair(
             options.minimum,

@@ -106,7 +106,7 @@ def _shortfall(options: MinGramOptions, trained: _core.MinGramTraining) -> str:
             character_boundaries=options.character_boundaries,
         )  # fmt: skip
     return (
-        f"of the {trained.seeds:,} tokens that training began with, the shortest segmentations need no more; "
+        f"the shortest segmentations need no more of the {trained.seeds:,} tokens that training began with; "
         "a larger overshoot begins with more"
     )
 

@@ -136,7 +136,7 @@ class UnigramOptions(base.Options):
 def _shortfall(options: UnigramOptions, trained: _core.UnigramTraining, learnt: int) -> str:
     """Explain why there are too few tokens."""
     if learnt + len(options.reserved) >= options.vocab_size:
-        return "of the tokens learnt some are spelt like special ones, and left out"
+        return "some of the learnt tokens are spelt like special ones, and left out"
     if options.rule == "textbook":
         asked = options.vocab_size - len(options.reserved)
         return why_fewer_by_textbook(trained.seeds, asked, options.seeds, f"{100 * options.dropped:g}%")

@@ -79,7 +79,7 @@ def test_the_help_lists_every_command():
         (("train", "x", "-s"), "option '-s' requires an argument", "bpe train --help explains it"),
         (
             ("train", "-T", "x", "-s", "0"),
-            "--vocab-size 0 is not a whole number from 1, or several separated by commas",
+            "--vocab-size 0 is neither a whole number above 0 nor several separated by commas",
             "for example: -s 32000, or -s 8000,16000,32000",
         ),
         (("train", "-a", "gru"), "'gru' is not one of 'bbpe', 'bpe', " + KINDS, "bpe train --help explains it"),

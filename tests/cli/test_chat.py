@@ -128,8 +128,8 @@ def test_special_tokens_in_messages():
     assert call(*chat, "--special", "all").text == "100264 882 100266 100265 100265\n"
     assert call(*chat, "--special", "<|im_end|>").text == "100264 882 100266 100265 100265\n"
     assert call(*chat, "--special", "error").err == error(
-        "--text: the text of a message holds the special token <|im_end|>",
-        "--special all makes it that token, no --special keeps it plain text",
+        "--text: the text of a message contains the special token <|im_end|>",
+        "--special all makes it that token; without --special, it is plain text",
     )
 
 
@@ -188,7 +188,7 @@ def test_the_tokenizers_own_templates(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [
-        (["--chat", "-t", "gpt-4o"], "this tokenizer comes with no chat template, so --chat-template is to name one",
+        (["--chat", "-t", "gpt-4o"], "this tokenizer comes with no chat template, so --chat-template must name one",
          f"built in are {BUILT_IN}; or a file, such as chat_template.jinja; --to count counts as OpenAI bills"),
         (["--chat", "--lines"], "--chat reads JSON, not lines of text", "--jsonl takes a conversation from each line"),
         (["--chat", "--to", "segmented"], "a conversation is not segmented text",
@@ -199,7 +199,7 @@ def test_the_tokenizers_own_templates(tmp_path):
          "leave --add-special-tokens out"),
         (["--chat", "-t", "gpt-4", "--to", "text", "--max-tokens", "1"],
          "--max-tokens is for ids, and --to text writes none", "leave it out"),
-        (["--chat", "--chat-template", "openai"], "openai counts what OpenAI bills, and knows no ids",
+        (["--chat", "--chat-template", "openai"], "openai counts what OpenAI bills, and gives no ids",
          "--to count gives it"),
         (["--tools", "x"], "--chat-template, --generation-prompt, --tools and --date are for conversations only",
          "--chat reads them"),
@@ -208,7 +208,7 @@ def test_the_tokenizers_own_templates(tmp_path):
         (["--chat", "--chat-template", "chatml", "--date", "soon"], "--date 'soon' is not a date",
          "for example: --date 2025-06-28"),
         (["--chat", "-t", "gpt-4", "--to", "count", "--special", "all"],
-         "OpenAI bills text as it is, and for the answer's beginning in any case",
+         "OpenAI bills text as it is, and always bills the beginning of the answer",
          "leave --special, --eot, --no-generation-prompt and sampling out, or name a layout by --chat-template"),
         (["--chat", "--chat-template", "missing.jinja"], "cannot read missing.jinja: no such file", None),
         (["--chat", "-t", "gpt-4", "--special", "nothing"], "'nothing' is not a special token of this tokenizer", ...),

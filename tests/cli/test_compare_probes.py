@@ -102,8 +102,8 @@ def test_special_tokens_are_cut_as_asked():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--diff", "-T", "x", "-t", "gpt2"), "--diff compares tokenizers with the first, and there is one"),
-        (("--overlap", "-t", "gpt2"), "--overlap compares tokenizers with the first, and there is one"),
+        (("--diff", "-T", "x", "-t", "gpt2"), "--diff compares tokenizers with the first, but there is only one"),
+        (("--overlap", "-t", "gpt2"), "--overlap compares tokenizers with the first, but there is only one"),
         (("--pivot", "en", "-T", "x"), "--pivot is for --probe languages and --parallel"),
         (("--probe", "languages", "--pivot", "xx"), "the pivot 'xx' is not among the languages"),
         (("--probe", "numbers", "--fail-if", "tokens > 1"), "--fail-if needs inputs"),

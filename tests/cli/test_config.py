@@ -19,7 +19,7 @@ GPT2, O200K = b"5303\n", b"3686\n"
 NOTE = 'note: tokenizer = "gpt2", from pyproject.toml\n'
 
 
-EACH_TIME = "what a run reads and writes, and what it overwrites, is said on the command line"
+EACH_TIME = "what a run reads, writes and overwrites belongs on the command line"
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def test_errors(errors, text):
 
 
 def test_errors_strict():
-    hint = "--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are"
+    hint = "--errors replace or ignore decodes them all the same, leaving out --errors gives the bytes as they are"
     assert run("decode", *GPT2, "--errors", "strict", input=CUT) == (
         2, b"", error("stdin, document 1: the decoded bytes are not UTF-8: invalid continuation byte at byte 0", hint),
     )  # fmt: skip
@@ -161,7 +161,7 @@ OTHER_HINT = "are these the ids of another tokenizer?"
             OTHER_HINT,
         ),
         ("npy", b"", "stdin: it is empty, or ends too early", None),
-        ("npy", b"12345678", "stdin: this is no .npy file", None),
+        ("npy", b"12345678", "stdin: this is not an .npy file", None),
     ],
 )
 def test_what_is_no_id(source, data, message, hint):

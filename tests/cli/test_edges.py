@@ -270,7 +270,7 @@ def test_an_end_that_the_text_asks_for_is_counted(tmp_path):
     text = "<|endoftext|>a<|endoftext|>"
     arguments = ("encode", "-T", text, "-t", "gpt2", "--eot", "auto", "-o", "out.bin")
     done = call(*arguments, "--special", "all", cwd=tmp_path)
-    said = "note: the token of --eot stands in texts too, 2 times: readers that divide by it find more documents\n"
+    said = "note: the token of --eot also occurs in texts, 2 times: readers that split at it find more documents\n"
     assert done == (0, b"", f"1 document, 4 tokens (with those of --eot) -> out.bin\n{said}")
     assert call(*arguments, cwd=tmp_path).err == "1 document, 16 tokens (with those of --eot) -> out.bin\n"
     assert call("decode", "out.bin", "-t", "gpt2", cwd=tmp_path).text == text

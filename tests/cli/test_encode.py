@@ -205,8 +205,8 @@ def test_special_tokens_in_the_text(options, ids):
 
 def test_special_tokens_can_be_refused():
     refused = error(
-        "stdin, document 2, byte 2: the text holds the special token <|endoftext|>",
-        "--special all makes it that token, no --special keeps it plain text",
+        "stdin, document 2, byte 2: the text contains the special token <|endoftext|>",
+        "--special all makes it that token; without --special, it is plain text",
     )
     text = b"plain\nxy<|endoftext|>\n"
     for size in ("1", "7", "4096"):

@@ -58,7 +58,7 @@ def test_the_base_is_fine(tmp_path):
         (
             "hello\n",
             "t.json is text that begins 'hello', not a tokenizer in a format that can be read",
-            f"{FORMATS}; of a list of tokens, -a list trains one",
+            f"{FORMATS}; -a list trains one from a list of tokens",
         ),
         ("\0\1\2", "t.json is binary, not a tokenizer in a format that can be read", FORMATS),
         ('{"a": {"b": 1}}', "t.json is JSON with the keys a, not a tokenizer in a format that can be read", FORMATS),

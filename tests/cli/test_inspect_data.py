@@ -145,7 +145,7 @@ def test_ids_of_a_conversation_are_looked_at_by_the_same_name(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("train.bin --documents x", "--documents 'x' does not say which"),
+        ("train.bin --documents x", "--documents 'x' is neither a number nor a range"),
         ("train.bin --documents 0:2", "there are no documents from 0 to 2"),
         ("train.bin --documents 3:2", "there are no documents from 3 to 2"),
         ("train.bin --documents 5:9", "there are no documents from 5 to 9: train.bin has 3 documents"),

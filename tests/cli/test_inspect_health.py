@@ -132,8 +132,8 @@ BOTH = error(
         (
             ("gpt2", "texts/a.txt"),
             error(
-                "gpt2 is a tokenizer, and no file that could be read as text",
-                "to see texts by it, name it with -t gpt2",
+                "gpt2 is a tokenizer, not a file that can be read as text",
+                "to see how it splits a text, name it with -t gpt2",
             ),
         ),
         (

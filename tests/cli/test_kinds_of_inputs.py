@@ -53,7 +53,7 @@ def words(command: str, name: str) -> list[str]:
 
 def refusal(name: str) -> str:
     return error(
-        f"{name} holds JSON lines, which as text would be taken with their keys and quotes",
+        f"{name} holds JSON lines, which would be read as text with their keys and quotes",
         "--jsonl --field body takes the text of each; --plain takes the lines as they are",
     )
 

@@ -150,9 +150,9 @@ def test_the_librarys_own_zstd_is_used_where_it_is(tmp_path, monkeypatch):
         (("-o", "x.jsonl.bz2"), "-o x.jsonl.bz2 names a .bz2 file, but what is written is ids", "end the name in .ids"),
         (("--to", "segmented", "-o", "x.npy"), "-o x.npy names a .npy file, but what is written is text",
          "end the name in .txt; bpe encode --to npy writes .npy files"),
-        (("-o", "x.bin.gz"), ("-o x.bin.gz names a compressed file, and programs read bin where it lies, without "
+        (("-o", "x.bin.gz"), ("-o x.bin.gz names a compressed file, and programs read bin in place, without "
          "unpacking it"), "leave .gz out of the name, or use --to jsonl or --to ids, which are compressed"),
-        (("--to", "npy", "-o", "x.zst"), ("-o x.zst names a compressed file, and programs read npy where it lies, "
+        (("--to", "npy", "-o", "x.zst"), ("-o x.zst names a compressed file, and programs read npy in place, "
          "without unpacking it"), "leave .zst out of the name, or use --to jsonl or --to ids, which are compressed"),
     ],
 )  # fmt: skip

@@ -56,7 +56,7 @@ def test_errors_name_the_url(shelf: Shelf) -> None:
     assert (missing.status, missing.err) == (2, error(f"cannot read s3://bucket/data/c.jsonl: {what}"))
     output = call("prepare", "s3://bucket/data", "--jsonl", "-t", "gpt2", "-o", "s3://bucket/out/", env=env)
     assert output.status == 2
-    assert output.err.startswith("error: parts are written into a folder of a disk, and s3://bucket/out/ is none")
+    assert output.err.startswith("error: parts are written into a folder on disk, and s3://bucket/out/ is not one")
     dry = call("prepare", "s3://bucket/data", "--jsonl", "-t", "gpt2", "-o", "out", "--dry-run", env=env)
     assert "s3://bucket/data/a.jsonl" in dry.text
 

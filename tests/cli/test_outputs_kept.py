@@ -98,7 +98,7 @@ def test_what_is_read_is_not_replaced(arguments, message, folder):
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-STREAM_WAY_OUT = "name another file behind the > (which empties it at once)"
+STREAM_WAY_OUT = "name another file after the > (which empties it at once)"
 
 READERS = [
     "encode f",

@@ -35,8 +35,8 @@ def test_text_is_text_until_somebody_asks(file):
     assert call("encode", "-t", file, "-T", TEXT, "--special", "</s>").text == "4 7 4\n"
     refused = call("encode", "-t", file, "-T", TEXT, "--special", "error")
     assert (refused.status, refused.out) == (2, b"")
-    assert refused.err.splitlines()[0] == "error: --text, byte 1: the text holds the special token </s>"
-    assert "no --special keeps it plain text" in refused.err  # as the first line of this test shows
+    assert refused.err.splitlines()[0] == "error: --text, byte 1: the text contains the special token </s>"
+    assert "without --special, it is plain text" in refused.err  # as the first line of this test shows
     assert call("encode", "-t", file, "-T", TEXT, "--to", "count").text == "4\n"
     assert call("encode", "-t", file, "-T", TEXT, "--to", "tokens").text == "a </s > a\n"
     assert call("encode", "-t", file, "-T", TEXT, "--to", "segmented").text == "a </s > a\n"
@@ -79,7 +79,7 @@ def test_a_character_that_is_special_is_unknown_and_that_is_said(tmp_path):
     done = call("encode", "-t", path, "-T", "a!!")
     assert done.text == "2 0 0\n"
     assert done.err == (
-        "note: the special token '!' is all that spells this character, which is unknown without --special '!'\n"
+        "note: only the special token '!' spells this character, which is unknown without --special '!'\n"
     )
     assert call("encode", "-t", path, "-T", "a!!", "-q").err == ""
     assert call("encode", "-t", path, "-T", "a!!", "--special", "!") == (0, b"2 1 1\n", "")

@@ -106,8 +106,8 @@ def test_adding(desk):
     (desk / "list").write_text('["wide", {"content": "<|user|>", "special": true}, "<s>"]')
     result = call("convert", "t.json", "--add-tokens", "list", "-o", "out.json", cwd=desk)
     assert result.err == (
-        "2 added, 1 kept that were there; ids: out.json.ids.json\n"
-        "note: '<s>': a token already, and kept as it is\n"
+        "2 added, 1 already there and kept; ids: out.json.ids.json\n"
+        "note: '<s>': already a token, and kept as it is\n"
         "t.json -> out.json (tokenizer.json)\n"
     )
     assert tokens(desk, "lowide<|user|>", "out.json", "--special", "all") == "lo wide <|user|>"
@@ -199,7 +199,7 @@ def test_a_folder_has_its_map_beside_it(desk):
     [
         (
             ("--prune-to", "260", "--counts-from", "corpus.txt", "--merge", "t.json"),
-            "--prune-to and --merge are two changes, and one is made at a time",
+            "--prune-to and --merge are two changes, and only one can be made at a time",
             "convert twice: each writes a map of its own; --prune-to and --extend go together",
         ),
         (("--prune-to", "260"), "--prune-to needs --counts-from as well", None),
@@ -216,7 +216,7 @@ def test_a_folder_has_its_map_beside_it(desk):
         ),
         (
             ("--extend", "corpus.txt", "-s", "300", "--add", "3"),
-            "--vocab-size and --add both say how many tokens there are to be",
+            "--vocab-size and --add both set the number of tokens",
             None,
         ),
         (("--counts-from", "corpus.txt"), "--counts-from goes with --prune-to, --replace or --split-residues", None),

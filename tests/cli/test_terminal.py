@@ -81,13 +81,16 @@ def test_binary_data_is_refused(to):
     status, shown = run_in_terminal("encode", "-T", "hi", "--to", to)
     assert (status, shown) == (
         2,
-        error(f"{to} is not for a terminal", "name a file with -o, or pipe it into a program"),
+        error(f"{to} cannot be written to a terminal", "name a file with -o, or pipe it into a program"),
     )
 
 
 def test_a_tokenizer_is_refused():
     status, shown = run_in_terminal("train", "-T", "hi", "-s", "256")
-    assert (status, shown) == (2, error("a tokenizer is not for a terminal", "name a file: -o tokenizer.json"))
+    assert (status, shown) == (
+        2,
+        error("a tokenizer cannot be written to a terminal", "name a file: -o tokenizer.json"),
+    )
 
 
 @pytest.mark.parametrize(

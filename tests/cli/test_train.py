@@ -217,7 +217,7 @@ def test_counts_of_shards_train_to_the_same_file(tmp_path, corpora):
 def test_counts_have_no_stream(tmp_path, words):
     done = call("train", *words, cwd=tmp_path)
     name = next(word for word in words if "counts" in word)
-    assert done == (2, b"", error(f"{name} names a file: counts have no stream", "./- is a file of that name"))
+    assert done == (2, b"", error(f"{name} names a file: counts cannot be piped", "./- is a file of that name"))
     assert not list(tmp_path.iterdir())
 
 

@@ -164,7 +164,7 @@ def test_a_large_sample_comes_in_blocks(monkeypatch):
         ),
         (
             "--language en=en.txt --weight en=1000000000000",
-            "--weight en has 9 digits at most before a point or slash, and 9 behind it, not '1000000000000'",
+            "--weight en has 9 digits at most before a point or slash, and 9 after it, not '1000000000000'",
             None,
         ),
         (

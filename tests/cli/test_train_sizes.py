@@ -64,7 +64,7 @@ def test_a_single_size_may_stand_in_the_name(folder):
     assert (folder / "x-260.json").exists()
 
 
-NAMED = "put {size} where the size is to stand in the name: tokenizer-{size}.json"
+NAMED = "put {size} where the size should be in the name: tokenizer-{size}.json"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ NAMED = "put {size} where the size is to stand in the name: tokenizer-{size}.jso
         ),
         (
             "-s 260,27k -o x-{size}.json",
-            "--vocab-size 260,27k is not a whole number from 1, or several separated by commas",
+            "--vocab-size 260,27k is neither a whole number above 0 nor several separated by commas",
             "for example: -s 32000, or -s 8000,16000,32000",
         ),
         (

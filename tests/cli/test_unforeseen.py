@@ -24,9 +24,9 @@ class PanicException(BaseException):
 
 def unforeseen(err: str) -> re.Match[str] | None:
     return re.fullmatch(
-        r"error: this is a mistake in bpe: (.*) in bpe_cli/([\w/]+\.py), line \d+\n\n"
-        r"hint: please report it with this: bpe [\w.]+, Python [\w.]+, \w+, `(.*)`; and, if it holds no secret, what "
-        r"the same line with --debug prints\n",
+        r"error: this is a bug in bpe: (.*) in bpe_cli/([\w/]+\.py), line \d+\n\n"
+        r"hint: please report it with this: bpe [\w.]+, Python [\w.]+, \w+, `(.*)`; and, unless there are secrets "
+        r"in it, what the same line prints with --debug\n",
         err,
     )
 

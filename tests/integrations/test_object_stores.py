@@ -165,4 +165,4 @@ def test_the_command_reads_urls(store: Store, tmp_path: Path) -> None:
     compared = run("compare", "s3://bucket/data/", "--jsonl", "-t", "gpt2", "-t", "cl100k_base", "--json")
     assert compared.returncode == 0, compared.stderr
     failed = run("prepare", "s3://bucket/data/", "--jsonl", "-t", "gpt2", "-o", "s3://bucket/out/")
-    assert (failed.returncode, b"written into a folder of a disk" in failed.stderr) == (2, True)
+    assert (failed.returncode, b"written into a folder on disk" in failed.stderr) == (2, True)

@@ -26,7 +26,7 @@ COMMON = {
     "inputs": "A text, a tokenizer, or a file of ids.",
     "text": "Show this text.",
     "tokenizer": "A file, an encoding or a model. [o200k_base]",
-    "ids": "Set each token's id under it.",
+    "ids": "Show each token's id under it.",
     "table": "List the tokens in a table.",
     "stages": "Show what each stage makes of the text.",
     "steps": "Show how the text is tokenized, step by step.",
@@ -267,8 +267,8 @@ def _refuse_tokenizers(inputs: list[str]) -> None:
     named = next((name for name in inputs if not os.path.lexists(name) and _is_tokenizer(name)), None)
     if named is not None:
         raise UsageError(
-            f"{named} is a tokenizer, and no file that could be read as text",
-            hint=f"to see texts by it, name it with -t {shlex.quote(named)}",
+            f"{named} is a tokenizer, not a file that can be read as text",
+            hint=f"to see how it splits a text, name it with -t {shlex.quote(named)}",
         )
 
 

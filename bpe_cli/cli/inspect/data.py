@@ -31,7 +31,9 @@ def rows_of(text: str) -> tuple[int, int | None]:
     first, colon, last = text.partition(":")
     named = [each for each in (first, last) if each]
     if not named or not all(each.isascii() and each.isdigit() and len(each) <= 15 for each in named):
-        raise UsageError(f"--documents {text!r} does not say which", hint="for example: --documents 17:20, or 17")
+        raise UsageError(
+            f"--documents {text!r} is neither a number nor a range", hint="for example: --documents 17:20, or 17"
+        )
     begin = int(first) if first else 1
     return begin, (int(last) if last else None) if colon else begin
 
@@ -46,7 +48,7 @@ def show_data(path: str, choice: "TokenizerChoice | None", shown: "Shown", scree
     if option := shown.sectioned:
         raise UsageError(f"{option} is for a report on a tokenizer, and {path} holds ids")
     if shown.plot:
-        raise UsageError("--plot draws tokenizers; of ids there is a histogram in any case", hint="leave it out")
+        raise UsageError("--plot draws tokenizers; a report on ids always has a histogram", hint="leave it out")
     check_page_name(shown.html)
     pictures = picture_files(shown.svg, shown.png, DATA_PICTURES, DATA_PICTURES)
     outputs = [("--html", shown.html), *outputs_of(pictures)]

@@ -111,7 +111,7 @@ def play(
     note("a browser shows it" if opened else "open this address in a browser on this machine", quiet=quiet)
     if not opened and os.environ.get("SSH_CONNECTION"):
         port = playground.port
-        note(f"over ssh: run ssh -L {port}:127.0.0.1:{port} HOST where you sit, and open it there", quiet=quiet)
+        note(f"over ssh: run ssh -L {port}:127.0.0.1:{port} HOST on your own machine, and open it there", quiet=quiet)
     note("Ctrl-C ends it", quiet=quiet)
     playground.serve()
 

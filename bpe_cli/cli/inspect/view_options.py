@@ -42,10 +42,10 @@ class Reading:
 class Shown:
     """The options about what is shown, and where."""
 
-    ids: Annotated[bool, Option("--ids", help="Set each token's id under it.")] = False
-    spans: Annotated[bool, Option("--spans", help="Set each token's byte span under it.")] = False
+    ids: Annotated[bool, Option("--ids", help="Show each token's id under it.")] = False
+    spans: Annotated[bool, Option("--spans", help="Show each token's byte span under it.")] = False
     scores: Annotated[
-        bool, Option("--scores", help="Set each token's log-probability (unigram) or score under it.")
+        bool, Option("--scores", help="Show each token's log-probability (unigram) or score under it.")
     ] = False
     table: Annotated[bool, Option("--table", help="List the tokens in a table, with all of these.")] = False
     stages: Annotated[bool, Option("--stages", help="Show what each stage makes of the text.")] = False
@@ -80,7 +80,7 @@ class Shown:
         list[str] | None,
         Option(
             "--token", metavar="ID|TEXT",
-            help="Look up a token by its id or its text (text:42 where that is digits; or bytes:e8b0). "
+            help="Look up a token by its id, its text (text:42 if that is digits) or its bytes (bytes:e8b0). "
             "Can be repeated.",
         ),
     ] = None  # fmt: skip
@@ -95,8 +95,8 @@ class Shown:
         float | None,
         Option(
             "--residues", metavar="SHARE",
-            help="With --corpus: show which tokens serve as steps of merging only: those that stay in at most this "
-            "share of the times that they are made. 0.05 is usual.",
+            help="With --corpus: show which tokens serve only as steps of merging: those that survive in at most this "
+            "share of the cases in which they are made. 0.05 is usual.",
         ),
     ] = None  # fmt: skip
     documents: Annotated[
@@ -110,7 +110,7 @@ class Shown:
         list[str] | None,
         Option(
             "--section", metavar="SECTION", choices=(*SECTIONS, ALL),
-            help="Show this section of the report on a tokenizer; all for each of them. Can be repeated.",
+            help="Show this section of the report on a tokenizer; all shows every one. Can be repeated.",
         ),
     ] = None  # fmt: skip
     full: Annotated[bool, Option("--full", help="Show everything, however long.")] = False

@@ -32,7 +32,7 @@ def open_object(url: str, version: str | None) -> ObjectFile:
         raise missing(url) from error
     if there.size is None or not is_ranged(url):
         raise InputError(
-            f"cannot read {show_path(url)}: its server gives no ranges of bytes, and a table is read by those",
+            f"cannot read {show_path(url)}: its server does not send ranges of bytes, which a table needs",
             hint="download it, or put it into an object store",
         )
     return ObjectFile(url, there.size, version or there.version)

@@ -128,7 +128,7 @@ def missing(url: str) -> InputError:
 def _changed(url: str) -> InputError:
     return InputError(
         f"cannot read {show_path(url)}: it has changed since it was listed",
-        hint="run it again when nobody writes to it; what was made of it before must be made again: `overwrite`",
+        hint="run it again when nothing writes to it any more; `overwrite` makes again what was made from it before",
     )
 
 

@@ -271,7 +271,7 @@ class _Reader:
 
     def metadata(self) -> Metadata:
         if self._take(4, "the magic number") != MAGIC:
-            raise FormatError(f"{self._source} is no GGUF file: it does not begin with GGUF")
+            raise FormatError(f"{self._source} is not a GGUF file: it does not begin with GGUF")
         version = self._header()
         self._number("Q", "the number of tensors")
         keys = self._number("Q", "the number of keys")

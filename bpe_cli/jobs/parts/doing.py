@@ -226,7 +226,9 @@ def _plan_there(place: PartsFolder, kind: Kind, settings: dict[str, Any], inputs
         names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
         if names and not place.overwrite:
             found = ", ".join(names[:MOST_NAMED])
-            raise UsageError(f"the folder {show_path(folder)} is not empty, and holds no {noun}: {found}", hint=hint)
+            raise UsageError(
+                f"the folder {show_path(folder)} is not empty, and has no {noun} in it: {found}", hint=hint
+            )
         return []
     if plan["settings"] != settings:
         if not place.overwrite:

@@ -28,8 +28,8 @@ def check_folder(folder: str) -> None:
         raise OutputError(f"no folder is called {folder!r}")
     if is_url(folder):
         raise OutputError(
-            f"parts are written into a folder of a disk, and {show_path(folder)} is none",
-            hint="write it there and copy it when it is whole, or name the folder where the store is mounted",
+            f"parts are written into a folder on disk, and {show_path(folder)} is not one",
+            hint="write it there and copy it once it is complete, or name the folder where the store is mounted",
         )
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{show_path(folder)} is not a folder")
@@ -61,7 +61,7 @@ def check_inputs(items: Sequence[Input], folder: str, what: str) -> None:
             folders[parent] = os.path.realpath(parent)
         place = os.path.join(folders[parent], name)
         if (os.path.realpath(place) if os.path.islink(place) else place).startswith(inside):
-            raise UsageError(f"the input {item.name} lies in the folder of {what}", hint="name another folder")
+            raise UsageError(f"the input {item.name} is in the folder of {what}", hint="name another folder")
 
 
 @contextlib.contextmanager

@@ -133,7 +133,7 @@ class KeptParts:
             return "its record is damaged"
         without = [{key: value for key, value in each.items() if key != "sha256"} for each in inputs]
         if record.get("settings") != self.settings or without != described:
-            return f"it was {self.kind.verb} otherwise"
+            return f"it was {self.kind.verb} with other options or inputs"
         try:
             size = os.stat(self.path(described)).st_size
         except OSError:

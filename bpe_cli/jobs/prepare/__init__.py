@@ -227,7 +227,7 @@ def estimate(
     _check_source(source)
     resolved = resolve(source, tokenizer, options, place, listener=listener, streams=streams or Streams())
     if resolved.conversations is not None:
-        listener.note("tokens are those of the JSON of conversations; what a template makes of it has others")
+        listener.note("tokens are counted in the JSON of conversations, not in what a template makes of it")
     count = usable_threads() if processes is None else processes
     width = 2 if resolved.settings["dtype"] == "u16" else 4
     free = None if place is None else free_bytes(place)
@@ -268,14 +268,14 @@ def check(folder: str | os.PathLike[str], listener: Listener = SILENCE) -> Prepa
         for file in (file for record in records for file in record.all_files):
             with open(os.path.join(folder, file.name), "rb") as stream:
                 if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
-                    damaged.append(f"{file.name} has other bytes than its record says")
+                    damaged.append(f"{file.name} does not match its record")
             advance(file.size)
     index = index_of(plan, records)
     manifest = read_json(os.path.join(folder, MANIFEST))
     if manifest is None:
         damaged.append(f"there is no {MANIFEST}")
     elif manifest != manifest_of(plan, records, index):
-        damaged.append(f"{MANIFEST} is not that of these parts")
+        damaged.append(f"{MANIFEST} does not belong to these parts")
     damaged.extend(index_damage(folder, index))
     if damaged:
         raise damaged_set(folder, damaged)

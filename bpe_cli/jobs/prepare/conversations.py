@@ -65,7 +65,7 @@ def conversations_of(chat: ChatOptions, tokenizer: AnyTokenizer, model: Tokenize
     from bpe_cli.jobs.encode_chat import BILLED, known_name
 
     if chat.template == BILLED:
-        raise UsageError("openai counts what OpenAI bills, and knows no ids", hint="name another template")
+        raise UsageError("openai counts what OpenAI bills, and gives no ids", hint="name another template")
     template = find_template(chat.template, model, named=known_name(tokenizer, model), stdin=streams.read)
     if chat.date is None and "strftime_now" in (template.source or ""):
         raise UsageError(

@@ -84,7 +84,8 @@ def check_plan(folder: str, plan: Plan, *, overwrite: bool) -> None:
     if there is None:
         if names and not overwrite:
             raise UsageError(
-                f"the folder {show_path(folder)} is not empty, and holds no data set: {', '.join(names[:MOST_NAMED])}",
+                f"the folder {show_path(folder)} is not empty, and has no data set in it: "
+                f"{', '.join(names[:MOST_NAMED])}",
                 hint="name another folder, or use `overwrite`",
             )
         return
@@ -147,7 +148,7 @@ def records_of(folder: str) -> tuple[Plan, list[Record]]:
             continue
         described = [{key: value for key, value in each.items() if key != "sha256"} for each in record.inputs]
         if record.plan != fingerprint or described != inputs or record.part != number:
-            damaged.append(f"{name} was made otherwise")
+            damaged.append(f"{name} was made with other options or inputs")
         damaged.extend(f"{file.name} {reason}" for file in record.all_files if (reason := _size_damage(sizes, file)))
         records.append(record)
     if damaged:
@@ -174,7 +175,7 @@ def open_whole(folder: str) -> Manifest:
         if read_plan(folder) is None:
             raise InputError(f"there is no data set in {show_path(folder)}: it has no {PLAN}")
         raise CheckFailed(
-            f"the data set in {show_path(folder)} is not whole: there is no {MANIFEST}",
+            f"the data set in {show_path(folder)} is not complete: there is no {MANIFEST}",
             hint="run `bpe prepare` again, or `bpe prepare --finish FOLDER` if all parts are there",
         )
     sizes = sizes_in(folder)
@@ -237,7 +238,7 @@ def write_manifest(folder: str, plan: Plan, records: Sequence[Record]) -> None:
 def index_damage(folder: str, index: Mapping[str, bytes]) -> list[str]:
     """Return what is wrong with the files that cover all parts."""
     return [
-        f"{name} is not that of these parts" if os.path.lexists(path) else f"there is no {name}"
+        f"{name} does not belong to these parts" if os.path.lexists(path) else f"there is no {name}"
         for name, content in index.items()
         if not _holds(path := os.path.join(folder, name), content)
     ]

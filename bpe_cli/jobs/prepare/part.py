@@ -181,8 +181,8 @@ class PartJob:
             model = self.conversations.template.fit(model)
         if fingerprint(model) != self.sha256:
             raise UsageError(
-                "the tokenizer is another one than when the run began",
-                hint="its file has changed since, or is another one on this machine",
+                "the tokenizer is not the one that the run began with",
+                hint="its file has changed since, or is different on this machine",
             )
         return model
 

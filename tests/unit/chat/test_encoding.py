@@ -73,7 +73,7 @@ def test_what_cannot_be_followed_is_an_error():
 
 def test_refusing_names_the_place():
     text = text_of(("<|im_end|>", TEMPLATE), ("a<|im_end|>", MESSAGE))
-    with pytest.raises(InputError, match=r"x\.json: the text of a message holds the special token <\|im_end\|>"):
+    with pytest.raises(InputError, match=r"x\.json: the text of a message contains the special token <\|im_end\|>"):
         ChatEncoder(IM, refuse=True).prepare(text, "x.json")
     assert ChatEncoder(IM, refuse=True).prepare(text_of(("<|im_end|>", TEMPLATE), ("a", MESSAGE)), "x.json")
 

@@ -209,7 +209,7 @@ def test_what_may_be_given_only_once(runs, line, option):
     assert by_words("encode", line.split()) is None
     assert runs.by_typer("encode", line.split()) is None
     done = call("encode", *line.split())
-    said = error(f"{option} is given twice, and only one can be", "bpe encode --help explains it")
+    said = error(f"{option} is given twice, but can be given only once", "bpe encode --help explains it")
     assert done == (2, b"", said)
 
 

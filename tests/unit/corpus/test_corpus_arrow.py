@@ -104,7 +104,7 @@ def test_what_is_not_as_it_is_on_disk_is_refused(tmp_path):
     (tmp_path / "x.gz").write_bytes(gzip.compress(data))
     with pytest.raises(InputError, match="is compressed Arrow, not text"):
         read(str(tmp_path / "x.gz"))
-    with pytest.raises(InputError, match="stdin is Arrow, which is read from files alone"):
+    with pytest.raises(InputError, match="stdin is Arrow, which can only be read from a file"):
         list(read_blocks(Source(), stdin=io.BytesIO(data)))
     plain = read_blocks(Source(plain=True), stdin=io.BytesIO(data))
     assert b"".join(bytes(block.data) for block in plain) == data
@@ -175,7 +175,7 @@ def test_a_data_set_that_is_not_whole(tmp_path):
     assert refused(tmp_path / "d")[0] == "the data set d lacks 'data-00001-of-00002.arrow', which its state.json names"
     save(tmp_path / "e", ROWS, _indices_files=[{"filename": "indices.arrow"}])
     assert refused(tmp_path / "e") == (
-        "the data set d picks its rows by a table of their numbers, which is not read",
+        "the data set d picks its rows by a table of row numbers, which is not supported",
         "save it again after flatten_indices()",
     )
 
@@ -197,7 +197,7 @@ def test_tables_and_text_are_never_mixed(tmp_path):
     notes = []
     assert read(str(tmp_path / "d"), on_skip=notes.append) == [row.encode() for row in ROWS] * 2
     assert [note.rpartition("/")[2] for note in notes] == [
-        "README.md skipped: it is not Parquet, as what lies beside it is",
+        "README.md skipped: it is not Parquet, unlike the files beside it",
         "_metadata skipped: it tells about the files beside it",
     ]
     (tmp_path / "d" / "notes.txt").write_text("text")

@@ -14,7 +14,7 @@ from bpe_cli.errors import BpeError, InputError, UsageError
 
 LINES = b'{"id": "7", "body": "one two"}\n{"id": "8", "body": "three"}\n'
 WAY_OUT = '`documents="jsonl"` `field=body` takes the text of each; `plain` takes the lines as they are'
-AS_TEXT = "JSON lines, which as text would be taken with their keys and quotes"
+AS_TEXT = "JSON lines, which would be read as text with their keys and quotes"
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_containers_have_a_way_out(write):
     assert error.hint == "unpack it, as in: unzip -p FILE | bpe ...; `plain` takes its bytes as they are"
     assert refused("b.npy").message == refused("b.npy", documents="jsonl").message == "b.npy is a NumPy array, not text"
     assert refused(stdin=b"\x93NUMPY\1\0").message == "stdin is a NumPy array, not text"
-    assert refused(stdin=b"PAR1\x15\x04").message == "stdin is Parquet, which is read from files alone"
+    assert refused(stdin=b"PAR1\x15\x04").message == "stdin is Parquet, which can only be read from a file"
     assert refused("a", documents="jsonl").hint == "unpack it, as in: unzip -p FILE | bpe ..."  # --plain is no way out
     assert read("a", plain=True) == [b"PK\x03\x04\x14\0"]
 
@@ -163,7 +163,7 @@ def test_a_folder_of_shards(write):
     notes = []
     assert read("d", documents="jsonl", field="body", notes=notes) == [b"one two", b"three", b"four"]
     assert notes == [
-        f"d/{name} skipped: it is not JSON lines, as what lies beside it is"
+        f"d/{name} skipped: it is not JSON lines, unlike the files beside it"
         for name in ("README.md", "_SUCCESS", "dataset_info.json", "state.json")
     ]
     write(**{"d/part-1.json": LINES})

@@ -237,7 +237,7 @@ def test_documents_are_those_of_files(scheme: str, shelf: Shelf, tmp_path: Path)
     expected = documents(Source((str(tmp_path),), documents="jsonl"))
     assert documents(Source(tuple(names), documents="jsonl")) == expected
     assert len(expected) == 2000
-    with pytest.raises(UsageError, match="JSON lines, which as text"):
+    with pytest.raises(UsageError, match="JSON lines, which would be read as text"):
         documents(Source((names[1],)))
 
 
@@ -280,7 +280,7 @@ def test_a_table_needs_ranges(shelf: Shelf, tmp_path: Path) -> None:
     parquet.write_table(table(3), tmp_path / "a.parquet")
     shelf.objects["bucket/a.parquet"] = (tmp_path / "a.parquet").read_bytes()
     shelf.ranges = False
-    with pytest.raises(InputError, match="its server gives no ranges of bytes") as caught:
+    with pytest.raises(InputError, match="its server does not send ranges of bytes") as caught:
         documents(Source((f"{shelf.url}/bucket/a.parquet",)))
     assert "download it" in str(caught.value.hint)
 

@@ -208,7 +208,7 @@ def test_what_is_not_whole_is_refused(lines: Path) -> None:
     with pytest.raises(InputError, match=r"manifest\.json is damaged"):
         TokenDataset(folder)
     (folder / "manifest.json").unlink()
-    with pytest.raises(CheckFailed, match=r"is not whole: there is no manifest\.json"):
+    with pytest.raises(CheckFailed, match=r"is not complete: there is no manifest\.json"):
         TokenDataset(folder)
 
 

@@ -321,7 +321,7 @@ def test_pair_has_roles_and_templates(make, tmp_path):
 # -- what is there and no file ----------------------------------------------------------------------
 
 THINGS = {
-    "a link to nothing": (lambda path: path.symlink_to("blobs/gone"), "is a link to what is not there"),
+    "a link to nothing": (lambda path: path.symlink_to("blobs/gone"), "is a broken link"),
     "a link to itself": (lambda path: path.symlink_to(path.name), "too many levels of symbolic links"),
     "a pipe": (lambda path: os.mkfifo(path), "is not a regular file"),
     "a folder": (lambda path: path.mkdir(), "is not a regular file"),

@@ -84,7 +84,7 @@ def test_unknown_content_is_described(tmp_path, content, looks):
     ways_out = {"a Git LFS pointer": "`git lfs pull` fetches the file itself"}
     again = ("the beginning of a GGUF file", "the beginning of a tokenizer.json")
     ways_out |= dict.fromkeys(again, "fetch the file again")
-    of_lines = '; of a list of tokens, `algorithm="list"` trains one' if looks.startswith("text") else ""
+    of_lines = '; `algorithm="list"` trains one from a list of tokens' if looks.startswith("text") else ""
     assert caught.value.hint == ways_out.get(looks, f"formats are {', '.join(formats.FORMATS)}{of_lines}")
 
 

@@ -103,7 +103,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ("--to chunks", "--to chunks needs to know how large they are", "for example: --size 256"),
+        ("--to chunks", "--to chunks needs a size", "for example: --size 256"),
         ("--to text", "--to text writes the text of conversations, or the beginning of each text",
          "--chat reads conversations; --truncate 100 keeps 100 tokens"),
         ("--size 3", "--size is for chunks", "--to chunks writes them"),
@@ -139,7 +139,7 @@ def test_options_of_programs():
         ChunkOptions(1, break_at="word")
     with pytest.raises(UsageError, match="a text has no 'end'"):
         TruncateOptions(1, "end")
-    with pytest.raises(UsageError, match="fewer than 0"):
+    with pytest.raises(UsageError, match="`truncate` must be 0 or more"):
         TruncateOptions(-1)
     with pytest.raises(InputError, match=r"--text, document 2: '你' at byte 0"):
         divide(

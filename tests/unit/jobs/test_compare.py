@@ -71,7 +71,7 @@ def test_without_a_text():
 
 @pytest.mark.parametrize("options", [CompareOptions(overlap=True), CompareOptions(differences=3)])
 def test_one_tokenizer_differs_from_none(options):
-    with pytest.raises(UsageError, match="compared with the first, and there is one"):
+    with pytest.raises(UsageError, match="compared with the first, but there is only one"):
         compare(TWO[:1], Source(text="a"), options)
 
 
@@ -126,5 +126,5 @@ def test_what_cannot_be_checked_is_refused_before_the_work(tmp_path, monkeypatch
 
 
 def test_one_tokenizer_named_twice_is_one():
-    with pytest.raises(UsageError, match="`overlap` compares tokenizers with the first, and there is one"):
+    with pytest.raises(UsageError, match="`overlap` compares tokenizers with the first, but there is only one"):
         compare_and_check(CompareJob(("gpt2",), TEXT, CompareOptions(overlap=True), baseline="GPT2"))

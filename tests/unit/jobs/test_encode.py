@@ -354,7 +354,7 @@ def test_a_file_that_is_one_document_too_long_for_it_is_refused_before_it_is_rea
     packed.write_bytes(gzip.compress(bytes(20), 0))
     inputs = Inputs.resolve([str(packed), str(path)])
     uncut = SimpleNamespace(engine=SimpleNamespace(longest_text=10, safe_cut=lambda _: 0))
-    with pytest.raises(InputError, match=r"long\.txt is one document of 20 bytes; .* the longest may have 10"):
+    with pytest.raises(InputError, match=r"long\.txt is one document of 20 bytes; .* one document may have at most 10"):
         refuse_too_long(uncut, None, Source(documents="whole"), inputs)
     refuse_too_long(uncut, None, Source(documents="lines"), inputs)
     refuse_too_long(uncut, object(), Source(documents="whole"), inputs)

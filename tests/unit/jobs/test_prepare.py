@@ -138,7 +138,7 @@ def test_what_covers_all_parts_is_checked_and_made_again(to: str, corpus: Source
             check(folder)
         prepare(corpus, "gpt2", options, folder=folder, processes=1)
         (folder / name).write_bytes(whole[name] + b" ")
-        with pytest.raises(CheckFailed, match=rf"{name} is not that of these parts"):
+        with pytest.raises(CheckFailed, match=rf"{name} does not belong to these parts"):
             check(folder)
         finish(folder)
         assert contents(folder) == whole
@@ -326,13 +326,13 @@ def test_a_record_names_no_file_of_anything_else(corpus: Source, tmp_path: Path)
 def test_a_folder_of_something_else_is_refused(corpus: Source, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/notes.txt").write_text("mine")
-    with pytest.raises(UsageError, match=r"is not empty, and holds no data set: notes\.txt"):
+    with pytest.raises(UsageError, match=r"is not empty, and has no data set in it: notes\.txt"):
         prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "mine", processes=1)
     with pytest.raises(InputError, match="there is no data set"):
         check(tmp_path / "mine")
     with pytest.raises(UsageError, match="stdin"):
         prepare(Source(()), "gpt2", OPTIONS, folder=tmp_path / "out")
-    with pytest.raises(UsageError, match="lies in the folder"):
+    with pytest.raises(UsageError, match="is in the folder of"):
         prepare(corpus, "gpt2", OPTIONS, folder=tmp_path / "in", overwrite=True)
     with pytest.raises(UsageError, match="no part 3 of 2"):
         Share(3, 2)

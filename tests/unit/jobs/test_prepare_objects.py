@@ -155,7 +155,7 @@ def test_tables_have_a_version_in_place_of_a_hash(shelf: Shelf, tmp_path: Path) 
 
 
 def test_a_data_set_lies_on_a_disk(shelf: Shelf) -> None:
-    with pytest.raises(OutputError, match="written into a folder of a disk") as caught:
+    with pytest.raises(OutputError, match="written into a folder on disk") as caught:
         prepare(source(), "gpt2", OPTIONS, folder="s3://b/out/", processes=1)
     assert "mounted" in str(caught.value.hint)
     assert not shelf.seen

@@ -223,7 +223,7 @@ def test_special_tokens_that_are_refused_end_the_run_as_in_texts(tmp_path: Path)
     talk = {"messages": [{"role": "user", "content": "<|endoftext|>"}, {"role": "assistant", "content": "a"}]}
     (tmp_path / "x.jsonl").write_text(json.dumps(talk) + "\n")
     options = PrepareOptions(to="npy", **CHAT, specials="all", refuse_specials=True, on_error="skip")
-    with pytest.raises(InputError, match="holds the special token"):
+    with pytest.raises(InputError, match="contains the special token"):
         prepare(
             Source((str(tmp_path / "x.jsonl"),), documents="jsonl"), "gpt-3.5-turbo", options, folder=tmp_path / "o"
         )

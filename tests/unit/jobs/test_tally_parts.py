@@ -163,9 +163,9 @@ def test_what_is_wrong_with_tallies_is_named(folder: Path) -> None:
     with pytest.raises(UsageError, match="speed is measured in one run"):
         compare_and_check(job(place=place, speed=True))
     for source in (Source(text="low"), Source(("-",))):
-        with pytest.raises(UsageError, match="not of stdin or a text"):
+        with pytest.raises(UsageError, match="not stdin or a text"):
             compare([bpe_cli.load("gpt2")], source, by_parts=ByParts(place, Local(1)))
-    with pytest.raises(UsageError, match=r"the input .* lies in the folder of the tallies"):
+    with pytest.raises(UsageError, match=r"the input .* is in the folder of the tallies"):
         compare_and_check(job(Source(("in", "tallies/plan.json"), documents="lines"), place=place))
 
 

@@ -181,7 +181,7 @@ def test_numbers_that_are_no_ids_are_named(descr, value):
     [
         (b"", "x: it is empty"),
         (b"\x93NUM", "x: it ends inside its header"),
-        (b"NOTNUMPY....", "x: this is no .npy file"),
+        (b"NOTNUMPY....", "x: this is not an .npy file"),
         (npy(version=b"\4\0"), "x: version 4.0 of the .npy format is not known"),
         (b"\x93NUMPY\2\0\xff\xff\xff\xff", "x: its header has 4,294,967,295 bytes"),
         (b"\x93NUMPY\1\0\x10\0{", "x: it ends inside its header"),

@@ -47,8 +47,8 @@ def test_ids_and_old_pieces(words, contents):
 def test_what_is_there_is_kept_and_told():
     begun = byte_level(["ab"], 1, special_tokens=("<s>",))
     operation = add_tokens(begun, [added("new"), added("ab"), added("new"), added("<s>", special=True), added("ab")])
-    assert operation.summary == ("1 added", "2 given twice", "2 kept that were there")
-    assert operation.notes == ("'ab', '<s>': a token already, and kept as it is",)
+    assert operation.summary == ("1 added", "2 given twice", "2 already there and kept")
+    assert operation.notes == ("'ab', '<s>': already a token, and kept as it is",)
     assert operation.tokenizer.special_tokens == (
         SpecialToken(b"<s>", 0),
         added("new").__class__(b"new", 258, special=False),

@@ -351,7 +351,7 @@ def test_what_cannot_be():
     counts = counted(whole, "ab")
     with pytest.raises(UsageError, match="has 258 tokens: it cannot be pruned to 258"):
         prune(whole, counts, 258)
-    with pytest.raises(TrainingError, match="257 of the 258 tokens are to stay") as raised:
+    with pytest.raises(TrainingError, match="257 of the 258 tokens must stay") as raised:
         prune(whole, counts, 256)
     assert raised.value.hint == "ask for 257 or more"
     with pytest.raises(TrainingError, match="no text"):

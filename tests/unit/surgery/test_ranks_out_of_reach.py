@@ -85,7 +85,7 @@ def test_worked_example():
     begun = ranked(b"cd", b"abcd")
     operation = extend(begun, counted(begun, "ab ab abcd"), 259)
     assert operation.tokenizer.token_bytes(258) == b"ab"
-    assert operation.notes == ("no ranks do what the old merges and the new ones do: the result has merges",)
+    assert operation.notes == ("no ranks do the same as the old merges and the new ones, so the result has merges",)
     assert operation.tokenizer.model.ignore_merges
     assert operation.tokenizer.encode("abcd xabcdx") == [257, 32, 120, 258, 256, 120]
     (document,) = formats.dump(operation.tokenizer, "tokenizer.json").values()

@@ -135,7 +135,9 @@ def test_ranks_become_merges_that_keep_ids():
     used, learnt = counted(ranks, "lo wi"), counted(ranks, "xyxy wx wx wx wx")
     done = replace_tokens(ranks, 2, used, learnt)
     assert isinstance(done.tokenizer.model, MergeBpe)
-    assert done.notes == ("no ranks do what the merges that are left and the new ones do: the result has merges",)
+    assert done.notes == (
+        "no ranks do the same as the merges that are left and the new ones, so the result has merges",
+    )
     by_merges = replace_tokens(whole, 2, used, learnt)
     assert done.made_of == by_merges.made_of
     assert done.tokenizer.model.vocabulary == by_merges.tokenizer.model.vocabulary

@@ -212,7 +212,7 @@ def test_tokens_are_those_of_before_with_residues_taken_apart(kind):
         counts = counts_of(word.encode() for word in words)
         listed = as_merges(whole.model)
         if kind == "ranks" and is_backwards([*listed.merges]):
-            with pytest.raises(FormatError, match="stands before merge"):
+            with pytest.raises(FormatError, match="comes before merge"):
                 split_residues(whole, counts, 0.5, 1)
             continue
         done = split_residues(whole, counts, random.choice((0.1, 0.4, 0.8)), random.choice((1, 4))).tokenizer
@@ -276,7 +276,7 @@ def test_what_cannot_be():
         split_residues(merges, counts, 0.1, 1)
     assert "out of reach" in str(refused.value.hint)
     backwards = Tokenizer(MergeBpe(BYTES, Merges.from_pairs([(257, ord("c"), 258), (ord("a"), ord("b"), 257)])))
-    with pytest.raises(FormatError, match='merge 1 stands before merge 2, which makes a part of it, "ab"'):
+    with pytest.raises(FormatError, match='merge 1 comes before merge 2, which makes a part of it, "ab"'):
         split_residues(backwards, counts, 0.1, 1)
     unspelt = Tokenizer(MergeBpe(BYTES, Merges.from_pairs([]), texts=((300, b"x"),)))
     with pytest.raises(FormatError, match="texts that are not spelt in bytes"):

@@ -144,7 +144,7 @@ def test_ranks_stay_ranks_if_they_can():
     abcd = Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"cd", b"abcd"])
     operation = merge(Tokenizer(RankBpe(abcd), abc.pre_tokenizer), abc)
     assert isinstance(operation.tokenizer.model, MergeBpe)
-    assert operation.notes == ("no ranks do what the merges of both do: the result has merges",)
+    assert operation.notes == ("no ranks do the same as the merges of both, so the result has merges",)
 
 
 def test_stages_are_the_first_s():

@@ -104,4 +104,4 @@ def test_an_algorithm_without_a_preset_says_which_have_it():
     assert caught.value.hint is not None
     assert caught.value.hint.endswith('`algorithm="bpe"` can follow textbook')
     listed = call("train", "-a", "unigram", "--compat", "course", "--help-algorithm").text
-    assert "`--compat course` sets rule=textbook, pre_tokenizer=xlnet; an option that is given counts more." in listed
+    assert "`--compat course` sets rule=textbook, pre_tokenizer=xlnet; an explicit option takes precedence." in listed

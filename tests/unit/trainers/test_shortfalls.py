@@ -60,7 +60,7 @@ def trained(name: str, text: str, options: dict[str, Any]) -> Trained:
         ("unigram", PRUNED, {**CUT, "vocab_size": 9, "sub_iterations": 1},
          "pruning leaves out all that no best segmentation needs, and that was more than the size asked for"),
         ("unigram", HUGS, {**CUT, "vocab_size": 12, "special_tokens": ("pun",)},
-         "of the tokens learnt some are spelt like special ones, and left out"),
+         "some of the learnt tokens are spelt like special ones, and left out"),
         ("unigram", HUGS, {**CUT, "rule": "textbook", "vocab_size": 20},
          "each round leaves out 10% of the tokens, and the last one went below the size"),
         ("unigram", HUGS, {**CUT, "rule": "textbook"}, "the corpus has no more substrings"),
