@@ -191,7 +191,7 @@ def test_what_is_not_whole_is_refused(lines: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[:-2] + b"xx")
     assert len(TokenDataset(folder)) == 25
-    with pytest.raises(CheckFailed, match=r"part-00000\.bin has other bytes"):
+    with pytest.raises(CheckFailed, match=r"part-00000\.bin does not match its record"):
         TokenDataset(folder, check=True)
     path.write_bytes(b"")
     with pytest.raises(CheckFailed, match=r"part-00000\.bin has 0 bytes"):
