@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer.engine import Sampling
 
 
-EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
+EPILOG = "Exit status: 0 fine, 1 --max-tokens was exceeded, 2 bad usage, input or output."
 
 COMMON = {
     "inputs": "Files, folders, patterns or URLs; - is stdin.",
