@@ -129,7 +129,7 @@ impl Ring {
         };
         self.pages = TablePages::default();
         let ready = page_end(&words, least);
-        self.pages.make(&mut words[..ready]);
+        self.pages.make(&mut words[..ready]); // before anything is in them
         words[..self.words.len()].copy_from_slice(&self.words);
         self.words = words;
         true

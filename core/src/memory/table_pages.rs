@@ -17,6 +17,8 @@ const TURN: Duration = Duration::from_micros(2);
 /// Which pages of a table are large.
 #[derive(Debug, Default)]
 pub(super) struct TablePages {
+    /// Where the table is, once it is known.
+    place: Option<usize>,
     /// How many large pages, from the beginning on, are there or cannot be had.
     seen_to: usize,
     /// How many turns until the next; 0 if none came slowly.
@@ -49,8 +51,13 @@ impl TablePages {
         self.go_on(table, collapse);
     }
 
-    /// Sees to one page after the other until one came slowly. Where one is refused, none is asked for again.
+    /// Sees to one page after the other until one came slowly. If one is refused, none is asked for again; nor if the table has
+    /// moved, as an allocator may do that gives some of it back: its pages begin elsewhere then, where it may hold something.
     fn go_on<T>(&mut self, table: &mut [T], make: impl Fn(&mut [T]) -> Option<Duration>) {
+        let place = table.as_ptr().addr();
+        if *self.place.get_or_insert(place) != place {
+            self.seen_to = usize::MAX;
+        }
         let first = table.as_ptr().align_offset(LARGE_PAGE).min(table.len());
         let pages = table[first..].chunks_exact_mut(LARGE_PAGE / size_of::<T>());
         for page in pages.skip(self.seen_to) {
@@ -159,6 +166,23 @@ mod tests {
         assert_eq!(go_on(&mut pages, table(&mut memory, 3), None), [0]);
         assert!(!pages.is_due());
         assert!(go_on(&mut pages, table(&mut memory, 3), None).is_empty());
+    }
+
+    #[test]
+    fn a_table_that_has_moved_is_left_as_it_is() {
+        let mut memory = vec![0; 5 * IN_PAGE];
+        let mut pages = TablePages::default();
+        let whole = table(&mut memory, 4);
+        pages.make(&mut whole[IN_PAGE / 2..][..IN_PAGE]);
+        whole.fill(7);
+        for improves in [false, true] {
+            match improves {
+                false => pages.make(whole),
+                true => pages.improve(whole),
+            }
+            assert!(whole.iter().all(|&number| number == 7));
+        }
+        assert_eq!(pages.seen_to, usize::MAX);
     }
 
     #[test]
