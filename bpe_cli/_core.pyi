@@ -3,7 +3,7 @@
 Conventions. *Buffer* is any C-contiguous object with the buffer protocol. Text is bytes; any bytes are valid.
 ``threads`` is at least 1. Every bulk call releases the GIL. A failure raises ``ValueError`` with a sentence (and the
 place in the data, as a second argument, where it says so); no call panics, opens a file, prints or reads the
-environment.
+environment. Work that the system refuses memory raises ``MemoryError``.
 
 *Options* are one JSON object, as ``support.core_arguments.options_json`` makes it: its keys and their meaning are the
 fields of the Rust struct that is named, and those that are bytes are in base64. An option that is unknown, missing or
@@ -25,6 +25,9 @@ _Tokens: TypeAlias = tuple[Buffer, Buffer]
 
 _Text: TypeAlias = str | bytes | bytearray | memoryview
 """A text. Those that may change, and a str with a lone surrogate, are refused: TypeError, UnicodeEncodeError."""
+
+class MemoryBoundError(MemoryError):
+    """Memory that a caller has set a bound for, which would be passed."""
 
 class _Sampling(Protocol):
     """How an encoding varies."""
@@ -405,8 +408,8 @@ class SpecialMatcher:
 @final
 class Counts:
     """How often each piece occurs: exact, u64, in order of first occurrence. The order, and so everything trained from
-    it, does not depend on threads or blocks. Whatever adds pieces raises ``MemoryError`` if the bound is passed; the
-    sentence says by how many pieces."""
+    it, does not depend on threads or blocks. Whatever adds pieces raises ``MemoryBoundError`` if the bound is passed;
+    the sentence says by how many pieces."""
 
     def __init__(self, max_bytes: int) -> None:
         """Start empty; ``max_bytes`` bounds the memory of pieces and table together."""
@@ -479,7 +482,7 @@ class NumberedCounts:
         """Start empty; ``max_bytes`` bounds the memory of pieces and table together."""
 
     def add(self, records: Buffer) -> None:
-        """Add records, in the order in which they were written. Raises MemoryError if the bound is passed."""
+        """Add records, in the order in which they were written. Raises MemoryBoundError if the bound is passed."""
 
     def write(self, write: Callable[[bytes], object]) -> None:
         """Hand over one record of each piece, some at a time."""
@@ -669,7 +672,7 @@ def count_ngrams(counts: Counts, n: int, max_bytes: int) -> Counts:
     shorter ones that are left.
 
     Raises:
-        MemoryError: Their counts take more than ``max_bytes``.
+        MemoryBoundError: Their counts take more than ``max_bytes``.
         ValueError: ``n`` is 0.
     """
 
@@ -821,7 +824,7 @@ class GreedTokTraining:
 
 def train_greedtok(counts: Counts, options: bytes, progress: _Progress | None = None) -> GreedTokTraining:
     """Choose the tokens that cover most of the words; progress in tokens. Options: ``trainers::greedtok::Options``.
-    Raises ValueError if the corpus is too large, and MemoryError if the candidates take more memory than they may."""
+    Raises ValueError if the corpus is too large, MemoryBoundError if the candidates take more memory than they may."""
 
 @final
 class PickyTraining:

@@ -101,7 +101,7 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
         )
     try:
         counts = _core.Counts.load(payload, max_bytes)
-    except MemoryError as error:
+    except _core.MemoryBoundError as error:
         raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
@@ -128,7 +128,7 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
             continue
         try:
             total.merge(counts)
-        except MemoryError as error:
+        except _core.MemoryBoundError as error:
             raise TrainingError(f"{path}: {error}", hint="give more memory with `max_memory`") from error
     if total is None:
         raise InputError("no counts file is given")

@@ -198,7 +198,7 @@ class Spilling:
             while (records := _read(file)) is not None:
                 try:
                     own.add(records)
-                except MemoryError as error:
+                except _core.MemoryBoundError as error:
                     raise TrainingError(
                         f"a {_core.PARTITIONS}th of the counts does not fit: {error}", hint="raise `max_memory`"
                     ) from error

@@ -130,7 +130,7 @@ def count_blocks(
         raise TrainingError(
             f"the text cannot be cut: {error}", hint='cut it in another way, or into lines: `documents="lines"`'
         ) from error
-    except MemoryError as error:
+    except _core.MemoryBoundError as error:
         raise TrainingError(f"the corpus has too many different pieces: {error}", hint=smaller) from error
 
 

@@ -103,7 +103,7 @@ class GreedTokTrainer(ByteWords[GreedTokOptions]):
                 ),
                 progress,
             )
-        except MemoryError as error:
+        except _core.MemoryBoundError as error:
             raise TrainingError(
                 f"the words have too many different substrings: {error}",
                 hint="leave rare words out (`min_word_count=2`), lower `max_token_length`, split the text more finely, "

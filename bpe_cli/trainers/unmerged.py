@@ -247,7 +247,7 @@ def _ngrams(counts: _core.Counts, options: NgramOptions) -> dict[bytes, int]:
         return pieces_of(counts)
     try:
         return pieces_of(_core.count_ngrams(counts, options.n, options.max_memory))
-    except MemoryError as error:
+    except _core.MemoryBoundError as error:
         raise TrainingError(
             f"the corpus has too many different {options.n}-grams: {error}",
             hint="raise `max_memory`, ask for a smaller n, or train on a sample",

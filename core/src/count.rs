@@ -23,6 +23,7 @@ use crate::documents::{self, Documents, Task};
 use crate::error::{Error, Result, invalid};
 use crate::memory::key;
 use crate::memory::prefetch::prefetch;
+use crate::memory::reserve;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::stages::Stages;
@@ -157,7 +158,7 @@ impl Counts {
     /// Adds occurrences of a piece.
     ///
     /// # Errors
-    /// [`Error::Memory`] if it is a new one and the bound would be passed.
+    /// [`Error::Bound`] if it is a new one and the bound would be passed.
     pub fn add(&mut self, piece: &[u8], count: u64) -> Result<()> {
         self.add_at(piece, count).map(drop)
     }
@@ -197,6 +198,7 @@ impl Counts {
 
     /// Checks that there is room for so many new pieces with so many bytes.
     fn check_room(&self, pieces: usize, bytes: usize) -> Result<()> {
+        reserve::check()?;
         let unique = self.unique() + pieces;
         let used = self.arena.len() + bytes + unique * BYTES_EACH;
         if used <= self.max_bytes && unique <= u32::MAX as usize {
@@ -206,7 +208,7 @@ impl Counts {
             0 => format!("{} KiB", self.max_bytes >> 10),
             mebibytes => format!("{mebibytes} MiB"),
         };
-        Err(Error::Memory(format!(
+        Err(Error::Bound(format!(
             "{unique} different pieces take more than {limit} of memory"
         )))
     }
@@ -230,7 +232,7 @@ impl Counts {
     /// Splits the documents of a block and counts their pieces; special tokens are not counted.
     ///
     /// # Errors
-    /// [`Error::Memory`] when the bound is passed, [`Error::Invalid`] for ends that contradict the text.
+    /// [`Error::Bound`] when the bound is passed, [`Error::Invalid`] for ends that contradict the text.
     pub fn add_block(
         &mut self,
         scanner: &Scanner,
@@ -287,6 +289,7 @@ impl Counts {
         cutter: &impl Cutter,
         threads: usize,
     ) -> Result<()> {
+        reserve::check()?;
         if threads == 1 || tasks.len() < 2 {
             let mut counter = RecentCounts::new(std::mem::replace(self, Self::new(0)));
             let cut = tasks.iter().try_for_each(|task| {
@@ -349,7 +352,7 @@ impl Counts {
     /// Adds another's counts, its new pieces after the own ones.
     ///
     /// # Errors
-    /// [`Error::Memory`] when the bound is passed.
+    /// [`Error::Bound`] when the bound is passed.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         let mut hashes = [0; 64];
         for some in other.entries.chunks(hashes.len()) {

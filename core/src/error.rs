@@ -21,8 +21,10 @@ pub enum Error {
         /// Its place among the ids.
         place: usize,
     },
-    /// A bound on memory that would be passed.
+    /// Memory that the system refuses.
     Memory(String),
+    /// A bound on memory, which the caller has set, that would be passed.
+    Bound(String),
     /// The caller asked to stop.
     Stopped,
 }
@@ -65,7 +67,9 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(sentence) | Self::Memory(sentence) => f.write_str(sentence),
+            Self::Invalid(sentence) | Self::Memory(sentence) | Self::Bound(sentence) => {
+                f.write_str(sentence)
+            }
             Self::MissingByte { byte, .. } => write!(f, "byte 0x{byte:02X} has no token"),
             Self::MissingId { id, .. } => write!(f, "id {id} has no token"),
             Self::Stopped => f.write_str("stopped"),

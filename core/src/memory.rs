@@ -13,4 +13,5 @@ mod ring;
 pub mod room;
 pub(crate) mod shares;
 pub(crate) mod slots;
+pub(crate) mod spare;
 mod table_pages;

@@ -26,12 +26,20 @@ mod texts;
 mod token_texts;
 mod tokens;
 mod train;
+mod working;
 mod written;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::Error;
+
+pyo3::create_exception!(
+    _core,
+    MemoryBoundError,
+    PyMemoryError,
+    "Memory that a caller has set a bound for, which would be passed."
+);
 
 /// The one conversion of the core's errors. Where an error has a place in the data, that is the
 /// exception's second argument.
@@ -40,6 +48,7 @@ impl From<Error> for PyErr {
         let sentence = error.to_string();
         match error {
             Error::Memory(_) => PyMemoryError::new_err(sentence),
+            Error::Bound(_) => MemoryBoundError::new_err(sentence),
             Error::MissingByte { offset: place, .. } | Error::MissingId { place, .. } => {
                 PyValueError::new_err((sentence, place))
             }
@@ -53,6 +62,8 @@ impl From<Error> for PyErr {
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::MemoryBoundError;
     #[pymodule_export]
     use super::arrays::{U8Array, U32Array, U64Array};
     #[pymodule_export]

@@ -179,7 +179,7 @@ proptest! {
         }
         match count(budget, 2) {
             Ok(counts) => prop_assert!(counts.iter().eq(expected.iter())),
-            Err(error) => prop_assert!(matches!(error, Error::Memory(_)), "{}", error),
+            Err(error) => prop_assert!(matches!(error, Error::Bound(_)), "{}", error),
         }
         let mut by_blocks = Counts::new(usize::MAX);
         for document in documents(&text, &ends) {

@@ -379,7 +379,7 @@ class Engine:
 
         Raises:
             ValueError: if the text cannot be cut: an expression takes too long, or the text is too long.
-            MemoryError: if there are more different pieces than the counts' memory holds.
+            MemoryBoundError: if there are more different pieces than the counts' memory holds.
         """
         if not self._only_splits:
             counts.add_staged(block, self._stages, matcher, threads)

@@ -18,6 +18,7 @@ use crate::count::table::Stretches;
 use crate::count::together::Run;
 use crate::documents::{Documents, Task};
 use crate::error::Result;
+use crate::memory::reserve;
 use crate::normalize::Context;
 use crate::special::SpecialMatcher;
 use crate::stages::Stages;
@@ -72,6 +73,7 @@ impl Chunks<'_> {
 
     /// Counts the stretches of a task.
     fn cut(&self, task: &Task, own: &mut Stretches<'_>) -> Result<()> {
+        reserve::check()?;
         let mut is_blank = [false; 256];
         for &blank in self.blanks {
             is_blank[blank as usize] = true;
@@ -92,7 +94,7 @@ impl Chunks<'_> {
                 while end < range.end && !is_blank[text[end] as usize] {
                     end += 1;
                 }
-                own.add(start..end, context);
+                own.add(start..end, context)?;
                 context = behind;
                 start = end;
             }

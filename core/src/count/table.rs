@@ -12,7 +12,8 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use crate::memory::key;
+use crate::error::Result;
+use crate::memory::{key, reserve};
 use crate::normalize::Context;
 
 /// Slots to begin with, as a power of two.
@@ -62,11 +63,13 @@ impl<'a> Stretches<'a> {
     }
 
     /// Counts a stretch, which is not empty.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) when it is a new one, and no memory is left.
     #[inline]
-    pub fn add(&mut self, range: Range<usize>, context: Context) {
+    pub fn add(&mut self, range: Range<usize>, context: Context) -> Result<()> {
         let Some(key) = key::pack(self.text, range.start, range.end) else {
-            self.add_long(range, context);
-            return;
+            return self.add_long(range, context);
         };
         let key = key | u128::from(context.continued) << 124 | u128::from(context.first) << 125;
         let mask = self.slots.len() - 1;
@@ -75,7 +78,7 @@ impl<'a> Stretches<'a> {
             let slot = &mut self.slots[at];
             if slot.key == key {
                 slot.count += 1;
-                return;
+                return Ok(());
             }
             if slot.key == 0 {
                 *slot = Slot {
@@ -92,6 +95,7 @@ impl<'a> Stretches<'a> {
         if 8 * self.short > 5 * self.slots.len() {
             self.grow();
         }
+        reserve::check()
     }
 
     fn push(&mut self, range: Range<usize>, context: Context) {
@@ -103,7 +107,7 @@ impl<'a> Stretches<'a> {
         self.counts.push(0);
     }
 
-    fn add_long(&mut self, range: Range<usize>, context: Context) {
+    fn add_long(&mut self, range: Range<usize>, context: Context) -> Result<()> {
         let (text, entries, hasher) = (self.text, &self.entries, &self.hasher);
         let stretch = |entry: &Entry| {
             (
@@ -118,13 +122,14 @@ impl<'a> Stretches<'a> {
             .find(hash, |&entry| stretch(&entries[entry]) == wanted);
         if let Some(&entry) = found {
             self.counts[entry] += 1;
-            return;
+            return Ok(());
         }
         let fresh = self.entries.len();
         let rehash = |&entry: &usize| hasher.hash_one(stretch(&entries[entry]).0);
         self.long.insert_unique(hash, fresh, rehash);
         self.push(range, context);
         self.counts[fresh] = 1;
+        reserve::check()
     }
 
     fn grow(&mut self) {
@@ -179,7 +184,7 @@ mod tests {
                 let range = start..start + part.len();
                 start = range.end;
                 let context = contexts[*context];
-                stretches.add(range.clone(), context);
+                stretches.add(range.clone(), context).unwrap();
                 let same = |known: &&mut (Range<usize>, Context, u64)| text[known.0.clone()] == *part && known.1 == context;
                 match expected.iter_mut().find(same) {
                     Some(known) => known.2 += 1,
@@ -196,7 +201,7 @@ mod tests {
         let mut stretches = Stretches::new(text.as_bytes());
         for start in (0..2 * text.len()).step_by(5) {
             let start = start % text.len();
-            stretches.add(start..start + 5, Context::default());
+            stretches.add(start..start + 5, Context::default()).unwrap();
         }
         let found = stretches.finish();
         assert_eq!(found.len(), 40_000);

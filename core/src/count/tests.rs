@@ -156,7 +156,7 @@ fn the_bound_on_memory_holds() {
             break;
         }
     }
-    assert!(matches!(error, Some(Error::Memory(_))), "{error:?}");
+    assert!(matches!(error, Some(Error::Bound(_))), "{error:?}");
     assert!(counts.unique() < 40);
     counts.add(b"piece 0", 5).unwrap(); // a known piece still counts
 }

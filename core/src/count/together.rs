@@ -58,7 +58,7 @@ impl Counts {
     /// are in order of first occurrence: of the same piece in several, the first says where it belongs.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) when the bound is passed; nothing is added then.
+    /// [`Error::Bound`](crate::Error::Bound) when the bound is passed; nothing is added then.
     pub fn add_found(&mut self, found: &[Self], runs: &[Run], threads: usize) -> Result<()> {
         let shares = threads.min(threads::cores());
         let sums = threads::map(0..shares, shares, |share| {
@@ -215,7 +215,7 @@ mod tests {
             places: 0..101,
         }];
         let error = counts.add_found(&[found], &runs, 1).unwrap_err();
-        assert!(matches!(error, crate::Error::Memory(_)), "{error}");
+        assert!(matches!(error, crate::Error::Bound(_)), "{error}");
         assert_eq!(
             (counts.unique(), counts.total(), counts.count_of(b"a")),
             (1, 1, 1)

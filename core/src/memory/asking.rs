@@ -60,6 +60,11 @@ pub(super) fn refused() {
     }
 }
 
+/// Whether a refusal now would abort the process: the thread does not ask, and nobody has said how to end.
+pub(super) fn would_abort() -> bool {
+    !ASKS.get() && END.get().is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

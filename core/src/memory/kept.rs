@@ -8,7 +8,7 @@
 use std::sync::{Mutex, TryLockError};
 
 #[cfg(target_os = "linux")]
-use crate::memory::huge_pages::whole_pages;
+use crate::memory::{huge_pages::whole_pages, spare::addresses_are_limited};
 
 /// Bytes of the shortest list that is kept: the GNU C library keeps shorter ones.
 const LEAST: usize = 1 << 25;
@@ -81,8 +81,8 @@ impl Keep {
 #[cfg(target_os = "linux")]
 fn offer(list: &mut Vec<u32>) -> bool {
     const PAGE: usize = 1 << 12;
-    if address_space_is_limited() {
-        return false;
+    if addresses_are_limited() {
+        return false; // what is kept would be missed elsewhere
     }
     whole_pages(list.spare_capacity_mut(), PAGE).is_some_and(|(start, length)| {
         // SAFETY: the range, in whole pages, is memory that the caller has for itself and that holds nothing: the system may
@@ -94,18 +94,6 @@ fn offer(list: &mut Vec<u32>) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn offer(_list: &mut Vec<u32>) -> bool {
     false
-}
-
-/// Whether addresses are counted, so that what is kept would be missed elsewhere.
-#[cfg(target_os = "linux")]
-fn address_space_is_limited() -> bool {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the call fills what it is given and does nothing else.
-    let answer = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
-    answer != 0 || limit.rlim_cur != libc::RLIM_INFINITY
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -14,6 +14,7 @@ use std::hint::black_box;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::spare::{self, Hold};
 use super::{asking, kept};
 use crate::error::{Error, Result};
 
@@ -37,6 +38,15 @@ pub fn check() -> Result<()> {
     }
 }
 
+/// Begins work that takes its memory for granted, with spare addresses until what this gives is dropped.
+pub fn hold() -> Hold {
+    let (hold, is_whole) = spare::hold();
+    if !is_whole {
+        NEEDED.store(true, Ordering::Relaxed);
+    }
+    hold
+}
+
 #[cold]
 fn look_again() -> Result<()> {
     NEEDED.store(false, Ordering::Relaxed);
@@ -44,11 +54,18 @@ fn look_again() -> Result<()> {
     // SAFETY: the layout is not empty. What is given back unused, a compiler would not ask for at all.
     let memory = black_box(unsafe { System.alloc(least) });
     if memory.is_null() {
-        return Err(Error::Memory("there is no memory left".to_owned()));
+        return Err(no_memory());
     }
     // SAFETY: it is given back as it was taken.
     unsafe { System.dealloc(memory, least) };
-    Ok(())
+    match spare::restore() {
+        true => Ok(()),
+        false => Err(no_memory()),
+    }
+}
+
+fn no_memory() -> Error {
+    Error::Memory("there is no memory left".to_owned())
 }
 
 #[global_allocator]
@@ -60,23 +77,35 @@ static NEEDED: AtomicBool = AtomicBool::new(false);
 struct WithReserve;
 
 impl WithReserve {
-    /// What the system has refused: it may have it once nothing is kept any more. Else it comes from the reserve, or is null.
+    /// What the system has refused: it may have it once nothing is kept any more. Else small things come from the reserve,
+    /// and large ones are asked for `again` once the spare addresses are let go; or it is null.
     #[cold]
-    fn refused(layout: Layout) -> *mut u8 {
+    fn refused(layout: Layout, again: impl Fn() -> *mut u8) -> *mut u8 {
         if kept::clear() {
-            // SAFETY: the layout is that of a request, as in `alloc`.
-            let memory = unsafe { System.alloc(layout) };
+            let memory = again();
             if !memory.is_null() {
                 return memory;
             }
         }
         let taken = POOL.take(layout);
-        if taken.is_null() {
-            asking::refused();
-        } else {
+        if !taken.is_null() {
+            NEEDED.store(true, Ordering::Relaxed);
+            return taken;
+        }
+        if asking::would_abort() && spare::let_go() {
+            NEEDED.store(true, Ordering::Relaxed);
+            return again();
+        }
+        asking::refused();
+        null_mut()
+    }
+
+    /// Hears that the system gave memory.
+    #[inline]
+    fn given(size: usize) {
+        if size >= spare::LARGE && asking::would_abort() && !spare::grew(size) {
             NEEDED.store(true, Ordering::Relaxed);
         }
-        taken
     }
 }
 
@@ -85,24 +114,28 @@ impl WithReserve {
 unsafe impl GlobalAlloc for WithReserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to what this method asks, which is what the system's asks.
-        let memory = unsafe { System.alloc(layout) };
+        let ask = || unsafe { System.alloc(layout) };
+        let memory = ask();
         if memory.is_null() {
-            return Self::refused(layout);
+            return Self::refused(layout, ask);
         }
+        Self::given(layout.size());
         memory
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        let memory = unsafe { System.alloc_zeroed(layout) };
+        let ask = || unsafe { System.alloc_zeroed(layout) };
+        let memory = ask();
         if memory.is_null() {
-            let memory = Self::refused(layout);
-            if !memory.is_null() {
+            let memory = Self::refused(layout, ask);
+            if POOL.holds(memory) {
                 // SAFETY: so many bytes were taken there.
                 unsafe { memory.write_bytes(0, layout.size()) };
             }
             return memory;
         }
+        Self::given(layout.size());
         memory
     }
 
@@ -116,19 +149,24 @@ unsafe impl GlobalAlloc for WithReserve {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !POOL.holds(memory) {
-            // SAFETY: as in `dealloc`.
-            let moved = unsafe { System.realloc(memory, layout, size) };
-            if !moved.is_null() {
-                return moved;
-            }
-        }
         // SAFETY: the caller sees to it that the size is not 0 and not too large for the alignment.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        let moved = match POOL.holds(memory) {
+        let moved = if POOL.holds(memory) {
             // SAFETY: as in `alloc`.
-            true => unsafe { self.alloc(wanted) },
-            false => Self::refused(wanted),
+            unsafe { self.alloc(wanted) }
+        } else {
+            // SAFETY: as in `dealloc`. Where it is refused, the memory stays as it is.
+            let ask = || unsafe { System.realloc(memory, layout, size) };
+            let mut moved = ask();
+            if moved.is_null() {
+                moved = Self::refused(wanted, ask);
+            } else {
+                Self::given(size);
+            }
+            if !POOL.holds(moved) {
+                return moved; // with what was there, or null
+            }
+            moved
         };
         if !moved.is_null() {
             // SAFETY: both have so many bytes; they are two places, for the old one was not given back. It is given back
@@ -285,7 +323,7 @@ mod tests {
         let small = layout(24, 8);
         // SAFETY: each place is used as it was asked for, and given back once.
         unsafe {
-            let held = WithReserve::refused(small);
+            let held = WithReserve::refused(small, null_mut);
             assert!(POOL.holds(held));
             held.write_bytes(7, 24);
             let moved = ALLOCATOR.realloc(held, small, 48);

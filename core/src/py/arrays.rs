@@ -3,12 +3,14 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Deref;
 
+use bytemuck::Zeroable;
 use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
+use crate::memory::asking::zeroed;
 use crate::memory::kept;
 
 /// What a caller lent: its memory if nothing can ever write to it, else a copy made while the GIL was held.
@@ -23,7 +25,7 @@ pub enum BufferArg<T: Element> {
     Copied(Vec<T>),
 }
 
-impl<'py, T: Element> FromPyObject<'_, 'py> for BufferArg<T> {
+impl<'py, T: Element + Zeroable> FromPyObject<'_, 'py> for BufferArg<T> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -39,7 +41,10 @@ impl<'py, T: Element> FromPyObject<'_, 'py> for BufferArg<T> {
         if buffer.readonly() && is_immutable(&object)? {
             return Ok(Self::Held(buffer));
         }
-        buffer.to_vec(object.py()).map(Self::Copied)
+        let mut copy = zeroed(buffer.item_count())
+            .ok_or_else(|| PyMemoryError::new_err("there is no memory for a copy of an array"))?;
+        buffer.copy_to_slice(object.py(), &mut copy)?;
+        Ok(Self::Copied(copy))
     }
 }
 

@@ -14,6 +14,7 @@ use super::arguments::BlockArg;
 use super::arrays::{BufferArg, U64Array};
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
+use super::working::working;
 use crate::count;
 use crate::error::{Error, Result, invalid};
 use crate::memory::reserve;
@@ -129,7 +130,7 @@ impl Counts {
         threads: usize,
     ) -> PyResult<()> {
         let matcher = matcher.map(|matcher| &matcher.0);
-        Ok(py.detach(|| {
+        Ok(working(py, || {
             self.lock().table()?.add_block(
                 &splitter.0,
                 matcher,
@@ -149,7 +150,7 @@ impl Counts {
         threads: usize,
     ) -> PyResult<()> {
         let matcher = matcher.map(|matcher| &matcher.0);
-        Ok(py.detach(|| {
+        Ok(working(py, || {
             self.lock()
                 .table()?
                 .add_staged(&stages.0, matcher, &block.documents(), threads)
@@ -164,14 +165,14 @@ impl Counts {
         ends: BufferArg<u64>,
         counts: Option<BufferArg<u64>>,
     ) -> PyResult<()> {
-        Ok(py.detach(|| {
+        Ok(working(py, || {
             let mut held = self.lock();
             held.table()?.add_pieces(&data, &ends, counts.as_deref())
         })?)
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        Ok(py.detach(|| {
+        Ok(working(py, || {
             // Whoever needs two locks takes them in the same order: by address.
             match std::ptr::from_ref(self).cmp(&std::ptr::from_ref(other)) {
                 Ordering::Less => {
@@ -192,7 +193,7 @@ impl Counts {
     }
 
     fn add_marked(&self, py: Python<'_>, other: &Self, mark: BufferArg<u8>) -> PyResult<()> {
-        Ok(py.detach(|| {
+        Ok(working(py, || {
             // A copy: whoever holds one lock does not wait for another.
             let theirs = other.copy();
             let mut held = self.lock();
@@ -208,13 +209,13 @@ impl Counts {
     }
 
     fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.lock().dump().into_owned());
+        let bytes = working(py, || self.lock().dump().into_owned());
         PyBytes::new(py, &bytes)
     }
 
     #[staticmethod]
     fn load(py: Python<'_>, data: BufferArg<u8>, max_bytes: usize) -> PyResult<Self> {
-        Ok(py.detach(|| count::Counts::load(&data, max_bytes))?.into())
+        Ok(working(py, || count::Counts::load(&data, max_bytes))?.into())
     }
 
     fn items<'py>(&self, py: Python<'py>, start: usize, limit: usize) -> Counted<'py> {
@@ -235,7 +236,7 @@ impl Counts {
 
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
-        py.detach(|| match &*self.lock() {
+        working(py, || match &*self.lock() {
             Held::Table(counts) => counts.bytes(),
             Held::Packed(counts) => counts.bytes().len(),
         })
@@ -252,7 +253,7 @@ impl Counts {
 
     #[staticmethod]
     fn packed(py: Python<'_>, data: BufferArg<u8>) -> PyResult<Self> {
-        let packed = py.detach(|| count::Packed::new(data.to_vec()))?;
+        let packed = working(py, || count::Packed::new(data.to_vec()))?;
         Ok(Self(Mutex::new(Held::Packed(packed))))
     }
 
@@ -278,7 +279,7 @@ fn calling<T: Send>(
     job: impl FnOnce(&mut Call<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let mut raised = None;
-    let result = py.detach(|| {
+    let result = working(py, || {
         job(&mut |called| {
             reserve::check()?;
             let given = Python::attach(|py| {
@@ -312,7 +313,7 @@ impl NumberedCounts {
     }
 
     fn add(&self, py: Python<'_>, records: BufferArg<u8>) -> PyResult<()> {
-        Ok(py.detach(|| {
+        Ok(working(py, || {
             let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             own.add(&records)
         })?)
@@ -367,7 +368,7 @@ fn joined<'a>(pieces: impl Iterator<Item = (&'a [u8], u64)>, prefix: &[u8]) -> (
 /// has it behind its beginning.
 #[pyfunction]
 pub fn character_counts(py: Python<'_>, counts: &Counts) -> Vec<(char, u64, bool, bool)> {
-    let found = py.detach(|| letters::of(counts.lock().iter())).into_iter();
+    let found = working(py, || letters::of(counts.lock().iter())).into_iter();
     found
         .map(|(character, letter)| (character, letter.count, letter.begins, letter.stands_inside))
         .collect()
@@ -383,7 +384,7 @@ pub fn most_frequent<'py>(
     limit: Option<usize>,
 ) -> Counted<'py> {
     let limit = limit.unwrap_or(usize::MAX);
-    let found = py.detach(|| {
+    let found = working(py, || {
         let counts = counts.lock();
         owned(frequent::most(counts.iter(), min_frequency, limit).into_iter())
     });
@@ -398,7 +399,7 @@ pub fn most_frequent_words(
     characters: &str,
     limit: usize,
 ) -> Vec<(String, u64)> {
-    py.detach(|| {
+    working(py, || {
         let counts = counts.lock();
         let found = frequent::spelt_with(counts.iter(), characters, limit).into_iter();
         found
@@ -415,6 +416,6 @@ pub fn count_ngrams(
     n: usize,
     max_bytes: usize,
 ) -> PyResult<Counts> {
-    let ngrams = py.detach(|| ngrams::count(counts.lock().iter(), n, max_bytes))?;
+    let ngrams = working(py, || ngrams::count(counts.lock().iter(), n, max_bytes))?;
     Ok(ngrams.into())
 }

@@ -6,6 +6,7 @@ use pyo3::types::PyBytes;
 
 use super::arguments::token_table;
 use super::arrays::{BufferArg, U32Array};
+use super::working::working;
 use crate::embedded;
 use crate::error::Result;
 use crate::tables::{self, PieceTable};
@@ -49,7 +50,7 @@ pub fn recover_merges(
     ends: BufferArg<u32>,
 ) -> PyResult<(U32Array, U32Array)> {
     let tokens = token_table(&(blob, ends))?;
-    let recovered = py.detach(|| {
+    let recovered = working(py, || {
         let pieces = PieceTable::build(&tokens)?;
         Result::Ok(tables::recover_merges(&tokens, &pieces))
     })?;

@@ -17,6 +17,7 @@ use super::stages::Stages;
 use super::texts::{SingleText, Texts};
 use super::token_texts::TokenTexts;
 use super::tokens::{KindArg, PlacedArg, tokens_of};
+use super::working::working;
 use super::written::WrittenTables;
 use crate::decode::places;
 use crate::documents::Documents;
@@ -117,7 +118,7 @@ impl Encoder {
             kinds: kinds.map_or_else(Vec::new, |kinds| kinds.to_vec()),
         };
         let stages = Arc::clone(&stages.0);
-        let model = py.detach(|| build(spec, tables))?;
+        let model = working(py, || build(spec, tables))?;
         let staged = encode::Encoder::staged(stages, model);
         Ok(Way::Staged(Box::new(staged)).into())
     }
@@ -134,7 +135,7 @@ impl Encoder {
     ) -> PyResult<Self> {
         let tokens = token_table(&tokens)?;
         let merges = merges.map(|merges| triples(&merges)).transpose()?;
-        let model = py.detach(|| match &merges {
+        let model = working(py, || match &merges {
             None if !whole_pieces => Err(invalid!("ranks without whole pieces are no known model")),
             None => Bpe::from_ranks(tokens),
             Some(merges) => Bpe::from_merges(tokens, merges, whole_pieces),
@@ -151,7 +152,7 @@ impl Encoder {
         prefix_space: bool,
         whole_pieces: bool,
     ) -> PyResult<Self> {
-        let model = py.detach(|| Bpe::from_written(&tables.0, whole_pieces))?;
+        let model = working(py, || Bpe::from_written(&tables.0, whole_pieces))?;
         Ok(Self::of_bytes(splitter, model, prefix_space))
     }
 

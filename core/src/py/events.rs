@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 use super::arguments::{TokensArg, token_table, triples};
 use super::arrays::{BufferArg, U32Array};
+use super::working::working;
 use crate::models::events::{Events, Settings};
 
 /// Gives what a list of events says that is not written in it.
@@ -21,7 +22,7 @@ pub fn replay_events(
         byte_level,
         ..Settings::default()
     };
-    let model = py.detach(|| Events::new(tokens, events, settings))?;
+    let model = working(py, || Events::new(tokens, events, settings))?;
     let (parts, ends) = model.parts();
     Ok((
         parts.to_vec().into(),

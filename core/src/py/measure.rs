@@ -11,9 +11,11 @@ use super::arrays::{BufferArg, U32Array, U64Array};
 use super::decoder::Decoder;
 use super::encoder::{Encoder, either};
 use super::split::SpecialMatcher;
+use super::working::working;
 use crate::decode::{Reading, Strings};
 use crate::encode::Span;
 use crate::measure::{self, Chain, Joined, Kind};
+use crate::memory::reserve;
 
 /// What a tokenizer makes of one input, counted while it encodes.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -25,8 +27,15 @@ impl Tally {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn of(py: Python<'_>, tables: Arc<measure::Tables>) -> PyResult<Self> {
+        let tally = working(py, || {
+            reserve::check().map(|()| measure::Tally::new(tables))
+        })?;
+        Ok(Self(Mutex::new(tally)))
+    }
+
     fn ask<R: Send>(&self, py: Python<'_>, what: impl FnOnce(&measure::Tally) -> R + Send) -> R {
-        py.detach(|| what(&self.lock()))
+        working(py, || what(&self.lock()))
     }
 }
 
@@ -34,26 +43,28 @@ impl Tally {
 impl Tally {
     #[new]
     fn new(
+        py: Python<'_>,
         tokens: TokensArg,
         special: SpecialsArg,
         unknown_ids: BufferArg<u32>,
         byte_ids: BufferArg<u32>,
     ) -> PyResult<Self> {
         let (special_ids, special_blob, special_ends) = special;
-        let tokens = token_table(&tokens)?;
         let names = token_table(&(special_blob, special_ends))?;
         if special_ids.len() != names.len() {
             return Err(PyValueError::new_err("not every special token has an id"));
         }
-        let special = special_ids.iter().enumerate();
-        let special = special.map(|(place, &id)| (id, names.get(place as u32).to_vec()));
-        let tables = measure::Tables::new(tokens, special, &unknown_ids, &byte_ids)?;
-        Ok(Self(Mutex::new(measure::Tally::new(Arc::new(tables)))))
+        let tables = working(py, || {
+            reserve::check()?;
+            let special = special_ids.iter().enumerate();
+            let special = special.map(|(place, &id)| (id, names.get(place as u32).to_vec()));
+            measure::Tables::new(token_table(&tokens)?, special, &unknown_ids, &byte_ids)
+        })?;
+        Self::of(py, Arc::new(tables))
     }
 
-    fn fresh(&self, py: Python<'_>) -> Self {
-        let tables = self.ask(py, |tally| Arc::clone(tally.tables()));
-        Self(Mutex::new(measure::Tally::new(tables)))
+    fn fresh(&self, py: Python<'_>) -> PyResult<Self> {
+        Self::of(py, self.ask(py, |tally| Arc::clone(tally.tables())))
     }
 
     #[pyo3(signature = (block, ids, id_ends, spans=None, *, prefix_space=false))]
@@ -75,7 +86,7 @@ impl Tally {
             }
             Some(_) => return Err(PyValueError::new_err("not every id has a span")),
         };
-        Ok(py.detach(|| {
+        Ok(working(py, || {
             let tokens = match &spans {
                 Some(spans) => measure::Tokens::Spans(spans),
                 None => measure::Tokens::Plain(&ids, prefix_space),
@@ -93,7 +104,7 @@ impl Tally {
         threads: usize,
     ) -> PyResult<Option<(U32Array, U64Array)>> {
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded = py.detach(|| {
+        let encoded = working(py, || {
             let tally = &mut self.lock();
             either!(encoder, way => way.tally(block.get(), matcher, threads, tally))
         })?;
@@ -104,7 +115,7 @@ impl Tally {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a tally cannot be added to itself"));
         }
-        py.detach(|| {
+        working(py, || {
             // Never two locks at once: what is added is copied first.
             let mut copy = measure::Tally::new(Arc::clone(other.lock().tables()));
             copy.merge(&other.lock());
@@ -119,7 +130,7 @@ impl Tally {
 
     fn load(&self, py: Python<'_>, data: BufferArg<u8>) -> PyResult<Self> {
         let tables = self.ask(py, |tally| Arc::clone(tally.tables()));
-        let loaded = py.detach(|| measure::Tally::load(tables, &data))?;
+        let loaded = working(py, || measure::Tally::load(tables, &data))?;
         Ok(Self(Mutex::new(loaded)))
     }
 
@@ -229,7 +240,7 @@ pub fn joined_failures(
     special: SpecialsArg,
     threads: usize,
 ) -> PyResult<U64Array> {
-    let failures = py.detach(|| {
+    let failures = working(py, || {
         let reader = Joined {
             tokens: encoder.tokens(),
             special: special_table(&special),
@@ -251,7 +262,7 @@ pub fn chain_failures(
     threads: usize,
 ) -> PyResult<U64Array> {
     let ((blob, ends), special, skip_special) = &tables;
-    let failures = py.detach(|| {
+    let failures = working(py, || {
         let reader = Chain {
             decoder: &decoder.0,
             tokens: Strings { blob, ends },
@@ -299,7 +310,9 @@ pub fn bootstrap_interval(
     seed: u64,
     threads: usize,
 ) -> PyResult<Option<(f64, f64)>> {
-    Ok(py.detach(|| measure::bootstrap_interval(&first, &second, resamples, seed, threads))?)
+    Ok(working(py, || {
+        measure::bootstrap_interval(&first, &second, resamples, seed, threads)
+    })?)
 }
 
 /// Gives the probability of a difference by chance.
@@ -312,5 +325,7 @@ pub fn sign_flip(
     seed: u64,
     threads: usize,
 ) -> PyResult<f64> {
-    Ok(py.detach(|| measure::sign_flip(&first, &second, resamples, seed, threads))?)
+    Ok(working(py, || {
+        measure::sign_flip(&first, &second, resamples, seed, threads)
+    })?)
 }

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+use super::working::working;
 use crate::error::{Error, Result};
 use crate::memory::reserve;
 
@@ -14,7 +15,7 @@ pub fn run<T: Send>(
 ) -> PyResult<T> {
     // What a callback or a signal handler raised, kept while the core unwinds.
     let mut raised = None;
-    let result = py.detach(|| {
+    let result = working(py, || {
         job(&mut |done, all| {
             reserve::check()?;
             let called = Python::attach(|py| {

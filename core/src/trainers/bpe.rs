@@ -32,6 +32,7 @@ mod veto;
 
 use super::heap::Heap;
 use crate::error::Result;
+use crate::memory::reserve;
 use candidates::Candidate;
 pub use options::{Decoration, Options, Tie, Training, Vetoes};
 use pairs::{Pair, Pairs, pack};
@@ -61,6 +62,7 @@ impl Trainer {
         let mut candidates = self.find_pairs(self.minimum, u64::MAX);
         while self.corpus.tokens.len() < self.vocab_size && training.merges.len() < self.max_merges
         {
+            reserve::check()?;
             let best = candidates.pop(&mut self);
             let Some(best) = best.filter(|best| best.count >= self.minimum) else {
                 let least = self.corpus.pairs.least;

@@ -68,7 +68,7 @@ const AT_ONCE: usize = 1 << 16;
 /// The result depends neither on the threads nor on the order of the words.
 ///
 /// # Errors
-/// [`Error::Memory`] when the candidates take more memory than they may; [`Error::Invalid`] when the corpus is too large;
+/// [`Error::Bound`] when the candidates take more memory than they may; [`Error::Invalid`] when the corpus is too large;
 /// what `progress` gives.
 pub fn train<'a>(
     words: impl Iterator<Item = (&'a [u8], u64)>,
@@ -139,7 +139,7 @@ fn read<'a>(
 
 fn check_memory(needed: u64, options: &Options) -> Result<()> {
     if needed > options.max_memory {
-        return Err(Error::Memory(format!(
+        return Err(Error::Bound(format!(
             "the candidates take {needed} bytes of memory or more, and {} are allowed",
             options.max_memory
         )));
@@ -208,8 +208,10 @@ impl Cover {
         report: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<Self> {
         let mut scores = vec![0; words.count];
+        report(0)?;
         let mut overlaps = vec![Overlap::Never; words.count];
         let mut ends = vec![0_u32; words.count];
+        report(0)?;
         for (number, count) in counts.iter().enumerate() {
             for start in words.word(number) {
                 if start % AT_ONCE == 0 {
@@ -228,6 +230,7 @@ impl Cover {
             }
         }
         drop(ends);
+        report(0)?;
         let scores = Scores(scores);
         let candidate = |(number, length): (usize, usize)| Candidate {
             score: scores.0[number],

@@ -10,7 +10,7 @@ use crate::text::character_len;
 /// Complexity: `n` times the text.
 ///
 /// # Errors
-/// [`Error::Invalid`](crate::Error::Invalid) when `n` is 0, [`Error::Memory`](crate::Error::Memory) when the bound is passed.
+/// [`Error::Invalid`](crate::Error::Invalid) when `n` is 0, [`Error::Bound`](crate::Error::Bound) when the bound is passed.
 pub fn count<'a>(
     pieces: impl Iterator<Item = (&'a [u8], u64)>,
     n: usize,

@@ -34,6 +34,7 @@ use super::bpe::{Tie, Vetoes};
 use super::heap::Heap;
 use super::json;
 use crate::error::{Result, ensure, invalid};
+use crate::memory::reserve;
 use crate::text;
 use candidates::{ByCount, Candidate};
 use scaffold::Scaffolds;
@@ -212,6 +213,7 @@ impl Trainer {
         let mut steps = 0_u64;
         let mut exhausted = false;
         while self.size < self.vocab_size && !exhausted {
+            reserve::check()?;
             exhausted = !match self.rule {
                 Rule::Share(threshold) => self.merge_and_split(threshold)?,
                 Rule::Scaffold => self.build()?,

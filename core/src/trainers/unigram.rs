@@ -30,6 +30,7 @@ use self::scored_pieces::ScoredPieces;
 use self::words::Words;
 use super::valid_piece::Rules;
 use crate::error::{Result, ensure};
+use crate::memory::reserve;
 use crate::models::unigram::real::Real;
 use crate::tables::MAX_TOKENS;
 
@@ -90,6 +91,7 @@ pub fn train<'a>(
 ) -> Result<Training> {
     check(options)?;
     let words = Words::new(pieces, options)?;
+    reserve::check()?;
     ensure!(
         !words.characters.is_empty(),
         "there is nothing to train on: the text has no characters"

@@ -89,7 +89,7 @@ fn more_than_a_batch_comes_through() {
     assert_eq!(merged(&lists, 1 << 20).unwrap().0, all.dump());
     assert!(matches!(
         merged(&lists, 1 << 16),
-        Err(crate::Error::Memory(_))
+        Err(crate::Error::Bound(_))
     ));
 }
 

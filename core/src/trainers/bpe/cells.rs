@@ -11,6 +11,7 @@
 
 use crate::error::{Result, ensure};
 use crate::memory::prefetch::prefetch;
+use crate::memory::reserve;
 
 /// Between pieces; ids are lower.
 pub(in crate::trainers) const SEPARATOR: u32 = SPAN - 1;
@@ -59,8 +60,9 @@ impl Cells {
     /// Appends a piece that `lay_out` writes, a cell a symbol.
     ///
     /// # Errors
-    /// There are more than 2^32 cells, or 2^31 in one piece.
+    /// There are more than 2^32 cells, or 2^31 in one piece; or no memory is left.
     pub fn push(&mut self, count: u64, lay_out: impl FnOnce(&mut Vec<u32>)) -> Result<()> {
+        reserve::check()?;
         let begin = self.cells.len();
         lay_out(&mut self.cells);
         for (length, most) in [

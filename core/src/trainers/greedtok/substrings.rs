@@ -10,6 +10,8 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::memory::asking::{exact_room_for, zeroed};
+use crate::memory::reserve;
 use crate::threads;
 
 /// Shorter ones are no candidates.
@@ -60,23 +62,32 @@ impl Substrings {
     /// Sorts the suffixes of words, given one after the other, with where each ends; at most 2^32 bytes.
     ///
     /// # Errors
-    /// [`Error::Memory`] when there are 2^32 substrings or more.
+    /// [`Error::Bound`] when there are 2^32 substrings or more, [`Error::Memory`] when there is no memory for them.
     pub fn new(text: Vec<u8>, ends: Vec<u32>, longest: usize, threads: usize) -> Result<Self> {
         let mut stops = Vec::with_capacity(text.len());
         for &end in &ends {
             stops.resize(end as usize, end);
         }
+        let mut suffixes = Vec::new();
+        let room = exact_room_for(&mut suffixes, text.len());
+        let (Some(ranks), true) = (zeroed(text.len()), room) else {
+            let bytes = text.len();
+            return Err(Error::Memory(format!(
+                "there is no memory for the substrings of {bytes} bytes"
+            )));
+        };
+        reserve::check()?;
         let mut substrings = Self {
             stops,
-            ranks: vec![0; text.len()],
-            suffixes: Vec::with_capacity(text.len()),
+            ranks,
+            suffixes,
             text,
             ends,
             longest,
             places: Vec::new(),
             count: 0,
         };
-        substrings.places = substrings.sorted(threads);
+        substrings.places = substrings.sorted(threads)?;
         let mut last: &[u8] = &[];
         for number in 0..substrings.places.len() {
             let at = substrings.places[number] as usize;
@@ -103,11 +114,12 @@ impl Substrings {
     }
 
     /// All places in the order of what begins there; those that begin with one byte are sorted by one thread.
-    fn sorted(&self, threads: usize) -> Vec<u32> {
+    fn sorted(&self, threads: usize) -> Result<Vec<u32>> {
         let mut groups = vec![Vec::new(); 256];
         for (place, &byte) in (0..).zip(&self.text) {
             groups[usize::from(byte)].push(place);
         }
+        reserve::check()?;
         let parts = threads::map(groups.into_iter(), threads, |places: Vec<u32>| {
             let text = |at: u32| &self.text[at as usize..at as usize + self.reach(at as usize)];
             let mut keyed: Vec<(u64, u32)> = places.iter().map(|&at| (key(text(at)), at)).collect();
@@ -117,7 +129,8 @@ impl Substrings {
             });
             keyed.into_iter().map(|(_, at)| at).collect::<Vec<u32>>()
         });
-        parts.concat()
+        reserve::check()?;
+        Ok(parts.concat())
     }
 
     /// The number of the word that has a place.
@@ -199,5 +212,5 @@ fn key(text: &[u8]) -> u64 {
 }
 
 fn too_many() -> Error {
-    Error::Memory("the words have 4,294,967,296 substrings or more".to_owned())
+    Error::Bound("the words have 4,294,967,296 substrings or more".to_owned())
 }

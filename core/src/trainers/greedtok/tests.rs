@@ -70,7 +70,7 @@ fn too_many_candidates_are_refused() {
     let needed = 46 * 256 + 25 * (241 * 15 + 14 * 15 / 2);
     assert_eq!(
         refused,
-        Err(Error::Memory(format!(
+        Err(Error::Bound(format!(
             "the candidates take {needed} bytes of memory or more, and 80000 are allowed"
         )))
     );

@@ -16,7 +16,8 @@
 
 use super::scored_pieces::ScoredPieces;
 use super::words::Words;
-use crate::error::{Result, invalid};
+use crate::error::{Error, Result, invalid};
+use crate::memory::reserve;
 use crate::models::trie::Trie;
 use crate::models::unigram::real::Real;
 use crate::text::{character_len, characters};
@@ -236,7 +237,7 @@ impl Lattices {
     /// Finds the tokens in all words.
     ///
     /// # Errors
-    /// When there are too many tokens for their length, or they have too many bytes.
+    /// When there are too many tokens for their length, they have too many bytes, or there is no memory left.
     pub fn new<T: Real>(words: &Words, pieces: &ScoredPieces<T>, threads: usize) -> Result<Self> {
         let mut keys: Vec<(&[u8], u32)> = (0..pieces.len())
             .map(|id| (pieces.get(id), id as u32))
@@ -250,15 +251,17 @@ impl Lattices {
         drop(keys);
         let unknown = pieces.len() as u32;
         let count = (words.total_bytes() / SHARD).clamp(1, MOST_SHARDS);
-        let shards = threads::map(0..count, threads, |number| {
+        let find = |(): &mut (), number| {
             let mut shard = Shard::default();
             for place in words.range(number, count) {
                 let (word, occurrences) = words.get(place);
                 shard.add(word, occurrences, &trie, packing, unknown);
+                reserve::check()?;
             }
             shard.edges.shrink_to_fit();
-            shard
-        });
+            Ok::<_, Error>(shard)
+        };
+        let (shards, _) = threads::map_with(0..count, threads, |_| (), find, drop)?;
         let mut lattices = Self { shards, packing };
         lattices.find_homes(pieces.len());
         Ok(lattices)

@@ -12,6 +12,7 @@ use super::scored_pieces::ScoredPieces;
 use super::words::{MANY, Words, first_byte};
 use super::{Options, Precision};
 use crate::error::{Result, ensure};
+use crate::memory::reserve;
 use crate::text::{characters, read_char};
 use crate::threads;
 use crate::trainers::valid_piece::{Class, LEFT_OUT, class_of};
@@ -50,7 +51,9 @@ struct Suffixes<'a> {
 /// When there is too much text.
 pub fn find<T: Precision>(words: &Words, options: &Options) -> Result<ScoredPieces<T>> {
     let suffixes = Suffixes::new(words, options)?;
-    let seeds = suffixes.seeds();
+    reserve::check()?;
+    let seeds = suffixes.seeds()?;
+    reserve::check()?;
     let mut all: Vec<(Vec<u8>, T)> = Vec::new();
     let mut counted = suffixes.alphabet.clone();
     counted.retain(|&(_, count)| count > 0);
@@ -62,6 +65,7 @@ pub fn find<T: Precision>(words: &Words, options: &Options) -> Result<ScoredPiec
         let text = suffixes.text(seed);
         all.push((text.into_bytes(), T::round(seed.score as f64)));
     }
+    reserve::check()?;
     let sum = all
         .iter()
         .fold(T::default(), |sum, (_, score)| sum.plus(*score));
@@ -131,7 +135,7 @@ impl<'a> Suffixes<'a> {
     }
 
     /// The best substrings of two characters and more, best first.
-    fn seeds(&self) -> Vec<Seed> {
+    fn seeds(&self) -> Result<Vec<Seed>> {
         let codes = self.alphabet.len() + FIRST as usize;
         // Places by the character there: where those of each begin.
         let mut begins = vec![0usize; codes + 1];
@@ -162,15 +166,17 @@ impl<'a> Suffixes<'a> {
             walk.visit(&mut items, 1);
             (code, walk.found)
         });
+        reserve::check()?;
         parts.sort_unstable_by_key(|&(code, _)| code);
         let mut seeds = Vec::with_capacity(parts.iter().map(|(_, found)| found.len()).sum());
         for (_, found) in parts {
             seeds.extend(found);
         }
+        reserve::check()?;
         // Equals stay in their order.
         seeds.sort_by_key(|seed| std::cmp::Reverse(seed.score));
         seeds.truncate(self.options.seed_size);
-        seeds
+        Ok(seeds)
     }
 
     /// What tells the character with a code from others that may follow a substring.

@@ -1,0 +1,239 @@
+//! Addresses that are set aside where they are limited (`ulimit -v`), for work that takes its memory for granted.
+//!
+//! The tables of trainers and counts grow by doubling, in more places than can ask whether there is memory for it, and a
+//! refusal would end the process. While such work goes on ([`Hold`]), addresses for twice its largest table are kept free:
+//! a range that nobody may touch, which takes no memory. When the system refuses memory, they are let go and what was
+//! refused has room; and the work ends with an error at the next [`super::reserve::check`], unless they can be set aside
+//! again by then. So under a limit such work needs room for twice its largest table more than it uses.
+//!
+//! There are no locks: the allocator asks in the middle of anything, and a fork may copy the process at any moment.
+//! Whoever takes the range out of its place has it for itself.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(super) use system::addresses_are_limited;
+
+use super::asking;
+
+/// Memory of at least this size is a table's: what is smaller comes from the other reserve, or needs no second thought.
+pub(super) const LARGE: usize = 1 << 16;
+/// What is set aside before the first table grows.
+const LEAST: usize = 1 << 23;
+/// Tables double: twice the largest is what it asks for next.
+const TIMES: usize = 2;
+
+static HOLDERS: AtomicUsize = AtomicUsize::new(0);
+/// How many bytes are to be set aside: as many as some work that goes on may ask for next.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+static SPARE: Place = Place::new();
+
+/// Keeps addresses in reserve, where they are limited, until this is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Hold(());
+
+/// Begins work that takes its memory for granted; says whether what it needs is set aside. Where a refusal would not abort
+/// the process, it needs nothing.
+pub(super) fn hold() -> (Hold, bool) {
+    HOLDERS.fetch_add(1, Ordering::Relaxed);
+    let is_needed = asking::would_abort() && addresses_are_limited();
+    (Hold(()), !is_needed || want(LEAST))
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if HOLDERS.fetch_sub(1, Ordering::Relaxed) == 1 {
+            WANTED.store(0, Ordering::Relaxed);
+            SPARE.empty();
+        }
+    }
+}
+
+/// Hears that a size from [`LARGE`] on was given for granted: says whether what may be asked for next is set aside.
+#[cold]
+pub(super) fn grew(bytes: usize) -> bool {
+    WANTED.load(Ordering::Relaxed) == 0 || want(bytes.saturating_mul(TIMES))
+}
+
+fn want(bytes: usize) -> bool {
+    WANTED.fetch_max(bytes, Ordering::Relaxed) >= bytes || restore()
+}
+
+/// Sets aside what is wanted; says whether that could be had.
+pub(super) fn restore() -> bool {
+    let wanted = WANTED.load(Ordering::Relaxed);
+    let had = SPARE.bytes() >= wanted || SPARE.fill(wanted);
+    if HOLDERS.load(Ordering::Relaxed) == 0 {
+        SPARE.empty(); // the last holder went meanwhile
+    }
+    had
+}
+
+/// Lets go what is set aside; says whether there was something.
+pub(super) fn let_go() -> bool {
+    SPARE.empty()
+}
+
+/// A range of addresses, or none: its first page and how many there are, in one number, so that they change together.
+struct Place(AtomicUsize);
+
+const PAGE_BITS: u32 = 12;
+/// Numbers of pages are kept as `m << e` with `m` below 32 and `e` below 128: in the bits that the address of a page leaves.
+const MANTISSA_BITS: u32 = 5;
+
+impl Place {
+    const fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    fn bytes(&self) -> usize {
+        length(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Holds as many addresses as are wanted, or fewer where there are no more; says whether all were to be had.
+    fn fill(&self, wanted: usize) -> bool {
+        let mut bytes = wanted;
+        self.empty();
+        while bytes >= LEAST {
+            let length = rounded_up(bytes);
+            if let Some(address) = system::reserve(length) {
+                release(self.0.swap(address | code(length), Ordering::AcqRel));
+                return bytes == wanted;
+            }
+            bytes /= 2;
+        }
+        false
+    }
+
+    fn empty(&self) -> bool {
+        release(self.0.swap(0, Ordering::AcqRel))
+    }
+}
+
+/// Gives a range back that was taken out of its place; says whether there was one.
+fn release(range: usize) -> bool {
+    if range != 0 {
+        system::release(range >> PAGE_BITS << PAGE_BITS, length(range));
+    }
+    range != 0
+}
+
+/// The code of a length that [`rounded_up`] gives.
+fn code(length: usize) -> usize {
+    let pages = length >> PAGE_BITS;
+    let shift = (usize::BITS - pages.leading_zeros()).saturating_sub(MANTISSA_BITS);
+    (shift as usize) << MANTISSA_BITS | pages >> shift
+}
+
+fn length(range: usize) -> usize {
+    let mantissa = range & ((1 << MANTISSA_BITS) - 1);
+    let shift = range >> MANTISSA_BITS & ((1 << (PAGE_BITS - MANTISSA_BITS)) - 1);
+    mantissa << shift << PAGE_BITS
+}
+
+/// The next length that has a code: at most a sixteenth more.
+fn rounded_up(bytes: usize) -> usize {
+    let pages = bytes.div_ceil(1 << PAGE_BITS);
+    let shift = (usize::BITS - pages.leading_zeros()).saturating_sub(MANTISSA_BITS);
+    pages.div_ceil(1 << shift) << shift << PAGE_BITS
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::ptr::null_mut;
+
+    /// Addresses that nobody may touch, if there are so many.
+    pub fn reserve(length: usize) -> Option<usize> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: the system chooses addresses that nobody has.
+        let start = unsafe { libc::mmap(null_mut(), length, libc::PROT_NONE, flags, -1, 0) };
+        (start != libc::MAP_FAILED).then_some(start as usize)
+    }
+
+    /// Gives them back.
+    pub fn release(start: usize, length: usize) {
+        // SAFETY: `reserve` gave this range, nobody can have looked into it, and who gives it back took it out of its place.
+        unsafe { libc::munmap(start as *mut libc::c_void, length) };
+    }
+
+    /// Whether the process may have only so many.
+    pub fn addresses_are_limited() -> bool {
+        let mut limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: the call fills what it is given and does nothing else.
+        let answer = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+        answer != 0 || limit.rlim_cur != libc::RLIM_INFINITY
+    }
+}
+
+/// Elsewhere nothing is set aside.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    pub fn reserve(_length: usize) -> Option<usize> {
+        None
+    }
+
+    pub fn release(_start: usize, _length: usize) {}
+
+    pub fn addresses_are_limited() -> bool {
+        false
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_rounded_up_a_little_and_have_codes() {
+        let mut bytes = 1;
+        while bytes < 1 << 45 {
+            for bytes in [bytes - 1, bytes, bytes + 1].map(|bytes| bytes.max(1)) {
+                let rounded = rounded_up(bytes);
+                assert!(
+                    rounded >= bytes && rounded <= bytes + bytes / 16 + (1 << PAGE_BITS),
+                    "{bytes}: {rounded}"
+                );
+                assert!(code(rounded) < 1 << PAGE_BITS);
+                assert_eq!(length(0x7F00_1234_5000 | code(rounded)), rounded);
+            }
+            bytes += bytes / 3 + 1;
+        }
+        assert_eq!(length(0), 0);
+    }
+
+    #[test]
+    fn a_place_has_one_range_at_a_time() {
+        let place = Place::new();
+        assert_eq!(place.bytes(), 0);
+        assert!(!place.empty(), "there is nothing");
+        assert!(place.fill(LEAST));
+        assert_eq!(place.bytes(), LEAST);
+        assert!(place.fill(3 * LEAST + 1));
+        assert_eq!(place.bytes(), rounded_up(3 * LEAST + 1));
+        assert!(place.empty());
+        assert!(!place.empty(), "it went once");
+        assert!(!place.fill(1 << 62), "nobody has so many addresses");
+        assert!(place.bytes() < 1 << 48, "but as many as there are are kept");
+        place.empty();
+    }
+
+    #[test]
+    fn threads_do_not_lose_a_range() {
+        let place = Place::new();
+        std::thread::scope(|scope| {
+            for number in 1..5 {
+                let place = &place;
+                scope.spawn(move || {
+                    for _ in 0..500 {
+                        assert!(place.fill(number * LEAST));
+                        place.empty();
+                    }
+                });
+            }
+        });
+        assert_eq!(place.bytes(), 0);
+    }
+}
