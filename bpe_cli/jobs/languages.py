@@ -68,7 +68,9 @@ def check_alone(options: Options, mixture: Mixture, *, development: object, rati
     if not are_chosen(options):
         for name, value in (("development", development), ("ratios", ratios)):
             if value:
-                raise UsageError(f"`{name}` is about languages that choose merges", hint="it needs `parity`")
+                raise UsageError(
+                    f"`{name}` has a meaning only where languages choose the merges", hint="it needs `parity`"
+                )
         return
     if mixture.weights or mixture.alpha is not None:
         name = "weights" if mixture.weights else "alpha"

@@ -66,7 +66,9 @@ def check(options: Any) -> None:
     if not options.parity:
         for name, usual in _USUAL.items():
             if getattr(options, name) != usual:
-                raise UsageError(f"`{name}` is about languages that choose merges", hint="it needs `parity`")
+                raise UsageError(
+                    f"`{name}` has a meaning only where languages choose the merges", hint="it needs `parity`"
+                )
         return
     for name in ("superwords", "boundaries", "boundary_mark"):
         if getattr(options, name):
@@ -77,6 +79,8 @@ def check(options: Any) -> None:
         )
     if options.window == 0:
         raise UsageError("`window` is the number of choices to remember, 1 or more")
+    if options.window is None and options.window_alpha != _USUAL["window_alpha"]:
+        raise UsageError("`window_alpha` is about the choices that are remembered", hint="it needs `window`")
     if options.window_alpha <= 0:
         raise UsageError(f"`window_alpha` is a number above 0, not {options.window_alpha:g}")
     if len(options.languages) > MOST_LANGUAGES:

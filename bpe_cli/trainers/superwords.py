@@ -31,6 +31,8 @@ WORD_MARK = b"\x01"
 RUN_MARK = b"\x02"
 """What stands before the pieces of the second pattern."""
 
+_USUAL: dict[str, object] = {"switch": None, "run_pattern": None, "max_words": 4, "never_within": (": ",)}
+
 
 class TwoCuts:
     """Cut each line of a text, with its end, into words, and again into runs of words.
@@ -73,8 +75,8 @@ def check(options: Any) -> None:
         UsageError: if one of them needs ``superwords``, or an option does not go with it.
     """
     if not options.superwords:
-        for name in ("switch", "run_pattern"):
-            if getattr(options, name) is not None:
+        for name, usual in _USUAL.items():
+            if getattr(options, name) != usual:
                 raise UsageError(f"`{name}` is about the second stage of training", hint="it needs `superwords`")
         return
     refused: dict[str, object] = {

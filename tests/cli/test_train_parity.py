@@ -95,7 +95,7 @@ def test_what_it_says(folder: Path) -> None:
         ("--language en=en.txt --parity", "--parity is for several corpora", "--language names them"),
         ("en.txt --dev en=en.txt", "--dev is for --parity", None),
         ("en.txt --ratio en=2", "--ratio is for --parity", None),
-        ("en.txt --window 5", "--window is about languages that choose merges", "it needs --parity"),
+        ("en.txt --window 5", "--window has a meaning only where languages choose the merges", "it needs --parity"),
         (
             "--language en=en.txt --language th=th.txt --parity --dev en.txt",
             "--dev 'en.txt' is not NAME=INPUT",

@@ -1,7 +1,8 @@
-"""Textbooks of what research found since 2023, each exactly as the code of its paper has it.
+"""Textbooks of what research found since 2023, each exactly as the code of its paper has it, where there is code.
 
 Where a paper and its code differ, a module says so and follows the code: what others measured was made by that. The
-tests compare every one with what the code itself gave.
+tests compare each with what the code itself gave, but for ``scaffold``, whose authors published none, and ``mingram``,
+which has rules of our own.
 
 - ``words``: words whose pairs are counted once, and then kept up to date.
 - ``parity``: merges that the worst-compressed language chooses (Parity-aware BPE).

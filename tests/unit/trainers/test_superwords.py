@@ -270,6 +270,9 @@ def test_nine_tenths_of_the_tokens_are_there_at_the_switch() -> None:
     [
         ({"switch": 5}, "`switch` is about the second stage"),
         ({"run_pattern": "o200k"}, "`run_pattern` is about the second stage"),
+        ({"max_words": 2}, "`max_words` is about the second stage"),
+        ({"max_words": None}, "`max_words` is about the second stage"),
+        ({"never_within": ["x"]}, "`never_within` is about the second stage"),
         ({"superwords": True, "prefix_space": True}, "`prefix_space` cannot be used with `superwords`"),
         ({"superwords": True, "boundaries": ["a|b"]}, "`boundaries` cannot be used with `superwords`"),
         ({"superwords": True, "boundary_mark": "|"}, "`boundary_mark` cannot be used with `superwords`"),
