@@ -84,7 +84,7 @@ def test_random_texts(pattern):
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_whole_texts(shared, pattern):
     fast, slow = core(pattern), RegexSplitter([pattern])
-    texts = [text.encode() for text in (*corpus().values(), *python_sources(more(300_000, 5_000_000)))]
+    texts = [text.encode() for text in (*corpus().values(), *python_sources(more(100_000, 5_000_000)))]
     tricky = [*(text.encode() for text in suite(shared).values()), *suite_bytes(shared).values()]
     for some, most in ((texts, 500), (tricky, 2000)):  # those with lines of usual length are cut smaller
         for data in some:
