@@ -86,7 +86,8 @@ def test_whole_texts(shared, pattern):
     fast, slow = core(pattern), RegexSplitter([pattern])
     texts = [text.encode() for text in (*corpus().values(), *python_sources(more(100_000, 5_000_000)))]
     tricky = [*(text.encode() for text in suite(shared).values()), *suite_bytes(shared).values()]
-    for some, most in ((texts, more(250, 500)), (tricky, more(1000, 2000))):  # those with lines of usual length are cut smaller
+    # Those with lines of usual length are cut smaller.
+    for some, most in ((texts, more(250, 500)), (tricky, more(1000, 2000))):
         for data in some:
             size = most if pattern == QUADRATIC else len(data)
             for start in range(0, len(data) or 1, size or 1):

@@ -44,6 +44,7 @@ from tests.thorough import more
 from tests.unit.reports.text.telling import tell
 
 ALL = Limits(rows=None, steps=6, nbest=3)
+teller_of_kind = cache(lambda kind: teller_of(trained(kind), (), ALL))  # its tables are laid out once for all texts
 
 TRICKY = [
     "", " ", "  low  lower\n\n", "low lower lowest", "naïve 你好 谁 12345 !?", "\t\r\n", "▁low ▁▁ lo▁w",
@@ -235,12 +236,6 @@ def test_tokens_laid_in_their_order():
 
 
 # -- every tokenizer ---------------------------------------------------------------------------------
-
-
-@cache
-def teller_of_kind(kind):
-    """Lay a trained tokenizer's tables out once for all texts."""
-    return teller_of(trained(kind), (), ALL)
 
 
 @at_least(24)
