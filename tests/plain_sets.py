@@ -13,9 +13,18 @@ from bpe_cli.corpus import Source
 from bpe_cli.jobs.encode_chat import ChatOptions
 from bpe_cli.jobs.prepare import PrepareOptions, prepare
 from tests.oracle import data_sets as plain
+from tests.thorough import more
 
 EOT, CHAT_EOT = 50256, 100257
 CHAT: dict[str, Any] = {"chat": ChatOptions(), "mask": "assistant"}
+
+
+def workers_for(to: str) -> int:
+    """Return by how many processes a test makes parts: by two in a hunt, else of tables and of a flat format alone.
+
+    A process costs more than all parts, and what runs in it is the same for every format.
+    """
+    return 2 if to in ("datasets", "megatron") else more(1, 2)
 
 
 def written(folder: Path) -> dict[str, Path]:

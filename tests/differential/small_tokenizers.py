@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from bpe_cli import _core
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer import Tokenizer
+from tests.charsmaps import charsmap
 from tests.differential.texts import REPRESENTATIVES, WORDS, assigned, corpus
 from tests.needs import needs
 
@@ -99,11 +99,6 @@ class Recipe(NamedTuple):
     byte_fallback: bool = False
     changes: dict[str, Any] = {}  # noqa: RUF012  # never written to
     """Fields of the model that are set after training."""
-
-
-@cache
-def charsmap(name: str) -> bytes:
-    return _core.charsmap(name)
 
 
 RECIPES = {

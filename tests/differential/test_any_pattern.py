@@ -84,9 +84,10 @@ def test_random_texts(pattern):
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_whole_texts(shared, pattern):
     fast, slow = core(pattern), RegexSplitter([pattern])
-    texts = [text.encode() for text in (*corpus().values(), *python_sources(more(300_000, 5_000_000)))]
+    texts = [text.encode() for text in (*corpus().values(), *python_sources(more(100_000, 5_000_000)))]
     tricky = [*(text.encode() for text in suite(shared).values()), *suite_bytes(shared).values()]
-    for some, most in ((texts, 500), (tricky, 2000)):  # those with lines of usual length are cut smaller
+    # Those with lines of usual length are cut smaller.
+    for some, most in ((texts, more(250, 500)), (tricky, more(1000, 2000))):
         for data in some:
             size = most if pattern == QUADRATIC else len(data)
             for start in range(0, len(data) or 1, size or 1):
@@ -240,8 +241,8 @@ def test_random_patterns():
 @cache
 def undisputed() -> str:
     """Return the characters that both Unicode versions know, or both do not, without those of another category."""
-    newer = matched(r"\p{Cn}") ^ matched_by_regex(r"\p{Cn}")
-    return "".join(character for character in ALL if character not in newer and character not in disputed())
+    newer = matched(r"\P{Cn}") ^ matched_by_regex(r"\P{Cn}")
+    return ALL.translate(dict.fromkeys(map(ord, newer | disputed())))
 
 
 def runs(pattern: str) -> tuple[list[int], list[int]]:

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.differential.rivals import compare_with_tiktoken
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, more
 
-BEGINNING = 5 << 20
 BLOCK = 5 << 19
 """Bytes of a document: long enough that the core cuts it for its threads."""
+BEGINNING = more(BLOCK, 5 << 20)
 
 
 def documents(path: Path, limit: int | None) -> Iterator[str]:

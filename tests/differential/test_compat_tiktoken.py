@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -159,19 +160,19 @@ def test_what_a_text_may_become(name, text):
     found = one.encode_with_unstable(text, allowed_special="all")
     expected = other.encode_with_unstable(text, allowed_special="all")
     assert found[0] == expected[0]
-    assert sorted(found[1]) == sorted(expected[1])
+    assert Counter(map(tuple, found[1])) == Counter(map(tuple, expected[1]))
 
 
 @pytest.mark.parametrize("text", ["hello fanta", "a\n\n", "a  ", "x \n <|endoftext|>", "<|endoftext|> ", "你", "I'l"])
 def test_what_a_text_with_spaces_may_become(text):
     for name in ("gpt2", "o200k_base"):
         one, other = pair(name)
-        found = one.encode_with_unstable(text, disallowed_special=())
-        expected = other.encode_with_unstable(text, disallowed_special=())
-        assert (found[0], sorted(found[1])) == (expected[0], sorted(expected[1]))
-        found = one.encode_with_unstable(text, allowed_special="all")
-        expected = other.encode_with_unstable(text, allowed_special="all")
-        assert (found[0], sorted(found[1])) == (expected[0], sorted(expected[1]))
+        ways = [{"disallowed_special": ()}, {"allowed_special": "all"}]
+        for options in ways if "<|" in text else ways[1:]:
+            found = one.encode_with_unstable(text, **options)
+            expected = other.encode_with_unstable(text, **options)
+            assert found[0] == expected[0]
+            assert Counter(map(tuple, found[1])) == Counter(map(tuple, expected[1]))
 
 
 @pytest.mark.parametrize("name", [*NAMES, "small"])

@@ -28,7 +28,9 @@ BROKEN = ["added-tokens-test", "llama2"]
 @cache
 def pair(path: Path):
     file = str(path / "tokenizer.json")
-    options = {"tokenizer_file": file, "pad_token": tokenizers.Tokenizer.from_file(file).id_to_token(0)}
+    vocab = json.loads(Path(file).read_bytes())["model"]["vocab"]
+    first = vocab[0][0] if isinstance(vocab, list) else next(token for token, number in vocab.items() if number == 0)
+    options = {"tokenizer_file": file, "pad_token": first}
     return ours.PreTrainedTokenizerFast(**options), transformers.PreTrainedTokenizerFast(**options)
 
 

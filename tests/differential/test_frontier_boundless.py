@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 import regex
 
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.teaching.frontier.boundless import MAY_JOIN, Deletion, Encoder, Merge, Supermerge, Training
 from tests.differential.frontier import case, digest, in_documents, texts, used
+from tests.thorough import more
 
 CASES = ("botchan-600-gpt4o", "botchan-4000-gpt4o", "code-1200-ultimate-pairs", "hi-ar-900-gpt2", "mixed-1500-gpt4o",
          "shakespeare-1500-ultimate-nodel")  # fmt: skip
+
+MOST_EVENTS = more(1000, None)
+"""How many events of a case are made again: all of the two shortest ones."""
 
 
 def trained(shared, name: str):
@@ -26,7 +32,7 @@ def trained(shared, name: str):
         threshold=options["tau"],
         blow_up=options["blowup"],
     )
-    return training, list(training.events())
+    return training, list(islice(training.events(), MOST_EVENTS))
 
 
 def as_recorded(event) -> list[str]:
@@ -47,9 +53,12 @@ KINDS = {"merge": Merge, "supermerge": Supermerge}
 def test_recorded_events(shared, name):
     recorded = case(shared, "boundlessbpe", name)
     training, events = trained(shared, name)
-    assert [as_recorded(event) for event in events] == recorded["events"]
-    assert [event.count for event in events] == recorded["event_counts"]
-    assert [to_visible(token) for token in training.vocabulary] == recorded["vocab"]
+    assert {*map(type, events)} >= {Merge, Supermerge}
+    assert [as_recorded(event) for event in events] == recorded["events"][:MOST_EVENTS]
+    assert [event.count for event in events] == recorded["event_counts"][:MOST_EVENTS]
+    vocabulary = [to_visible(token) for token in training.vocabulary]
+    all_of_them = len(recorded["events"]) == len(events)
+    assert vocabulary == (recorded["vocab"] if all_of_them else recorded["vocab"][: len(vocabulary)])
 
 
 @pytest.mark.parametrize("name", CASES)

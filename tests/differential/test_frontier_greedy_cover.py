@@ -21,6 +21,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.byte_words import BYTES
 from bpe_cli.trainers.counts import counts_of, cut_tokens
 from tests.differential.frontier import case, texts, used
+from tests.thorough import more
 
 CASES = ("botchan-1000", "ru-code-600-l9-min2")
 
@@ -35,13 +36,14 @@ def test_recorded_scores(shared, name):
     cover = Cover(words, max_token_length=options["max_token_length"], min_word_count=options["min_word_count"])
     tokens = [from_visible(token) for token in recorded["tokens"]]
     scores, best = [], []
-    for token in tokens:
+    placed = more(600, len(tokens))
+    for token in tokens[:placed]:
         step = cover.best()
         best.append((step.score, len(step.token)))
         scores.append(cover.scores[token])
         cover.place(token)
-    assert scores == recorded["scores"]
-    assert best == [(score, len(token)) for score, token in zip(scores, tokens, strict=True)]
+    assert scores == recorded["scores"][:placed]
+    assert best == [(score, len(token)) for score, token in zip(scores, tokens[:placed], strict=True)]
     assert len(tokens) == options["k"]
 
 
@@ -86,9 +88,11 @@ def test_the_core_chooses_as_the_textbook_does(shared, name):
     words = Counter(piece.encode() for part in text for piece in regex.findall(recorded["pretokenizer_regex"], part))
     given = recorded["params"]
     lengths = {"max_token_length": given["max_token_length"], "min_word_count": given["min_word_count"]}
-    steps = list(learn(words, given["k"], **lengths))
+    number = more(400, given["k"])
+    steps = list(learn(words, number, **lengths))
+    assert len(steps) == number
     lengths["max_token_length"] -= 1
-    options = options_json(tokens=given["k"], **lengths, reserved=[], max_memory=1 << 30, threads=2)
+    options = options_json(tokens=number, **lengths, reserved=[], max_memory=1 << 30, threads=2)
     trained = _core.train_greedtok(counts_of(words.items()), options)
     assert cut_tokens(*trained.tokens()) == [step.token for step in steps]
     assert list(memoryview(trained.scores)) == [step.score for step in steps]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from itertools import islice
 
 import pytest
 
@@ -19,6 +20,9 @@ METHOD = "parity-aware-bpe"
 
 CASES = ("base-600-4langs", "base-1500-global400-4langs", "base-1200-ratio-udhr6", "base-4000-udhr6",
          "base-400-preload600-bytelevel-4langs", "window-1500-w100-a2-4langs")  # fmt: skip
+
+MOST_STEPS = more(500, None)
+"""How many merges of a case the textbook makes again; the trainer makes all of them, below."""
 
 
 def pieces_of(text: str, whole: bool) -> list[str]:
@@ -40,18 +44,17 @@ def trained(shared, name: str) -> list[Step]:
     languages, development = (
         [counted(used(shared, source), whole_lines) for source in recorded[key]] for key in ("inputs", "dev")
     )
-    return list(
-        learn(
-            languages,
-            options["symbols"],
-            development=development or None,
-            ratios=options.get("ratio"),
-            shared_merges=options.get("global", 0),
-            window=options.get("window"),
-            alpha=options.get("alpha", 2),
-            preload=preloaded(shared, name),
-        )
+    steps = learn(
+        languages,
+        options["symbols"],
+        development=development or None,
+        ratios=options.get("ratio"),
+        shared_merges=options.get("global", 0),
+        window=options.get("window"),
+        alpha=options.get("alpha", 2),
+        preload=preloaded(shared, name),
     )
+    return list(islice(steps, MOST_STEPS))
 
 
 def preloaded(shared, name: str) -> list[tuple[str, str]]:
@@ -67,10 +70,11 @@ def preloaded(shared, name: str) -> list[tuple[str, str]]:
 def test_recorded_merges(shared, name):
     recorded, steps = case(shared, METHOD, name), trained(shared, name)
     with_sum = "global" in recorded["params"]
-    assert [list(step.pair) for step in steps] == recorded["merges"]
-    assert [-1 if step.language is None else step.language for step in steps] == recorded["selected_language"]
+    assert [list(step.pair) for step in steps] == recorded["merges"][:MOST_STEPS]
+    languages = [-1 if step.language is None else step.language for step in steps]
+    assert languages == recorded["selected_language"][:MOST_STEPS]
     counts = [[*step.counts, *([sum(step.counts)] if with_sum else [])] for step in steps]
-    assert counts == recorded["pair_counts"]
+    assert counts == recorded["pair_counts"][:MOST_STEPS]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -15,6 +15,7 @@ import pytest
 from bpe_cli import _core, stages
 from bpe_cli.stages import Normalizer
 from bpe_cli.stages.component_json import component, core_spec
+from tests.charsmaps import in_base64
 from tests.counted import at_least, compared
 from tests.differential.protocol_buffers import field, fields
 from tests.differential.texts import ALL, WORDS, assigned, corpus, suite
@@ -36,11 +37,6 @@ def random_texts(number: int, seed: int) -> Iterator[str]:
     for _ in range(number):
         length = chance.choice((1, 2, 4, 8, 14))
         yield "".join(chance.choice(assigned() if chance.random() < 0.07 else POOL) for _ in range(length))
-
-
-@cache
-def table(name: str) -> str:
-    return base64.b64encode(_core.charsmap(name)).decode()
 
 
 def ours(*normalizers: Normalizer) -> Callable[[str], tuple[str, list[tuple[int, int]]]]:
@@ -178,7 +174,7 @@ def test_a_word_character_is_another_to_the_other_engine():
 
 
 def test_precompiled_is_hugging_faces_by_grapheme():
-    normalizer = stages.Precompiled(table("nmt_nfkc"))
+    normalizer = stages.Precompiled(in_base64("nmt_nfkc"))
     us, them = ours(normalizer), theirs(normalizer)
     for text in [*WORDS, *random_texts(3000, 2)]:
         found, wanted = us(text), them(text)
@@ -191,13 +187,13 @@ def test_precompiled_is_hugging_faces_by_grapheme():
 def test_precompiled_offsets_hold_when_the_beginning_is_left_out():
     """Hugging Face's forgets that it left something out before the first character, so that each
     character stands for the one before its own; such offsets are of no use to anybody."""
-    normalizer = stages.Precompiled(table("nmt_nfkc"))
+    normalizer = stages.Precompiled(in_base64("nmt_nfkc"))
     assert ours(normalizer)("\x01ab") == ("ab", [(1, 2), (2, 3)])
     assert theirs(normalizer)("\x01ab") == ("ab", [(0, 1), (1, 2)])
 
 
 def test_precompiled_is_not_what_sentencepiece_does():
-    by_grapheme, by_rule = ours(stages.Precompiled(table("nmt_nfkc"))), ours(stages.Charsmap(table("nmt_nfkc")))
+    by_grapheme, by_rule = ours(stages.Precompiled(in_base64("nmt_nfkc"))), ours(stages.Charsmap(in_base64("nmt_nfkc")))
     assert (by_grapheme("a\r\nb")[0], by_rule("a\r\nb")[0]) == ("a b", "a  b")
     assert (by_grapheme("ﬁ\u0301")[0], by_rule("ﬁ\u0301")[0]) == ("fi", "fi\u0301")
 
@@ -221,7 +217,7 @@ def test_rules_and_blanks_are_sentencepieces(name):
     for dummy, remove_extra, escape in product((True, False), repeat=3):
         rival = sentencepiece_normalizer(name, dummy, remove_extra, escape)
         compiled = _core.Stages(
-            core_spec([stages.Charsmap(table(name)), stages.SpaceMarks(dummy, remove_extra, escape)], ())
+            core_spec([stages.Charsmap(in_base64(name)), stages.SpaceMarks(dummy, remove_extra, escape)], ())
         )
         for text in texts:
             assert compiled.normalize(text.encode())[0].decode() == rival.normalize(text), ascii(text[:80])
@@ -230,7 +226,7 @@ def test_rules_and_blanks_are_sentencepieces(name):
 def test_offsets_begin_where_sentencepieces_do():
     """One mark that stays of several blanks stands for all of them; one that is added, for an empty place."""
     rival = sentencepiece_normalizer("nmt_nfkc", True, True, True)
-    normalize = ours(stages.Charsmap(table("nmt_nfkc")), stages.SpaceMarks())
+    normalize = ours(stages.Charsmap(in_base64("nmt_nfkc")), stages.SpaceMarks())
     assert normalize("  ﬁ  é ") == ("▁fi▁é", [(2, 2), (2, 3), (2, 3), (3, 5), (5, 6)])
     for text in random_texts(1500, 6):
         found, spans = normalize(text)
@@ -252,7 +248,7 @@ NEW_CAPITALS = {*map(chr, (0xA7CE, 0xA7D2, 0xA7D4)), *map(chr, range(0x16EA0, 0x
 @pytest.mark.parametrize("name", RULES)
 def test_every_character_is_rewritten_as_by_sentencepiece(name):
     """But those of Unicode 17.0, of which its tables have been since 0.2.1; ours are of 16.0, as all the core."""
-    rival, compiled = sentencepiece_normalizer(name), _core.Stages(core_spec([stages.Charsmap(table(name))], ()))
+    rival, compiled = sentencepiece_normalizer(name), _core.Stages(core_spec([stages.Charsmap(in_base64(name))], ()))
     different = set()
     for start in range(1, len(ALL), 4096):
         stretch = [*ALL[start : start + 4096]]
@@ -268,7 +264,7 @@ def test_every_character_is_rewritten_as_by_sentencepiece(name):
 def test_sentencepiece_reads_a_table_of_ours():
     module = needs("sentencepiece")
     for name in RULES:
-        settings = field(1, name.encode()) + field(2, base64.b64decode(table(name)))
+        settings = field(1, name.encode()) + field(2, base64.b64decode(in_base64(name)))
         rival = module.SentencePieceNormalizer(normalizer_spec=settings)
         own = sentencepiece_normalizer(name, True, True, True)
         for text in [*WORDS, *random_texts(300, 5)]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import compress, product
+from itertools import compress, islice, product
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,6 @@ from bpe_cli import _core
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from tests.differential.texts import (
-    ALL,
     ALL_BY_LENGTH,
     BYTE_REPRESENTATIVES,
     CLASSES,
@@ -64,18 +63,18 @@ def assert_same_pieces(name: str, spelling: str, data: bytes) -> None:
 # -- characters ------------------------------------------------------------------------------------
 
 
-def splits_after(name: str, before: str, after: str = "") -> frozenset[str]:
-    """Return the characters c for which, in `before c after`, a piece ends between `before` and c, or c and `after`."""
+def goes_on(name: str, before: str, after: str = "") -> frozenset[str]:
+    """Return the characters c for which, in `before c after`, no piece ends beside c."""
     found: set[str] = set()
     for characters, length in ALL_BY_LENGTH:
-        data = "".join(f"{before}{character}{after}" for character in characters).encode()
-        is_end = bytearray(len(data) + 1)
+        data = (before + f"{after}{before}".join(characters) + after).encode()
+        is_inside = bytearray(b"\1") * (len(data) + 1)
         for end in memoryview(scanner(name).split(data)):
-            is_end[end] = 1
+            is_inside[end] = 0
         stride = len(before) + length + len(after)
-        found.update(compress(characters, is_end[len(before) :: stride]))
-        if after:
-            found.update(compress(characters, is_end[len(before) + length :: stride]))
+        begun = is_inside[len(before) :: stride]
+        ended = is_inside[len(before) + length :: stride] if after else begun
+        found.update(compress(compress(characters, begun), compress(ended, begun)))
     return frozenset(found)
 
 
@@ -87,14 +86,13 @@ def classes_of_the_core() -> dict[str, frozenset[str]]:
     numbers, after a line feed only whitespace. For o200k a small letter goes on with what a word may
     end with, and a capital goes on to a word if all between them may stand before its small letters.
     """
-    every = frozenset(ALL)
     space, number, letter, upper, lower = CLASSES
     return {
-        space: every - splits_after("gpt2", "\n"),
-        number: every - splits_after("gpt2", "1"),
-        letter: every - splits_after("gpt2", "a"),
-        upper: every - splits_after("o200k", "\r\nA", "Aa"),
-        lower: every - splits_after("o200k", "\r\na"),
+        space: goes_on("gpt2", "\n"),
+        number: goes_on("gpt2", "1"),
+        letter: goes_on("gpt2", "a"),
+        upper: goes_on("o200k", "\r\nA", "Aa"),
+        lower: goes_on("o200k", "\r\na"),
     }
 
 
@@ -138,8 +136,9 @@ def test_every_expression_has_its_scanner():
 
 @spellings
 def test_all_short_strings(name, spelling):
+    step = 1 if spelling == PATTERNS[name].regex else more(3, 1)  # other spellings mean the same
     for length in range(more(4, 5)):
-        for parts in product(REPRESENTATIVES, repeat=length):
+        for parts in islice(product(REPRESENTATIVES, repeat=length), 0, None, step if length > 2 else 1):
             assert_same_pieces(name, spelling, "".join(parts).encode())
 
 
@@ -180,7 +179,7 @@ def test_repositorys_texts_cut_at_many_offsets(name, spelling):
     for text in corpus().values():
         data = text.encode()
         assert_same_pieces(name, spelling, data)
-        for cut in range(0, len(data), -(-len(data) // 70)):
+        for cut in range(0, len(data), -(-len(data) // more(35, 70))):
             assert_same_pieces(name, spelling, data[cut : cut + more(100, 10_000)])
             assert_same_pieces(name, spelling, data[max(cut - more(100, 10_000), 0) : cut])
 

@@ -93,7 +93,7 @@ def disputed() -> frozenset[str]:
 @cache
 def assigned() -> str:
     """Return all characters that Unicode 16 assigns."""
-    return "".join(sorted(set(ALL) - matched(r"\p{Cn}")))
+    return "".join(filter(matched(r"\P{Cn}").__contains__, ALL))
 
 
 REPRESENTATIVES = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -70,20 +72,19 @@ print(digest.hexdigest())
 """
 
 
+@cache
+def ids_with(limit: int, folder: Path) -> str:
+    """Return the hash of all ids, made by a process that gets so many megabytes, or any number for 0."""
+    done = subprocess.run(
+        [sys.executable, "-c", CACHES, str(limit)], capture_output=True, text=True, check=False, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize("megabytes", [8, 24, 44])
 @only_where(sys.platform == "linux", "needs Linux, to limit memory")
 def test_caches_that_cannot_grow_change_no_id(megabytes, pytestconfig):
     """A worker's table wants 32 MB and its ring 48: neither is had, or one of them."""
-
-    def ids_with(limit: int) -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", CACHES, str(limit)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=pytestconfig.rootpath,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert ids_with(megabytes) == ids_with(0) != ""
+    folder = pytestconfig.rootpath
+    assert ids_with(megabytes, folder) == ids_with(0, folder) != ""

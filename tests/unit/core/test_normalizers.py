@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import random
 import unicodedata
-from functools import cache
 from itertools import product
 
 import pytest
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from bpe_cli import _core, stages
 from bpe_cli.stages import Normalizer
 from bpe_cli.stages.component_json import core_spec
+from tests.charsmaps import in_base64
 from tests.oracle import normalize as textbook
 
 OLD_RANGES = (
@@ -46,9 +45,8 @@ def random_texts(number: int, seed: int) -> list[str]:
     ]
 
 
-@cache
 def charsmap(name: str) -> stages.Charsmap:
-    return stages.Charsmap(base64.b64encode(_core.charsmap(name)).decode())
+    return stages.Charsmap(in_base64(name))
 
 
 # -- worked examples -------------------------------------------------------------------------------

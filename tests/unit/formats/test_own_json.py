@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from array import array
 from typing import get_args
 
 import pytest
 
-from bpe_cli import _core, formats
+from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import FEATURES
 from bpe_cli.formats.huggingface import own_json
@@ -30,6 +29,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.models import SPLIT
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from tests.charsmaps import in_base64
 from tests.needs import needs
 
 UNKNOWN = (SpecialToken(b"<unk>", 0),)
@@ -90,7 +90,7 @@ def test_it_holds_every_kind_of_model():
 
 
 def test_own_stages_are_named():
-    table = base64.b64encode(_core.charsmap("nfkc")).decode()  # which takes as long to make as all other tests here
+    table = in_base64("nfkc")
     with pytest.raises(FormatError, match="table of rules"):
         formats.dump(of(THEIRS["words"], normalizer=(Charsmap(table), SpaceMarks())), "tokenizer.json")
 

@@ -19,6 +19,7 @@ from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
 from bpe_cli.jobs.prepare import PrepareOptions, check, prepare
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
+from tests.plain_sets import workers_for
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -116,7 +117,7 @@ def test_every_format_has_the_mask(to: str, talks: Source, tmp_path: Path) -> No
     options = options_of(to=to, eot=100257, part_bytes=400)
     done = prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "out", processes=1)
     assert check(tmp_path / "out").tokens == done.tokens
-    prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "again", processes=2)
+    prepare(talks, "gpt-3.5-turbo", options, folder=tmp_path / "again", processes=workers_for(to))
     files = contents(tmp_path / "out")
     assert files == contents(tmp_path / "again")
     # What --eot writes is learnt if what it ends is: here the line end behind a turn is nobody's.

@@ -17,6 +17,7 @@ from bpe_cli.jobs.prepare import PrepareOptions, check, finish, prepare
 from bpe_cli.jobs.prepare.documents import is_validation, text_hash
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
+from tests.plain_sets import workers_for
 
 EOT = 50256
 TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 5) for number in range(40)]
@@ -54,7 +55,7 @@ def test_the_side_is_that_of_the_text() -> None:
 def test_both_sets_are_whole(to: str, corpus: Source, tmp_path: Path) -> None:
     options = PrepareOptions(to=to, eot="auto", val=0.3, part_bytes=900)
     done = prepare(corpus, "gpt2", options, folder=tmp_path / "one", processes=1)
-    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=2)
+    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=workers_for(to))
     for number in (2, 1):
         prepare(corpus, "gpt2", options, folder=tmp_path / "three", share=Share(number, 2), processes=1)
     (tmp_path / "three/manifest.json").unlink()

@@ -25,6 +25,7 @@ from bpe_cli.sinks.atomic import open_output
 from bpe_cli.sinks.beside import Strip
 from bpe_cli.sinks.dataset import DATASETS
 from tests.needs import needs
+from tests.plain_sets import workers_for
 
 EOT = 50256
 TEXTS = [f"document {number} " + "naïve 日本\n" * (number % 5) for number in range(60)]
@@ -89,7 +90,7 @@ def test_whatever_makes_it_it_is_the_same(what: Any, to: str, corpus: Source, tm
     columns = () if to in ("bin", "megatron") else ("position_ids", "seq_lengths")
     options = replace(OPTIONS, to=to, shuffle=what, length=20, way="best-fit", pad=0, columns=columns, val=0.3)
     done = prepare(corpus, "gpt2", options, folder=tmp_path / "one", processes=1)
-    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=2)
+    prepare(corpus, "gpt2", options, folder=tmp_path / "two", processes=workers_for(to))
     files = contents(tmp_path / "one")
     assert files == contents(tmp_path / "two")
     assert not any(name.startswith("shuffle") for name in files)

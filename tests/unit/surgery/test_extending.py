@@ -101,10 +101,11 @@ def test_only_new_tokens_change_an_encoding(words, others, first, second):
     for word in words + others:
         taken_back = [old for new in operation.tokenizer.encode(word) for old in operation.made_of.get(new, (new,))]
         assert taken_back == begun.encode(word)
+    old, new = Tokenizer(begun.model), Tokenizer(operation.tokenizer.model)
     for token_id, parts in operation.made_of.items():
         content = operation.tokenizer.token_bytes(token_id)
-        assert list(parts) == Tokenizer(begun.model).encode(content)
-        assert Tokenizer(operation.tokenizer.model).encode(content) == [token_id]
+        assert list(parts) == old.encode(content)
+        assert new.encode(content) == [token_id]
 
 
 def test_worked_example():

@@ -30,6 +30,7 @@ from bpe_cli.trainers.counts import new_counts
 from tests.counted import at_least, compared
 from tests.needs import needs
 from tests.oracle.character_bpe import encode_by_scores
+from tests.thorough import more
 
 from .makers import counted, counts_of
 
@@ -203,8 +204,8 @@ def is_backwards(merges: list[tuple[int, int, int]]) -> bool:
 def test_tokens_are_those_of_before_with_residues_taken_apart(kind):
     """What the original gives, each residue in it taken apart by its merge as long as there is one."""
     random = Random(kind)
-    apart = changed = 0
-    for _ in range(200):
+    apart = changed = written = 0
+    for number in range(200):
         model = drawn_merges(random, ignore_merges=kind == "whole pieces")
         words = ["".join(random.choices("ab", weights=(3, 1), k=random.randint(1, 9))) for _ in range(40)]
         stages = (Split(r"\S+|\s"), *([PrefixSpace()] if random.random() < 0.3 else []))
@@ -227,9 +228,11 @@ def test_tokens_are_those_of_before_with_residues_taken_apart(kind):
             assert done.encode(text) == expected, (text, split_in(done))
             changed += expected != whole.encode(text)
         apart += len(residues)
-        assert own_json.loads(dump(done, "bpe.json", frozenset())[""]).encode(" ".join(words)) == done.encode(
-            " ".join(words)
-        )
+        if number % more(5, 1) == 0:
+            again = own_json.loads(dump(done, "bpe.json", frozenset())[""])
+            assert again.encode(" ".join(words)) == done.encode(" ".join(words))
+            written += 1
+    assert written > more(30, 150)
     assert apart > 100
     assert changed > 300
 

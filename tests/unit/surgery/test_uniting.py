@@ -59,9 +59,9 @@ def test_what_is_left_out_would_never_occur(words, others, first, second):
         pairs.setdefault((left, right), product)
     vocabulary = type(ours.model.vocabulary).from_ids(everything)
     full = MergeBpe(vocabulary, Merges.from_pairs((*pair, product) for pair, product in pairs.items()))
+    whole, bare = Tokenizer(full), Tokenizer(operation.tokenizer.model)
     for text in [*words, *others, "".join(words + others)]:
-        ids = Tokenizer(full).encode(text)
-        bare = Tokenizer(operation.tokenizer.model)
+        ids = whole.encode(text)
         assert [vocabulary.token(each) for each in ids] == [bare.token_bytes(each) for each in bare.encode(text)]
 
 

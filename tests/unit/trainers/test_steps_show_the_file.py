@@ -19,9 +19,10 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
 from bpe_cli.trainers.dictionary import read_dictionary
 from bpe_cli.views.training_steps import display, training_lines
+from tests.thorough import more
 from tests.trainer_options import KINDS, WORDS, Kind, counted
 
-ROUNDS = 60
+ROUNDS = more(30, 300)
 _STEP = re.compile(r"step \d+: (.+) \+ (.+) -> (.+), (?:\d+ times?|score .*)")
 _EVENT = re.compile(r"step \d+: (.+ -> .+), \d+ times?")
 _PLACEMENT = re.compile(r"step \d+: (.+), \d+ pieces? fewer")

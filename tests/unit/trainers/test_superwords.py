@@ -27,6 +27,7 @@ from tests.counted import at_least, compared
 from tests.needs import needs
 from tests.oracle.encode import encode_by_merges
 from tests.oracle.superbpe_cases import NAMES, Case, counted_lines, read_case
+from tests.thorough import more
 
 
 def merges(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
@@ -95,12 +96,12 @@ def drawn(chance: random.Random) -> list[bytes]:
 
 
 @pytest.mark.parametrize("compat", [name for name, rules in COMPAT.items() if not rules.lines])
-@at_least(60)
+@at_least(more(40, 60))
 def test_it_is_what_the_textbook_learns(compat: bbpe.Compat) -> None:
     chance = random.Random(compat)
     tie: Tie = COMPAT[compat].tie
     met = 0
-    for _ in range(60):
+    for _ in range(more(40, 60)):
         texts = drawn(chance)
         options: dict[str, Any] = {
             "switch": chance.choice([0, 1, 3, 10, 100]),
@@ -212,11 +213,11 @@ def test_lines_are_found_in_the_core() -> None:
 # -- the switch ------------------------------------------------------------------------------------
 
 
-@at_least(80)
+@at_least(more(40, 80))
 def test_the_switch_is_found_where_the_textbook_finds_it() -> None:
     chance = random.Random(7)
     inside = set()
-    for _ in range(80):
+    for _ in range(more(40, 80)):
         texts = drawn(chance)
         common: dict[str, Any] = {
             "max_words": chance.choice([1, 4, None]), "min_frequency": chance.choice([1, 1, 2]),

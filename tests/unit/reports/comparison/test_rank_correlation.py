@@ -6,12 +6,14 @@ from itertools import combinations
 from math import sqrt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_cli.reports.comparison.overlap import inversions, kendall_tau_b
 from tests.counted import at_least, compared
 from tests.needs import needs
+from tests.profiles import MANY
+from tests.thorough import more
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)
 
@@ -51,6 +53,7 @@ def test_against_all_pairs(pairs):
     assert kendall_tau_b(second, first) == pytest.approx(kendall_tau_b(first, second))
 
 
+@settings(max_examples=more(30, MANY))
 @given(st.integers(0, 9000), st.randoms(use_true_random=False))
 def test_inversions_over_many_buckets(count, random):
     values = list(range(count))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from random import Random
 
 import pytest
 
-from bpe_cli._core import charsmap
 from bpe_cli.reports.tokenizer.reachability import REACHABLE
 from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import (
@@ -28,6 +26,8 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from tests.charsmaps import in_base64
+from tests.thorough import more
 from tests.unit.reports.tokenizer.reachability.random_tokenizers import (
     MODELS,
     PATTERNS,
@@ -36,7 +36,7 @@ from tests.unit.reports.tokenizer.reachability.random_tokenizers import (
     tokenizer,
 )
 
-TOKENIZERS = 25
+TOKENIZERS = more(15, 100)
 
 
 def check(made, alphabet, longest):
@@ -103,8 +103,8 @@ def test_no_normalized_text_is_called_impossible():
         (Replace("e", "a", literal=True), NFC()),
         (BertNormalizer(),),
         (BertNormalizer(strip_accents=False),),
-        (Precompiled(base64.b64encode(charsmap("nfkc_cf")).decode()),),
-        (Charsmap(base64.b64encode(charsmap("nmt_nfkc")).decode()), SpaceMarks()),
+        (Precompiled(in_base64("nfkc_cf")),),
+        (Charsmap(in_base64("nmt_nfkc")), SpaceMarks()),
     ]
     for normalizer in chains:
         layers = check(Tokenizer(RankBpe(Vocabulary.from_tokens(tokens)), normalizer=normalizer), alphabet, 4)
