@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.needs import needs, skip
 
+SCREEN = {"viewport": {"width": 1200, "height": 800}}
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -38,14 +39,19 @@ class Opened:
 
 
 class Browser:
-    """A running Chromium."""
+    """A running Chromium.
+
+    A tab costs more to open than most pages to show, so those that leave without a failure hand theirs on, to pages
+    opened with the same options: each is a new document, with nothing left of the one before.
+    """
 
     def __init__(self, chromium: Any, folder: Path) -> None:
         self._chromium = chromium
         self._folder = folder
+        self._free: dict[str, list[Any]] = {}
 
     def open(self, content: str, name: str = "page.html", **options: Any) -> contextlib.AbstractContextManager[Opened]:
-        """Open a file in a context of its own; options are those of Playwright's contexts."""
+        """Open a file in a tab that no other page has; options are those of Playwright's contexts."""
         path = self._folder / name
         path.write_text(content, encoding="utf-8", newline="")
         return self.visit(path.as_uri(), **options)
@@ -53,26 +59,57 @@ class Browser:
     @contextlib.contextmanager
     def visit(self, address: str, **options: Any) -> Iterator[Opened]:
         """Open an address likewise."""
-        context = self._chromium.new_context(**({"viewport": {"width": 1200, "height": 800}} | options))
+        free = self._free.setdefault(repr(sorted(options.items())), [])
+        page = free.pop() if free else self._chromium.new_context(**(SCREEN | options)).new_page()
+        opened = Opened(page)
+        heard = _listeners(opened, address)
         try:
-            opened = Opened(context.new_page())
-            # An icon that a page brings along is a request of the browser to itself.
-            context.on(
-                "request", lambda request: request.url in (address, "data:,") or opened.requests.append(request.url)
-            )
-            context.on("requestfailed", lambda request: request.failure == "csp" and opened.refused.append(request.url))
-            opened.page.on("console", lambda message: opened.messages.append(f"{message.type}: {message.text}"))
-            opened.page.on("pageerror", lambda error: opened.messages.append(f"error: {error}"))
-
-            def dismiss(dialog: Any) -> None:
-                opened.dialogs.append(dialog.message)
-                dialog.dismiss()
-
-            opened.page.on("dialog", dismiss)
-            opened.page.goto(address)
+            for source, event, listener in heard:
+                source.on(event, listener)
+            page.goto(address)
             yield opened
-        finally:
-            context.close()
+            _leave(page, heard)
+        except BaseException:
+            page.context.close()
+            raise
+        free.append(page)
+
+
+def _listeners(opened: Opened, address: str) -> list[tuple[Any, str, Callable[[Any], None]]]:
+    """Return what hears all that happens: who tells it, of what, and the listener."""
+    page = opened.page
+
+    def request(request: Any) -> None:
+        if request.url not in (address, "data:,"):  # an icon that a page brings is a request of the browser to itself
+            opened.requests.append(request.url)
+
+    def failed(request: Any) -> None:
+        if request.failure == "csp":
+            opened.refused.append(request.url)
+
+    def dismiss(dialog: Any) -> None:
+        opened.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    return [
+        (page.context, "request", request),
+        (page.context, "requestfailed", failed),
+        (page, "console", lambda message: opened.messages.append(f"{message.type}: {message.text}")),
+        (page, "pageerror", lambda error: opened.messages.append(f"error: {error}")),
+        (page, "dialog", dismiss),
+    ]
+
+
+def _leave(page: Any, heard: list[tuple[Any, str, Callable[[Any], None]]]) -> None:
+    """Make a tab as good as new."""
+    for source, event, listener in heard:
+        source.remove_listener(event, listener)
+    page.unroute_all()
+    page.emulate_media(media="null")
+    page.goto("about:blank")
+    page.mouse.move(0, 0)
+    assert page.context.pages == [page]
+    page.context.clear_cookies()
 
 
 @contextlib.contextmanager

@@ -95,10 +95,16 @@ def tree_of(path: Path) -> ast.Module:
 
 
 @cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of a file, which each law looks through."""
+    return tuple(ast.walk(tree_of(path)))
+
+
+@cache
 def imports_of(path: Path) -> frozenset[str]:
     """Return the dotted names of all modules that a file imports, wherever in it the import stands."""
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -140,7 +146,7 @@ def test_textbooks_take_only_tables_from_stages(path):
 @cache
 def calls_of(path: Path) -> list[tuple[str, int]]:
     """Return (dotted name, line) of every call by name."""
-    return [(ast.unparse(node.func), node.lineno) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    return [(ast.unparse(node.func), node.lineno) for node in nodes_of(path) if isinstance(node, ast.Call)]
 
 
 def test_every_module_has_a_layer():
@@ -189,7 +195,7 @@ NETWORK = {
 @of_each([path for path in MODULES if not name_of(path).startswith(MAY_USE_THE_NETWORK)])
 def test_nothing_else_uses_the_network(path):
     """Engines and integrations call their own libraries, which do; nobody else imports what could."""
-    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes_of(path) if isinstance(node, ast.Call)]
     named = {each.args[0] for each in calls if ast.unparse(each.func) == "optional" and each.args}
     names = {*imports_of(path), *(str(each.value) for each in named if isinstance(each, ast.Constant))}
     assert not {name.split(".")[0] for name in names} & NETWORK
@@ -213,7 +219,7 @@ def test_only_the_app_turns_an_error_into_a_message(path):
     """Elsewhere one catches the kind of error one can do something about."""
     too_wide = {"BpeError", "errors.BpeError", "Exception", "BaseException"}
     wrong = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ExceptHandler):
             kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
             names = {ast.unparse(kind) if kind else "BaseException" for kind in kinds}
@@ -234,7 +240,7 @@ def modules_imported(path: Path, known: Collection[str]) -> set[str]:
     ``from bpe_cli.tokenizer import engine`` imports the module, and not what its package's ``__init__`` holds besides.
     """
     modules = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -277,7 +283,7 @@ def test_no_imports_go_in_a_circle():
 @of_each(MODULES)
 def test_what_is_imported_by_name_is_of_the_same_package(path):
     """The tests above read imports: a module by its name is one that they would not see."""
-    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)
+    calls = [node for node in nodes_of(path) if isinstance(node, ast.Call)
              and ast.unparse(node.func).split(".")[-1] in {"Modules", "import_module"}]  # fmt: skip
     named = [f"{ast.unparse(node.args[0]).removeprefix('f')[1:-1]}." for node in calls]
     means = module_of(path) in {"bpe_cli", "bpe_cli.support.lazy_modules"}  # the public names, and the means itself
@@ -296,7 +302,7 @@ def test_views_are_blocks_that_one_module_draws_with_rich(path):
 @of_each([path for path in MODULES if unit_of(path) != "tokenizer"])
 def test_nobody_asks_which_way_the_engine_goes(path):
     """Whoever needs to know gets an answer from ``tokenizer.engine.compiled.Engine``."""
-    asked = [ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)
+    asked = [ast.unparse(node) for node in nodes_of(path) if isinstance(node, ast.Call)
              and ast.unparse(node.func) in {"isinstance", "type", "hasattr", "getattr"}
              and "engine" in ast.unparse(node.args[0]).split(".")]  # fmt: skip
     assert asked == []
@@ -307,7 +313,7 @@ def test_what_a_model_may_have_is_declared(path):
     """``stages.models.AnyModel`` has a default for it: types do not see what ``getattr`` and ``hasattr`` ask for."""
     wrong = [
         (node.lineno, ast.unparse(node))
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in {"getattr", "hasattr"}
         and ast.unparse(node.args[0]).endswith("model")

@@ -9,6 +9,7 @@ from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.page import texts_page
 from bpe_cli.views.page.svg import picture
+from tests.thorough import more
 from tests.unit.reports.comparison.handmade import row_of
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
@@ -348,7 +349,7 @@ def test_a_comparison_stands_side_by_side_or_below_each_other(browser):
 
 
 def test_a_page_of_many_tokens_opens(browser):
-    count = 100_000
+    count = more(50_000, 100_000)
     text = (b"a b<c>d\n" * count)[:count]
     with browser.open(page_of(text, tokenizer=BYTES, full=True)) as opened:
         page = opened.page

@@ -27,7 +27,8 @@ def test_all_of_our_own_are_named():
 def read_by(path: Path) -> set[str]:
     """Return the variables that a file reads by name."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    source = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)) if "environ" in source else ():
         text = ast.unparse(node) if isinstance(node, (ast.Call, ast.Subscript, ast.Compare)) else ""
         names |= set(re.findall(r"environ(?:\.get\(|\[)'([A-Z_]+)'", text))
         if isinstance(node, ast.For) and "environ" in ast.unparse(node):

@@ -31,6 +31,9 @@ ABOUT_THE_CORPUS = (
 VALUES = more(2, 1000)
 """How many values of two options together are tried."""
 
+VALUES_OF_MODELS = more(1, 1000)
+"""The same for the models of one trainer, which have most of their options in common."""
+
 Option = tuple[str, Any]
 """A name and a value."""
 
@@ -45,7 +48,7 @@ def test_pairs(kind: Kind) -> None:
     alone = [(name, value) for name, value in single if outcome(kind, {name: value}, known) is None]
     assert len(alone) >= len(single) // 2
     wrong, worked, refused = [], 0, 0
-    for (first, one), (second, other) in pairs(alone):
+    for (first, one), (second, other) in pairs(alone, VALUES_OF_MODELS if kind.fixed else VALUES):
         refusal = outcome(kind, {first: one, second: other}, known)
         if refusal is None:
             worked += 1
@@ -60,13 +63,13 @@ def test_pairs(kind: Kind) -> None:
     assert len(known) > 5
 
 
-def pairs(alone: list[Option]) -> list[tuple[Option, Option]]:
-    """Return every two options with ``VALUES`` of the values that they have together."""
+def pairs(alone: list[Option], most: int) -> list[tuple[Option, Option]]:
+    """Return every two options with that many of the values that they have together."""
     chance, together = Random(5), defaultdict(list)
     for one, other in combinations(alone, 2):
         if one[0] != other[0]:
             together[one[0], other[0]].append((one, other))
-    return [pair for each in together.values() for pair in chance.sample(each, min(len(each), VALUES))]
+    return [pair for each in together.values() for pair in chance.sample(each, min(len(each), most))]
 
 
 def names(option: str, refusal: str) -> bool:

@@ -29,11 +29,11 @@ def page(browser, playground):
 
 
 def test_hostile_texts_are_only_text(page):
-    for text in (*EVIL, "\n".join(EVIL)):
-        for name, beside in (("gpt2", "none"), ("gpt-4o", "gpt2")):
-            page.page.select_option("#first", label=name)
-            page.page.select_option("#second", label=beside)
-            page.do(page.page.check, "#specials")
+    for name, beside in (("gpt2", "none"), ("gpt-4o", "gpt2")):
+        page.page.select_option("#first", label=name)
+        page.page.select_option("#second", label=beside)
+        page.do(page.page.check, "#specials")
+        for text in (*EVIL, "\n".join(EVIL)):
             page.type(text)
             # A field has no NUL and no carriage return but as a line feed.
             typed = page.page.input_value("#text")

@@ -67,7 +67,10 @@ STAGES = {
     "stages": (Split(r"\n"), Split(r"\d{2}"), expression("gpt2")),
     "empty-matches": (Split(r"a*|(?=b)"),),
 }
-EVERY = [*NAMES, *STAGES]
+DIFFERENT = ["gpt2", "p50k_edit", "cl100k_base", "o200k_harmony"]
+"""Of those with the same vocabulary and pattern the one with the most special tokens."""
+
+EVERY = [*more(DIFFERENT, NAMES), *STAGES]
 FAST = [name for name in STAGES if not name.startswith(("custom", "stages", "empty"))]
 every = pytest.mark.parametrize("name", EVERY)
 

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from tests.cli_runner import COMMAND
-from tests.sessions import PLAIN, in_bash, run_here
+from tests.sessions import PIPED, PLAIN, WORDS, in_bash, run, run_here
 
 BPE = shlex.join(COMMAND)
 
@@ -32,7 +32,7 @@ def desk(tmp_path, monkeypatch):
 )
 def test_both_ways_give_the_same(command, desk):
     assert PLAIN.fullmatch(command)
-    here = run_here(command)
+    here = run_here(shlex.split(command))
     assert here == in_bash(command.replace("bpe", BPE, 1), desk, 0)
     assert here.text
 
@@ -45,3 +45,35 @@ def test_both_ways_give_the_same(command, desk):
 )  # fmt: skip
 def test_bash_runs_what_is_a_shells(command):
     assert not PLAIN.fullmatch(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "way"),
+    [
+        ("bpe encode *.txt b/{c,d}.txt -t gpt2", "words"),
+        ("bpe encode [ab].txt \\\n-t gpt2 --to tokens", "words"),
+        ('bpe encode -t gpt2 -T "a\\d \\\\ b"', "words"),
+        ("bpe encode ?.txt -t gpt2 --lines | sort | head -n 1", "piped"),
+        ("bpe encode a.txt -t nosuch | wc -l", "piped"),
+        ("bpe encode a.txt -t gpt2 | grep -e nothing", "piped"),
+        ("bpe encode a.txt -t gpt2 |\npython -c 'print(input())'", "piped"),
+    ],
+)
+def test_what_bash_has_a_part_in_gives_the_same(command, way, desk):
+    (desk / "b").mkdir()
+    for name in ("a.txt", "b.txt", "b/c.txt", "b/d.txt"):
+        (desk / name).write_text(f"low\n{name}\n")
+    assert {"words": WORDS, "piped": PIPED}[way].fullmatch(command)
+    here = run(command, desk, 0)
+    assert here == in_bash(command.replace("bpe", BPE, 1), desk, 0)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["bpe a; bpe b", "bpe encode > a", "bpe -T $a", 'bpe -T "$a"', "bpe a &", "A=1 bpe", "echo $?", "bpe -T '",
+     r'bpe -T "a\"', "bpe a\nbpe b", "bpe -T `a`", "bpe a # b", "bpe (a)", "bpe a | bpe b", "bpe a | c && d",
+     "bpe a | b > c", "bpe a | b; echo", "a | bpe b", "bpe a || b", "bpe a || bpe b", "bpe a | b |\nbpe c"],
+)  # fmt: skip
+def test_bash_runs_what_takes_more_of_a_shell(command):
+    assert not WORDS.fullmatch(command)
+    assert not PIPED.fullmatch(command)

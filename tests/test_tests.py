@@ -25,6 +25,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Node = TypeVar("Node", bound=ast.AST)
 
 
+@cache
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -34,21 +35,26 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
+@cache
 def functions_that_test(tree: ast.Module) -> list[ast.FunctionDef]:
     """Return the test functions, those in classes too."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test")]
 
 
-def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """Yield what runs when a function is called, without the bodies of the functions in it."""
+@cache
+def own_nodes(function: Function) -> list[ast.AST]:
+    """Return what runs when a function is called, without the bodies of the functions in it."""
+    found: list[ast.AST] = []
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()
-        yield node
+        found.append(node)
         if not isinstance(node, (*Function.__args__, ast.Lambda, ast.ClassDef)):
             waiting.extend(ast.iter_child_nodes(node))
+    return found
 
 
+@cache
 def called(node: ast.AST) -> str:
     """Return the dotted name of what a call calls, "" for what is none."""
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
@@ -57,6 +63,7 @@ def called(node: ast.AST) -> str:
 # -- every test asserts something ------------------------------------------------------------------
 
 
+@cache
 def asserts_itself(function: Function) -> bool:
     """Return whether a function, or one in it, may fail by its own words."""
     for node in ast.walk(function):
@@ -91,6 +98,16 @@ def helpers_of(path: Path) -> dict[str, Function]:
     return found | functions_of(tree_of(path))
 
 
+@cache
+def names_in(function: Function) -> frozenset[str]:
+    """Return the names that a function, or one in it, speaks of."""
+    return frozenset(
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )
+
+
 def asserts_something(function: Function, helpers: dict[str, Function]) -> bool:
     """Return whether a function asserts, or one that it calls, or one that those call."""
     seen, waiting = {function.name}, [function]
@@ -98,8 +115,7 @@ def asserts_something(function: Function, helpers: dict[str, Function]) -> bool:
         each = waiting.pop()
         if asserts_itself(each):
             return True
-        for name in {node.id if isinstance(node, ast.Name) else node.attr for node in ast.walk(each)
-                     if isinstance(node, (ast.Name, ast.Attribute))}:  # fmt: skip
+        for name in names_in(each):
             if name in helpers and name not in seen:
                 seen.add(name)
                 waiting.append(helpers[name])
@@ -211,10 +227,16 @@ def all_tests() -> Iterator[tuple[Path, ast.FunctionDef]]:
     return ((path, test) for path in MODULES for test in functions_that_test(tree_of(path)))
 
 
+@cache
+def statements_of(path: Path) -> list[ast.Assert | ast.Call]:
+    """Return the assertions and calls of a module, which the laws are about."""
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, (ast.Assert, ast.Call))]
+
+
 def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
-    """Yield the nodes of a kind in all modules, with their places."""
+    """Yield the assertions or the calls of all modules, with their places."""
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in statements_of(path):
             if isinstance(node, kind):
                 yield f"{name_of(path)}:{node.lineno}", node
 

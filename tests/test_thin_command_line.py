@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from bpe_cli.cli import console
 from bpe_cli.cli.app import NAMES, load
 from bpe_cli.cli.console import in_options
 from bpe_cli.cli.options import Option, parameters_of
-from tests.test_architecture import MODULES, imports_of, name_of, tree_of, unit_of
+from tests.test_architecture import MODULES, imports_of, name_of, nodes_of, tree_of, unit_of
 
 CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
 CLI_MAY_IMPORT = {
@@ -152,12 +153,13 @@ NO_ARGUMENTS = {"regex", "str", "allowed_special", "disallowed_special"}
 """What stands in backquotes in messages besides: a library, and the words of tiktoken's own messages."""
 
 
-def texts_of(path: Path) -> set[str]:
+@cache
+def texts_of(path: Path) -> frozenset[str]:
     """Return the texts in a file, but for those that describe it."""
-    tree = tree_of(path)
-    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in described)
-    return {node.value for node in constants if isinstance(node.value, str)}
+    nodes = nodes_of(path)
+    described = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in described)
+    return frozenset(node.value for node in constants if isinstance(node.value, str))
 
 
 def test_the_arguments_that_messages_name_are_options_of_the_command_line():

@@ -203,10 +203,12 @@ def test_a_library_that_is_not_installed(tmp_path):
     assert "hint: pip install transformers" in done.stderr
 
 
-def test_one_call_does_the_same():
-    assert bpe_cli.compare(["gpt2", "gpt2"], "hello", ids=True).value.same
-    assert '"same": true' in bpe_cli.compare(["gpt2", "gpt2"], ids=True).to_json()
-    assert "give the same ids" in bpe_cli.compare(["gpt2", "gpt2"], ids=True).to_markdown()
+def test_one_call_does_the_same(tmp_path):
+    small(tmp_path)
+    two = [str(tmp_path / "a.json")] * 2
+    assert bpe_cli.compare(two, "hello", ids=True).value.same
+    assert '"same": true' in bpe_cli.compare(two, ids=True).to_json()
+    assert "give the same ids" in bpe_cli.compare(two, ids=True).to_markdown()
     with pytest.raises(UsageError, match="library needs ids=True"):
         bpe_cli.compare(["gpt2"], "x", library="tiktoken")
     with pytest.raises(UsageError, match="texts are missing"):

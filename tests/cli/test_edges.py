@@ -14,6 +14,7 @@ import pytest
 from bpe_cli import SpecialToken, load
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.special_tokens import edges_of
 from bpe_cli.tokenizer.usage import Edges, Usage
 from tests.cli_runner import call, error
@@ -33,14 +34,20 @@ def content_of(post_processor: str | None, roles: tuple[tuple[str, int], ...]) -
 
 
 @cache
-def small() -> bytes:
-    """Return a tokenizer of a few hundred tokens with the same special tokens, which <s> and </s> are put around."""
+def few() -> Tokenizer:
+    """Return a tokenizer of a few hundred tokens with the same special tokens."""
     texts = ("<|endoftext|>", "<s>", "</s>")
     options = [option for text in texts for option in ("--special", text)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.json"
         assert call("train", "-s", "300", *options, "-o", path, "-q", input=TEXT * 9).status == 0
-        model = load(path)
+        return load(path)
+
+
+@cache
+def small() -> bytes:
+    """Return such a tokenizer, which <s> and </s> are put around."""
+    model = few()
     ids = {token.content.decode(): token.token_id for token in model.special_tokens}
     around = {"type": "BertProcessing", "sep": ["</s>", ids["</s>"]], "cls": ["<s>", ids["<s>"]]}
     return dump(replace(model, post_processor=json.dumps(around)), "bpe.json")[""]
@@ -67,8 +74,9 @@ def tokenizer(tmp_path):
      {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
       "special_tokens": {}}],
 )  # fmt: skip
-def test_adding_nothing_is_an_error(tokenizer, processor):
-    path = tokenizer(processor)
+def test_adding_nothing_is_an_error(tmp_path, processor):
+    path = tmp_path / "t.json"
+    path.write_bytes(dump(replace(few(), post_processor=processor and json.dumps(processor)), "bpe.json")[""])
     for to in ("ids", "count", "jsonl"):
         result = call("encode", "-T", "hi", "-t", path, "--add-special-tokens", "--to", to)
         assert result == (

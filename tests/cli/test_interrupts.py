@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,17 @@ def desk(tmp_path_factory):
     return folder
 
 
+@cache
+def finished_run(desk: Path, run: str) -> Finished:
+    """Let a run of ``RUNS`` come to its end, once: whoever meddles with it cleans up."""
+    return Finished(desk, RUNS[run])
+
+
 @pytest.mark.parametrize("kind", ["call", "import"])
 @pytest.mark.parametrize("run", RUNS)
 def test_an_interrupt_at_any_moment(desk, run, kind):
     """Moments are counted in calls and returns, and in modules that are about to be imported."""
-    finished = Finished(desk, RUNS[run])
+    finished = finished_run(desk, run)
     whole = run_at(kind, 0, desk, RUNS[run])
     finished.clean()
     count = int(whole.stderr.splitlines()[-1])
@@ -50,7 +57,7 @@ sys.addaudithook(audited)
 from bpe_cli.__main__ import main
 sys.exit(main())
 """
-    finished = Finished(desk, RUNS["decode"])
+    finished = finished_run(desk, "decode")
     done = subprocess.run(
         [sys.executable, "-c", code, *RUNS["decode"]], cwd=desk, env=surroundings(None), stdin=subprocess.DEVNULL,
         capture_output=True, check=False, timeout=120,
@@ -64,7 +71,7 @@ sys.exit(main())
 )
 def test_a_named_part_is_removed(desk, number, status):
     """Where the system has no nameless files, what is not whole lies beside the target, and goes."""
-    finished = Finished(desk, RUNS["encode bin"])
+    finished = finished_run(desk, "encode bin")
     count = int(run_at("call", 0, desk, RUNS["encode bin"], nameless=False).stderr.splitlines()[-1])
     finished.clean()
     for part in range(1, 2 * MOMENTS):  # in the last half it writes

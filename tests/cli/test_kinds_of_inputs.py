@@ -23,17 +23,26 @@ COMMANDS = [
     "train INPUT --counts-out out",
     "inspect INPUT -t gpt2",
     "inspect INPUT -t gpt2 --steps",
-    "inspect gpt2 --corpus INPUT",
-    "inspect gpt2 --corpus INPUT --token 262",
+    "inspect larger.json --corpus INPUT",
+    "inspect larger.json --corpus INPUT --token 257",
     "compare INPUT -t gpt2",
     "compare INPUT -t gpt2 -t cl100k_base --diff",
     "convert small.json --extend INPUT -s 258 -o out.json",
-    "convert gpt2 --prune-to 50000 --counts-from INPUT -o out.json",
+    "convert larger.json --prune-to 258 --counts-from INPUT -o out.json",
 ]
 
 
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory):
+    """Return a tokenizer without merges, and one with some that may go."""
+    folder = tmp_path_factory.mktemp("tokenizers")
+    for name, size in (("small.json", "256"), ("larger.json", "260")):
+        assert call("train", "-T", "one two one two", "-s", size, "-o", name, "-q", cwd=folder).status == 0
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, tokenizers):
     (tmp_path / "a.jsonl").write_bytes(LINES)
     (tmp_path / "unnamed").write_bytes(LINES)
     (tmp_path / "shards").mkdir()
@@ -43,7 +52,8 @@ def folder(tmp_path):
     (tmp_path / "mixed" / "part-0").write_bytes(LINES)
     (tmp_path / "mixed" / "notes.txt").write_bytes(b"text\n")
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04\x14\0")
-    assert call("train", "-T", "one two", "-s", "256", "-o", "small.json", "-q", cwd=tmp_path).status == 0
+    for name, content in tokenizers.items():
+        (tmp_path / name).write_bytes(content)
     return tmp_path
 
 

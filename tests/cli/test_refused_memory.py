@@ -10,6 +10,7 @@ import pytest
 from tests.cli_runner import COMMAND, surroundings
 from tests.needs import only_where
 from tests.proof.kinds.starving import LONGER_TEXT, MEGABYTE, limited
+from tests.thorough import more
 
 only_linux = only_where(sys.platform == "linux", "needs Linux, to limit memory")
 
@@ -62,7 +63,7 @@ def test_a_process_ends_as_it_has_said(messages, status, said, pytestconfig):
 def test_commands_end_with_a_sentence(arguments, tmp_path):
     (tmp_path / "text").write_bytes(LONGER_TEXT)
     refused = 0
-    for megabytes in range(44, 104, 6):
+    for megabytes in range(44, 104, more(12, 6)):
         done = subprocess.run(
             [*COMMAND, *arguments], cwd=tmp_path, env=surroundings(None), stdin=subprocess.DEVNULL,
             capture_output=True, check=False, preexec_fn=limited("RLIMIT_AS", megabytes * MEGABYTE),
@@ -80,7 +81,7 @@ def test_commands_end_with_a_sentence(arguments, tmp_path):
 def test_no_traceback_where_even_the_sentence_has_no_room(tmp_path):
     """Of 300 limits four kilobytes apart, six ended in one: the words were put together when there was no memory."""
     (tmp_path / "text").write_bytes(LONGER_TEXT)
-    for kilobytes in range(50_800, 51_200, 16):
+    for kilobytes in range(50_800, 51_200, more(32, 16)):
         done = subprocess.run(
             [*COMMAND, "train", "text", "-a", "unigram", "-s", "1000", "-o", "out"], cwd=tmp_path,
             env=surroundings(None), stdin=subprocess.DEVNULL, capture_output=True, check=False,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from array import array
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +57,18 @@ def trained(kind):
     result = call("train", *KINDS[kind], "-q", input=TEXT.encode())
     assert (result.status, result.err) == (0, "")
     return result.out
+
+
+@cache
+def examined(kind):
+    """Return what a report says of a kind in JSON, from which each test reads its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "t.json").write_bytes(trained(kind))
+        return call("inspect", "-t", "t.json", "--json", cwd=folder).out
+
+
+def report_on(kind):
+    return json.loads(examined(kind))
 
 
 @pytest.fixture
@@ -167,7 +181,7 @@ def test_encoding_by_threads_and_blocks(kind, tokenizer):
 
 @all_kinds
 def test_every_token_is_read_back(kind, tokenizer):
-    report = json.loads(call("inspect", "-t", tokenizer, "--json").out)
+    report = report_on(kind)
     wanted = list(range(report["highest_id"] + 1))
     for first, last in report["unused_ranges"]:
         wanted = [number for number in wanted if not first <= number <= last]
@@ -184,7 +198,7 @@ def test_every_token_is_read_back(kind, tokenizer):
 def test_reports(kind, tokenizer):
     alone = call("inspect", "-t", tokenizer, "--section", "totals")
     assert (alone.status, alone.err) == (0, "")
-    report = json.loads(call("inspect", "-t", tokenizer, "--json").out)
+    report = report_on(kind)
     assert report["schema"] == "bpe.inspect.tokenizer/1"
     assert re.search(f"^algorithm +{re.escape(report['algorithm'])} *$", alone.text, re.MULTILINE)
     ids = call("encode", "-T", NEW, "-t", tokenizer).out.split()

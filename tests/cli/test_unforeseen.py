@@ -7,13 +7,14 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
 import bpe_cli.tokenizer.named_encodings
 from bpe_cli.cli import app
 from bpe_cli.support.messages import show_path
-from tests.cli_runner import call, error, run, surroundings
+from tests.cli_runner import Result, call, error, run, surroundings
 
 LINE = ("encode", "-T", "a secret", "-t", "gpt2")
 
@@ -152,6 +153,12 @@ def test_notes_that_nobody_can_read_change_no_status(tmp_path):
 # -- what stdout is encoded in ---------------------------------------------------------------------
 
 
+@cache
+def usually(*arguments: str) -> Result:
+    """Return what a run gives in the usual surroundings."""
+    return run(*arguments)
+
+
 @pytest.mark.parametrize(
     "env",
     [
@@ -175,7 +182,7 @@ def test_notes_that_nobody_can_read_change_no_status(tmp_path):
 )
 def test_stdout_is_utf_8_whatever_the_surroundings(env, arguments):
     """What goes into a file or a pipe; the bytes of texts go there too, and they are not encoded anew."""
-    expected = run(*arguments)
+    expected = usually(*arguments)
     assert (expected.status, expected.err) == (0, "")
     assert run(*arguments, env=env) == expected
 

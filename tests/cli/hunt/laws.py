@@ -98,7 +98,7 @@ class Run:
     def again(self, line: Line, data: bytes = TEXTS["plain.txt"]) -> Run:
         """Run another line on the files as they were before this one."""
         with fresh(self.before) as folder:
-            return run(line, folder, data)
+            return run(line, folder, data, self.before)
 
 
 @dataclass
@@ -111,10 +111,19 @@ class Tally:
 
 def files_in(folder: Path) -> Files:
     """Read a folder."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"(folder)"
-        for path in folder.rglob("*")
-    }
+    found: Files = {}
+    waiting = [""]
+    while waiting:
+        inside = waiting.pop()
+        for each in os.scandir(folder / inside):
+            name = os.path.join(inside, each.name)
+            if each.is_file():
+                with open(each.path, "rb") as file:
+                    found[name] = file.read()
+            else:
+                found[name] = b"(folder)"
+                waiting.append(name)
+    return found
 
 
 @contextmanager
@@ -132,9 +141,9 @@ def fresh(files: Files) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def run(line: Line, folder: Path, data: bytes = TEXTS["plain.txt"]) -> Run:
-    """Run a line in a folder."""
-    before = files_in(folder)
+def run(line: Line, folder: Path, data: bytes = TEXTS["plain.txt"], before: Files | None = None) -> Run:
+    """Run a line in a folder; who has just laid its files there need not have them read."""
+    before = files_in(folder) if before is None else before
     result = call(*line.words, input=data, cwd=folder)
     return Run(line, result, before, files_in(folder), folder)
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import again, entries, instructions, machine, pace, plan, render, run, texts
+from benchmarks import again, entries, instructions, machine, pace, plan, render, results, run, texts
 from benchmarks.libraries import OURS
 from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
+from benchmarks.vocabularies import FROM_FILE, OWN_PATTERN
 from bpe_cli import load
+from tests.thorough import more
 from tests.unit.benchmarks.rounds import DOCUMENTS, cell
 
 QUICK = plan.Options("part", 2, tuple(OPERATIONS), ("python",), ("cl100k_base", "o200k_base"), 1_000_000)
@@ -103,6 +107,8 @@ def test_plan_measures_everything_that_is_promised(text, tmp_path, repository):
 
 def test_every_row_of_the_readme_is_measured(tmp_path, repository, shared, monkeypatch):
     monkeypatch.setattr(machine, "cores", lambda: 2)
+    few = SimpleNamespace(get_path=lambda _: Path(pytest.__file__).parent)  # of all packages, to read those of one
+    monkeypatch.setattr(texts, "sysconfig", few)
     prepared = texts.prepare([*texts.BENCH_TEXTS, *texts.COLLECTIONS], tmp_path, repository, 1_000_000)
     whole = [replace(text, size=10**8) for text in prepared]  # as if they were
     options = replace(QUICK, texts=tuple(text.name for text in whole), tokenizers=("cl100k_base",))
@@ -201,12 +207,17 @@ def runs_of(figures, paces, text, tmp_path, monkeypatch):
     monkeypatch.setattr(plan.Plan, "entries", lambda _: iter(made))
     monkeypatch.setattr(plan.Plan, "judge", lambda *_: None)
     monkeypatch.setattr(texts, "prepare", lambda *_: [text])
+    monkeypatch.setattr(machine, "BUSY", 0.01)
+    monkeypatch.setattr(machine, "worth_of_all", lambda: 1.9)
     round_ = run.measure(replace(QUICK, repetitions=3), tmp_path)
     return {made["library"]: made["runs"] for made in round_["cells"]}
 
 
 def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repository, shared):
-    made = made_plan(text, tmp_path, repository, operations=("encode",), tokenizers=plan.TOKENIZERS)
+    # mistral is as llama2, and the two largest are in all other plans.
+    few = ("gpt2", FROM_FILE, OWN_PATTERN, "llama3", "bert", "t5", "xlnet", "llama2")
+    chosen = more(few, plan.TOKENIZERS)
+    made = made_plan(text, tmp_path, repository, operations=("encode",), tokenizers=chosen)
     beside = {}
     for entry in made.entries():
         beside.setdefault(entry.first.tokenizer, set()).add(entry.first.library)
@@ -270,12 +281,20 @@ def test_whole_processes_write_what_the_reference_does(text, tmp_path, repositor
     assert all(entry.first.peak for entry in measured)
 
 
-def test_partial_rounds_do_not_replace_the_stored_one(tmp_path):
-    script = Path(plan.__file__).with_name("run.py")
-    done = subprocess.run(
-        [sys.executable, script, "--quick", "--only", "start", "--text", "python", "--tokenizer", "cl100k_base"],
-        capture_output=True, encoding="utf-8", check=True, cwd=tmp_path,
-    )  # fmt: skip
-    assert "not stored" in done.stderr
-    assert "start-up, `bpe encode -T`, cl100k_base, ms" in done.stdout
-    assert "wrote" not in done.stderr
+def test_partial_rounds_do_not_replace_the_stored_one(tmp_path, monkeypatch, capsys):
+    script = Path(run.__file__)
+    subprocess.run([sys.executable, script, "--help"], capture_output=True, check=True, cwd=tmp_path)  # from anywhere
+    part = ["--quick", "--only", "start", "--text", "python", "--tokenizer", "cl100k_base"]
+    monkeypatch.setattr(sys, "argv", [str(script), *part])
+    monkeypatch.setattr(machine, "BUSY", 0.05)
+    monkeypatch.chdir(tmp_path)
+    before, heeded = results.PATH.read_bytes(), signal.getsignal(signal.SIGTERM)
+    try:
+        assert run.main() == 0
+    finally:
+        signal.signal(signal.SIGTERM, heeded)
+    shown = capsys.readouterr()
+    assert "not stored" in shown.err
+    assert "start-up, `bpe encode -T`, cl100k_base, ms" in shown.out
+    assert "wrote" not in shown.err
+    assert results.PATH.read_bytes() == before

@@ -18,8 +18,9 @@ from bpe_cli.cli import app, argv_typer
 from bpe_cli.cli.argv_fast import Unclear, answer, read
 from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
 from tests.cli_runner import call, error
+from tests.thorough import more
 
-LINES = int(os.environ.get("COMMAND_LINES", "4000"))
+LINES = int(os.environ.get("COMMAND_LINES", more("2000", "4000")))
 TEXTS = (
     "",
     "-",
