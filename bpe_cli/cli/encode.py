@@ -254,6 +254,11 @@ def run(
     """
     from bpe_cli.jobs.encode import encode
 
+    if inferred.inference == "fewest" and drawing.sampling() is not None:
+        raise UsageError(
+            "--inference fewest gives one segmentation of a text, so none can be drawn",
+            hint="leave out --sample or --dropout",
+        )
     segmented, output = written.to == "segmented", written.output
     _check_idle(written.to, applied, written, conversations, subwords)
     if conversations.chat:

@@ -179,12 +179,15 @@ def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
         doc = cleandoc(kind.__doc__ or "")
         described |= re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", doc, re.MULTILINE)
     known = {each.name: each for each in fields(trainer.Options)}
+    kinds = typing.get_type_hints(trainer.Options)
     lines = [f"Options of -a {algorithm}: flags, and NAME=VALUE for --set", ""]
     for name, each in known.items():
         if name == "model":  # the algorithm's name says which
             continue
         label = FLAGS.get(name, f"--set {name}=...")
         default = "needed" if is_needed(each) else f"default: {_show_default(each)}"
+        if name not in FLAGS and kinds[name] == tuple[str, ...]:
+            default += "; with commas, or @FILE, an item a line"
         text = _in_words(" ".join(described.get(name, "").split()), is_flag=name in FLAGS)
         wrapped = textwrap.wrap(text, 94, break_long_words=False, break_on_hyphens=False)
         lines += [f"  {label}  ({default})", *(f"      {line}" for line in wrapped), ""]
@@ -222,11 +225,12 @@ def _show_default(each: Field[Any]) -> str:
     if value is None:
         return _NOT_GIVEN if each.name in FLAGS else "none"
     if isinstance(value, tuple):
-        return ",".join(map(_show_item, value)) or "none"
-    if value == "":
-        return "empty"
-    shown = str(value)
-    # White space around it would be lost among the brackets.
+        return _whole(",".join(map(_show_item, value))) or "none"
+    return "empty" if value == "" else _whole(str(value))
+
+
+def _whole(shown: str) -> str:
+    """Put quotes around a text with white space around it, which would be lost among the brackets."""
     return shown if shown == shown.strip() else repr(shown)
 
 

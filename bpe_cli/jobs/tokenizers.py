@@ -113,7 +113,9 @@ class TokenizerChoice:
         >>> TokenizerChoice("gpt2").with_fewest_tokens().label
         'gpt2, fewest'
         """
-        return replace(self, inference="fewest", label=f"{self.label or self.name}, fewest")
+        from bpe_cli.tokenizer.inference import FEWEST
+
+        return replace(self, inference="fewest", label=f"{self.label or self.name}{FEWEST}")
 
     def load(self) -> Tokenizer:
         """Load it.
@@ -136,7 +138,10 @@ class TokenizerChoice:
         if self.inference == "merges":
             return tokenizer
         if self.inference == "fewest":
-            return tokenizer.with_fewest_tokens()
+            try:
+                return tokenizer.with_fewest_tokens()
+            except UsageError as error:
+                raise UsageError(f"{self.name}: {error.message}", hint=error.hint) from error
         counts = None
         if self.frequencies is not None:
             counts = {token.encode(): number for token, number in read_counts(self.frequencies).items()}

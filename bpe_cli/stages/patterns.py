@@ -148,6 +148,13 @@ _SCANNERS: dict[str, Scanner] = {
 }
 
 
+RUNS = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+"""What cuts text into runs of words for superwords (SuperBPE, arXiv:2503.13423): at numbers, at runs of marks, and
+before the last space."""
+
+RUNS_WITH_MARKS = r"\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+"""The same, but that combining marks go with their letters: two of them do not cut a word."""
+
 SAMPLE = 1 << 16
 """Bytes at the beginning of a text by which a pattern is judged."""
 

@@ -69,7 +69,7 @@ def prune(
     """
     if isinstance(tokenizer.model, EventBpe):
         raise FormatError(
-            f"{tokenizer.model.kind} cannot be pruned: what an event does hangs on all events before it",
+            f"{tokenizer.model.kind} cannot be pruned: what an event does depends on all events before it",
             hint="train it anew with fewer tokens",
         )
     tokenizer = tokenizer.without_dead_merges()

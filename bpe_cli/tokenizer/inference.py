@@ -57,6 +57,9 @@ def longest_match(
     )
 
 
+FEWEST = ", fewest"
+"""What is put behind the name of a tokenizer that is applied by the fewest tokens."""
+
 SCORE = -(2.0**-20)
 """What each token scores where the fewest are looked for: a power of two, so that sums are exact, and so small that no
 number of tokens weighs as much as an unknown character, which scores 10 less."""
@@ -71,7 +74,7 @@ def fewest_tokens(
     """
     if isinstance(model, (RankBpe, MergeBpe)):
         if model.texts:
-            raise UsageError("the fewest tokens are not looked for where some tokens are not spelt in bytes")
+            raise UsageError("the fewest tokens cannot be found where some tokens are not spelt in bytes")
         vocabulary = Vocabulary.from_tokens(to_visible(token).encode() for token in model.vocabulary.tokens())
         if not any(isinstance(stage, ByteLevel) for stage in pre_tokenizer):
             pre_tokenizer = (*pre_tokenizer, ByteLevel())
@@ -79,11 +82,9 @@ def fewest_tokens(
             decoder = (ByteLevelDecoder(), *decoder)
         return Unigram(vocabulary, _equal_scores(vocabulary)), pre_tokenizer, decoder
     if not isinstance(model, (CharacterBpe, ScoredBpe, Unigram)):
-        raise UsageError(
-            f"the fewest tokens are looked for in vocabularies of BPE and unigram models, and this is {model.kind}"
-        )
+        raise UsageError(f"the fewest tokens can be found for BPE and unigram models, and this model is {model.kind}")
     for mark in filter(None, (model.continuing_subword_prefix, model.end_of_word_suffix)):
-        raise UsageError(f"the fewest tokens are not looked for where tokens have marks, and these have {mark}")
+        raise UsageError(f"the fewest tokens cannot be found where tokens have marks, and these have {mark}")
     fewest = Unigram(
         model.vocabulary,
         _equal_scores(model.vocabulary),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.patterns import PATTERNS, RUNS
 from bpe_cli.stages.spelling import from_visible
 from bpe_cli.trainers import parity, superwords
 from bpe_cli.trainers.base import SplittingOptions, check_special_tokens
@@ -55,9 +55,9 @@ class BbpeOptions(SplittingOptions):
         pass_over: Whether a language that has no frequent pair left is passed over, and the others go on choosing.
             Otherwise training ends when its turn comes, as in the authors' code.
         ratios: For each language, what its compression is divided by, where no development sets say which is the
-            worst; those who count the corpora set them.
+            worst.
         preload: Merges to begin with, as in ``merges.txt``: two texts in the visible alphabet, a space between them.
-        languages: The names of the languages; those who count the corpora set them.
+        languages: The names of the languages, in the order of their corpora.
         compat: Whose rules to follow.
     """
 
@@ -125,7 +125,7 @@ class BbpeOptions(SplittingOptions):
         """The split patterns to encode with: those of the last stage."""
         if not self.superwords:
             return self.patterns
-        pattern = superwords.RUNS if self.run_pattern is None else self.run_pattern
+        pattern = RUNS if self.run_pattern is None else self.run_pattern
         return (pattern,) if pattern else ()
 
     @property

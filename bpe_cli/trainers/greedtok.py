@@ -57,7 +57,7 @@ class GreedTokOptions(ByteWordOptions):
     def __post_init__(self) -> None:
         self.check_special_tokens()
         if self.max_token_length < 2:
-            raise UsageError(f"tokens that are learnt have 2 bytes or more, not at most {self.max_token_length}")
+            raise UsageError(f"`max_token_length` is {self.max_token_length}; a learnt token has 2 bytes or more")
         if self.candidate_memory < 1:
             raise UsageError(f"substrings do not fit into {self.candidate_memory} bytes")
 

@@ -22,9 +22,6 @@ from bpe_cli.trainers.counts import ALL_MEMORY, items_of, new_counts
 if TYPE_CHECKING:
     from bpe_cli.trainers.base import Progress
 
-RUNS = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
-"""The second split pattern of the paper's recipe: it cuts at numbers, at runs of marks, and before the last space."""
-
 WORD_MARK = b"\x01"
 """What stands before the pieces of the first pattern."""
 

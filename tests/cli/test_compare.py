@@ -70,6 +70,9 @@ def test_the_fewest_tokens_are_a_lower_bound(corpora):
     merged, least, *others = [cell["token_count"] for cell in report["total"]["results"]]
     assert merged > least
     assert others[0] > others[1]
+    table = call("compare", text, "-t", "gpt2", "-t", "mine=o200k_base", "--fewest").text
+    for name, more, fewest in (("gpt2", merged, least), ("mine", *others)):
+        assert f"\n{name}: {more / fewest - 1:.1%} above the fewest tokens that its vocabulary allows\n" in table
     counted = call("encode", text, "-t", "gpt2", "--inference", "fewest", "--to", "count")
     assert counted.text == f"{least}\n"
     first = call("compare", text, "-t", "gpt2", "--fewest", "--baseline", "gpt2, fewest", "--json")
@@ -79,7 +82,7 @@ def test_the_fewest_tokens_are_a_lower_bound(corpora):
 def test_the_fewest_tokens_of_a_model_that_has_no_such_way(folder):
     call("train", "en.txt", "-a", "wordpiece", "-s", "60", "-o", "mine.json", "-q", cwd=folder)
     refused = call("compare", "en.txt", "-t", "mine.json", "--fewest", cwd=folder)
-    message = "the fewest tokens are looked for in vocabularies of BPE and unigram models, and this is wordpiece"
+    message = "mine.json: the fewest tokens can be found for BPE and unigram models, and this model is wordpiece"
     assert (refused.status, refused.err) == (2, error(message))
 
 

@@ -6,13 +6,13 @@ vowel sign together with its consonant, and scripts such as Thai, Devanagari or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.text.characters import TextWarning, excerpt, split_graphemes, text_of
-from bpe_cli.stages.patterns import PATTERNS, SAMPLE
+from bpe_cli.stages.patterns import PATTERNS, RUNS, RUNS_WITH_MARKS, SAMPLE
 from bpe_cli.stages.splitters import compile_splitter
 
 if TYPE_CHECKING:
@@ -80,15 +80,22 @@ def cuts_of(tokenizer: Tokenizer, text: bytes) -> ClusterCuts:
     return cluster_cuts(text, met)
 
 
-def better_pattern(text: bytes, cut: int) -> str | None:
+def better_pattern(text: bytes, cut: int, instead: Mapping[str, str]) -> str | None:
     """Return the name of the pattern that cuts fewest clusters, if they are few beside so many; else None."""
     text = text[:SAMPLE]
     cuts = {
-        name: cluster_cuts(text, memoryview(compile_splitter((pattern.regex,)).split(text))).cut
-        for name, pattern in PATTERNS.items()
+        name: cluster_cuts(text, memoryview(compile_splitter((pattern,)).split(text))).cut
+        for name, pattern in instead.items()
     }
     best = min(cuts, key=lambda name: cuts[name])
     return best if cuts[best] <= _FEW * cut else None
+
+
+def _instead(tokenizer: Tokenizer) -> dict[str, str]:
+    """Return the patterns that may replace a tokenizer's, by name: for superwords, one that cuts as theirs does."""
+    if RUNS in tokenizer.patterns:
+        return {RUNS_WITH_MARKS: RUNS_WITH_MARKS}
+    return {name: pattern.regex for name, pattern in PATTERNS.items()}
 
 
 def worth_telling(tokenizer: Tokenizer, text: bytes) -> tuple[ClusterCuts, str] | None:
@@ -96,7 +103,7 @@ def worth_telling(tokenizer: Tokenizer, text: bytes) -> tuple[ClusterCuts, str] 
     if not tokenizer.pre_tokenizer or text.isascii():
         return None
     cuts = cuts_of(tokenizer, text)
-    better = better_pattern(text, cuts.cut) if cuts.share >= _MANY else None
+    better = better_pattern(text, cuts.cut, _instead(tokenizer)) if cuts.share >= _MANY else None
     return None if better is None else (cuts, better)
 
 

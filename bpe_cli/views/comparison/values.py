@@ -13,6 +13,7 @@ from bpe_cli.reports.comparison.changes import SIGNIFICANT
 from bpe_cli.reports.comparison.checks import badness, sentence
 from bpe_cli.reports.comparison.comparison import best_of, differences_of
 from bpe_cli.reports.text import clusters
+from bpe_cli.tokenizer.inference import FEWEST
 from bpe_cli.views.blocks import Blocks, Heading, Line, Name, Sheet, Value, Words, text_column
 from bpe_cli.views.labels import ABSENT, count, fraction, whole
 from bpe_cli.views.sheets import GAP
@@ -210,6 +211,7 @@ def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str])
     lines = [*losses(report, metrics, names), *_cuts(report, names)]
     if any(metric.name == "ratio" for metric in metrics):
         lines += certainty(report, names)
+        lines += _above_least(report, names)
     if any("word" in metric.meaning for metric in metrics):
         lines.append(_WORDS)
     if any(metric.kind == "speed" for metric in metrics):
@@ -241,6 +243,15 @@ def _cuts(report: Comparison, names: Sequence[str]) -> Iterator[str]:
             where += f" (and some of {count(len(others), 'more input')})"
         said = harmless(clusters.sentence(worst.share, worst.example, where))
         yield f"{names[number]}: {said}; {clusters.advice(worst.pattern)}"
+
+
+def _above_least(report: Comparison, names: Sequence[str]) -> Iterator[str]:
+    """Say how far above the fewest tokens of its vocabulary each tokenizer is that is compared with these."""
+    tokens = {name: measure.token_count for name, measure in zip(names, report.total.measures, strict=True)}
+    for name, number in tokens.items():
+        least = tokens.get(f"{name}{FEWEST}")
+        if least:
+            yield f"{name}: {number / least - 1:.1%} above the fewest tokens that its vocabulary allows"
 
 
 def best_lines(row: Row, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:

@@ -110,7 +110,7 @@ def test_characters_are_not_spelt_in_bytes_if_tokens_hold_them():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (WordLevel(Vocabulary.from_tokens([b"a"])), "this is word-level"),
+        (WordLevel(Vocabulary.from_tokens([b"a"])), "this model is word-level"),
         (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), end_of_word_suffix="</w>"), "have </w>"),
         (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), continuing_subword_prefix="##"), "have ##"),
         (MergeBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), texts=((1, b"x"),)), "not spelt in bytes"),

@@ -193,7 +193,7 @@ def test_too_much_memory_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ({"max_token_length": 1}, "have 2 bytes or more, not at most 1"),
+        ({"max_token_length": 1}, "a learnt token has 2 bytes or more"),
         ({"candidate_memory": 0}, "do not fit into 0 bytes"),
         *(({"special_tokens": (token,)}, "is also how tokenizer.json writes") for token in ("a", "Ġ", "Ġx")),
     ],

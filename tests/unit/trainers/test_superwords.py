@@ -12,13 +12,14 @@ import pytest
 from bpe_cli import _core, formats, train
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.count import load_counts, save_counts
+from bpe_cli.stages.patterns import RUNS as RUN_PATTERN
 from bpe_cli.stages.spelling import ALPHABET_ORDER
 from bpe_cli.stages.splitters import RegexSplitter
 from bpe_cli.support.blocks import Block
 from bpe_cli.teaching.bpe import Tie
 from bpe_cli.teaching.frontier import superwords as textbook
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import bbpe, superwords
+from bpe_cli.trainers import bbpe
 from bpe_cli.trainers.bbpe_options import BbpeOptions
 from bpe_cli.trainers.bbpe_rules import COMPAT
 from bpe_cli.trainers.counts import new_counts
@@ -143,7 +144,7 @@ COMMON = (" of", " the", " in", " end", " of the", ",", ".\n", " 12", "  ", " é
 def by_the_book(data: bytes, learnt: list[tuple[bytes, bytes]]) -> list[bytes]:
     tokens: list[bytes] = []
     start = 0
-    for end in RegexSplitter([superwords.RUNS]).split(data):
+    for end in RegexSplitter([RUN_PATTERN]).split(data):
         tokens += encode_by_merges([data[place : place + 1] for place in range(start, end)], learnt)
         start = end
     return tokens

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bpe_cli import compare, inspect, train
 from bpe_cli.reports.comparison.cut_clusters import MOST_INPUTS, beginnings, cut_clusters
 from bpe_cli.reports.text.clusters import better_pattern, cluster_cuts, cluster_warning, cuts_of
-from bpe_cli.stages.patterns import SAMPLE
+from bpe_cli.stages.patterns import PATTERNS, RUNS_WITH_MARKS, SAMPLE
 from bpe_cli.support.blocks import Block
 from tests.cli_runner import call
 from tests.needs import needs
@@ -96,7 +96,7 @@ def test_no_pattern_is_named_where_all_cut():
     """A digit with a mark: digits and marks are in different alternatives of every pattern."""
     text = "1\u0301 2\u0301".encode()
     assert cuts_of(of_pattern("o200k"), text).cut == 2
-    assert better_pattern(text, 2) is None
+    assert better_pattern(text, 2, {name: pattern.regex for name, pattern in PATTERNS.items()}) is None
 
 
 def test_only_the_beginning_is_looked_at():
@@ -164,3 +164,13 @@ def test_the_first_inputs_are_looked_at():
     [*sample.watch("two", [Block.of(["กี่".encode(), "กี่ a".encode()])])]
     [found] = cut_clusters([of_pattern("llama3")], sample)
     assert (found.cluster_count, found.cut_count) == (5, 2)
+
+
+def test_superwords_are_told_of_runs_that_keep_marks():
+    text = "เก็บน้ำไว้ที่นี่ วันนี้ " * 10
+    warnings = [*cluster_warning(train([text], vocab_size=280, superwords=True), text.encode())]
+    assert [warning.hint for warning in warnings] == [
+        f"no token can hold such a character; the pattern {RUNS_WITH_MARKS} does not cut them"
+    ]
+    kept = train([text], vocab_size=280, superwords=True, run_pattern=RUNS_WITH_MARKS)
+    assert [*cluster_warning(kept, text.encode())] == []
