@@ -8,7 +8,7 @@ pub(crate) mod key;
 pub mod lately;
 pub mod piece_cache;
 pub(crate) mod prefetch;
-pub(crate) mod reserve;
+pub mod reserve;
 mod ring;
 pub mod room;
 pub(crate) mod shares;

@@ -14,8 +14,8 @@ use std::hint::black_box;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::spare::{self, Hold};
-use super::{asking, kept};
+pub use super::spare::Hold;
+use super::{asking, kept, spare};
 use crate::error::{Error, Result};
 
 /// Bytes of the reserve, and of the largest thing that is taken from it: what is larger is asked for.
