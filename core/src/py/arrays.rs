@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-use crate::memory::asking::zeroed;
+use crate::memory::asking::{exact_room_for, zeroed};
 use crate::memory::kept;
 
 /// What a caller lent: its memory if nothing can ever write to it, else a copy made while the GIL was held.
@@ -78,13 +78,37 @@ impl<T: Element> Deref for BufferArg<T> {
 }
 
 /// Tokens as Python gets them: all bytes, and where each token ends.
-pub fn joined<'py>(py: Python<'py>, tokens: &[Vec<u8>]) -> (Bound<'py, PyBytes>, U32Array) {
+pub fn joined<'py>(
+    py: Python<'py>,
+    tokens: &[Vec<u8>],
+) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
     let ends = tokens.iter().scan(0, |end, token| {
         *end += token.len() as u32;
         Some(*end)
     });
     let ends: Vec<u32> = ends.collect();
-    (PyBytes::new(py, &tokens.concat()), ends.into())
+    Ok((bytes_of(py, &tokens.concat())?, ends.into()))
+}
+
+/// Copies numbers, or gives the error that there is no memory for them.
+pub fn numbers_of<T: Copy>(numbers: &[T]) -> PyResult<Vec<T>> {
+    let mut copy = Vec::new();
+    if !exact_room_for(&mut copy, numbers.len()) {
+        return Err(PyMemoryError::new_err("there is no memory for an array"));
+    }
+    copy.extend_from_slice(numbers);
+    Ok(copy)
+}
+
+/// Copies bytes for Python, or gives the error that there is no memory for them: `PyBytes::new` panics then, and Python prints
+/// a traceback before anybody can catch that.
+pub fn bytes_of<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let size = ffi::Py_ssize_t::try_from(bytes.len())?;
+    // SAFETY: so many bytes lie there, and they are copied; what comes is a new reference, or null with an exception set.
+    unsafe {
+        let object = ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), size);
+        Ok(Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked())
+    }
 }
 
 /// Bytes that are read-only.

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arguments::BlockArg;
-use super::arrays::{BufferArg, U64Array};
+use super::arrays::{BufferArg, U64Array, bytes_of};
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use super::working::working;
@@ -208,9 +208,9 @@ impl Counts {
         })?)
     }
 
-    fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn dump<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = working(py, || self.lock().dump().into_owned());
-        PyBytes::new(py, &bytes)
+        bytes_of(py, &bytes)
     }
 
     #[staticmethod]
@@ -228,10 +228,10 @@ impl Counts {
         &self,
         py: Python<'py>,
         prefix: Option<BufferArg<u8>>,
-    ) -> (Bound<'py, PyBytes>, U64Array) {
+    ) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
         let prefix = prefix.as_deref().unwrap_or_default();
         let (bytes, ends) = py.detach(|| joined(self.lock().iter(), prefix));
-        (PyBytes::new(py, &bytes), ends.into())
+        Ok((bytes_of(py, &bytes)?, ends.into()))
     }
 
     #[getter]
@@ -246,7 +246,7 @@ impl Counts {
         calling(py, |call| {
             let mut held = self.lock();
             held.table()?.spill(first, &mut |partition, records| {
-                call(&|py| write.call1(py, (partition, PyBytes::new(py, records)))).map(drop)
+                call(&|py| write.call1(py, (partition, bytes_of(py, records)?))).map(drop)
             })
         })
     }
@@ -323,7 +323,7 @@ impl NumberedCounts {
         calling(py, |call| {
             let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             own.write(&mut |records| {
-                call(&|py| write.call1(py, (PyBytes::new(py, records),))).map(drop)
+                call(&|py| write.call1(py, (bytes_of(py, records)?,))).map(drop)
             })
         })
     }
@@ -345,7 +345,7 @@ pub fn merge_numbered(
                 .map_err(|_| invalid!("records of spilled counts are bytes"))
         };
         let put = |bytes: &[u8]| {
-            (call.borrow_mut())(&|py| write.call1(py, (PyBytes::new(py, bytes),))).map(drop)
+            (call.borrow_mut())(&|py| write.call1(py, (bytes_of(py, bytes)?,))).map(drop)
         };
         count::merge(partitions, &mut { more }, &mut { put })
     })?;

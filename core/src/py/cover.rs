@@ -15,7 +15,7 @@ pub struct GreedTokTraining(greedtok::Training);
 
 #[pymethods]
 impl GreedTokTraining {
-    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
         joined(py, &self.0.tokens)
     }
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use super::arguments::{TablesArg, special_table};
-use super::arrays::BufferArg;
+use super::arrays::{BufferArg, bytes_of};
 use super::numbers::bytes_of_length;
 use crate::decode::{self, Reading, SpecialTable, Strings, Texts};
 use crate::tables::TokenTable;
@@ -40,7 +40,7 @@ pub fn decode_lists<'py>(
         for bytes in texts.iter().flat_map(Texts::iter) {
             match std::str::from_utf8(bytes) {
                 Ok(text) => found.append(PyString::new(py, text))?,
-                Err(_) => found.append(PyBytes::new(py, bytes))?,
+                Err(_) => found.append(bytes_of(py, bytes)?)?,
             }
         }
         ids.clear();
@@ -82,6 +82,6 @@ impl Decoder {
         let tokens = Strings { blob, ends };
         let special = special_table(special);
         let bytes = py.detach(|| decode::decode_chain(&self.0, &ids, tokens, special, reading))?;
-        Ok(PyBytes::new(py, &bytes))
+        bytes_of(py, &bytes)
     }
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arguments::token_table;
-use super::arrays::{BufferArg, U32Array};
+use super::arrays::{BufferArg, U32Array, bytes_of, numbers_of};
 use super::working::working;
 use crate::embedded;
 use crate::error::Result;
@@ -20,8 +20,8 @@ pub fn embedded_tokens<'py>(
     let table = embedded::find(sha256).ok_or_else(|| PyKeyError::new_err(sha256.to_owned()))?;
     let tokens = table.tokens();
     Ok((
-        PyBytes::new(py, tokens.blob()),
-        tokens.ends().to_vec().into(),
+        bytes_of(py, tokens.blob())?,
+        numbers_of(tokens.ends())?.into(),
     ))
 }
 

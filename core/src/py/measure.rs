@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arguments::{BlockArg, SpecialsArg, TablesArg, TokensArg, special_table, token_table};
-use super::arrays::{BufferArg, U32Array, U64Array};
+use super::arrays::{BufferArg, U32Array, U64Array, bytes_of};
 use super::decoder::Decoder;
 use super::encoder::{Encoder, either};
 use super::split::SpecialMatcher;
@@ -124,8 +124,8 @@ impl Tally {
         Ok(())
     }
 
-    fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.ask(py, measure::Tally::dump))
+    fn dump<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, &self.ask(py, measure::Tally::dump))
     }
 
     fn load(&self, py: Python<'_>, data: BufferArg<u8>) -> PyResult<Self> {

@@ -9,7 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::arguments::BlockArg;
-use super::arrays::{BufferArg, U32Array, U64Array};
+use super::arrays::{BufferArg, U32Array, U64Array, bytes_of};
 use crate::documents::usable::usable;
 use crate::error::Result;
 use crate::memory::room::{self, Room};
@@ -98,7 +98,7 @@ pub fn write_rows<'py>(
         let mut out = Vec::new();
         numbers::write_rows(&ids, &ends, style, open, &mut out).map(|begun| (out, begun))
     })?;
-    Ok((PyBytes::new(py, &rows), begun))
+    Ok((bytes_of(py, &rows)?, begun))
 }
 
 /// Writes counts, a line each.
@@ -112,7 +112,7 @@ pub fn write_counts<'py>(
     let mut lines = Vec::new();
     let (sum, open) =
         py.detach(|| numbers::write_counts(&counts, carried, unfinished, &mut lines))?;
-    Ok((PyBytes::new(py, &lines), sum, open))
+    Ok((bytes_of(py, &lines)?, sum, open))
 }
 
 /// Takes the ends of lines out of a text.
@@ -123,7 +123,7 @@ pub fn without_line_ends<'py>(
     offset: u64,
 ) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
     let (lines, ends) = py.detach(|| lines::without_ends(&text, offset));
-    Ok((PyBytes::new(py, &lines), ends.into()))
+    Ok((bytes_of(py, &lines)?, ends.into()))
 }
 
 /// Finds where each line of documents ends.
@@ -152,5 +152,5 @@ pub fn usable_documents<'py>(
         documents.check()?;
         Result::Ok(usable(&documents, first..end, longest, reserved))
     })?;
-    Ok((PyBytes::new(py, &text), ends.into()))
+    Ok((bytes_of(py, &text)?, ends.into()))
 }

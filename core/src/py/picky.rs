@@ -20,7 +20,7 @@ impl PickyTraining {
         self.0.events.as_flattened().to_vec().into()
     }
 
-    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
         joined(py, &self.0.tokens)
     }
 

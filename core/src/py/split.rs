@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{BufferArg, U64Array};
+use super::arrays::{BufferArg, U64Array, bytes_of};
 use super::stages::Stages;
 use crate::error::Error;
 use crate::special::Segment;
@@ -149,5 +149,5 @@ fn special_of(segment: Segment) -> Option<(usize, usize, u32)> {
 #[pyfunction]
 pub fn charsmap<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
     let table = py.detach(|| normalize::charsmap(name))?;
-    Ok(PyBytes::new(py, &table))
+    bytes_of(py, &table)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{BufferArg, U32Array, U64Array};
+use super::arrays::{BufferArg, U32Array, U64Array, bytes_of};
 use crate::error::{Result, invalid};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
@@ -37,7 +37,7 @@ impl Stages {
             Result::Ok(text)
         })?;
         let (starts, ends) = origins(&text);
-        Ok((PyBytes::new(py, text.bytes()), starts, ends))
+        Ok((bytes_of(py, text.bytes())?, starts, ends))
     }
 
     #[pyo3(signature = (data, *, continued=false, first=true))]
@@ -64,7 +64,7 @@ impl Stages {
         let origin =
             |range: &std::ops::Range<usize>| pieces.text.origin(range.clone()).unwrap_or_default();
         Ok((
-            PyBytes::new(py, pieces.text.bytes()),
+            bytes_of(py, pieces.text.bytes())?,
             column(&|range| range.start as u64),
             column(&|range| range.end as u64),
             column(&|range| u64::from(origin(range).start)),

@@ -29,7 +29,7 @@ impl BpeTraining {
         self.0.counts.clone().into()
     }
 
-    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
         joined(py, &self.0.tokens)
     }
 
@@ -181,7 +181,7 @@ pub fn train_top_down<'py>(
         let words = words.iter().map(|(word, count)| (&word[..], *count));
         top_down::learn(words, &options.0, &mut |tried| report(tried, tried))
     })?;
-    let (blob, ends) = joined(py, &vocabulary.tokens);
+    let (blob, ends) = joined(py, &vocabulary.tokens)?;
     Ok((blob, ends, vocabulary.threshold))
 }
 
@@ -211,7 +211,7 @@ type RecordedRound<'py> = (&'static str, Vec<(Bound<'py, PyBytes>, f64)>);
 
 #[pymethods]
 impl UnigramTraining {
-    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
         joined(py, &self.0.tokens)
     }
 
@@ -286,7 +286,7 @@ pub struct MinGramTraining(mingram::Training);
 
 #[pymethods]
 impl MinGramTraining {
-    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
         joined(py, &self.0.tokens)
     }
 

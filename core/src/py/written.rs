@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::arrays::{BufferArg, U32Array};
+use super::arrays::{BufferArg, U32Array, bytes_of, numbers_of};
 use crate::text::json::is_plain;
 use crate::written::{Counted, Tables, Written};
 
@@ -53,7 +53,9 @@ impl WrittenMerges {
     ) -> PyResult<Option<(Self, Bound<'py, PyBytes>)>> {
         let names = [outer, tokens, merges].map(str::as_bytes);
         let found = py.detach(|| Written::cut(&document, names[0], names[1], names[2]));
-        Ok(found.map(|(written, rest)| (Self(written), PyBytes::new(py, &rest))))
+        found
+            .map(|(written, rest)| Ok((Self(written), bytes_of(py, &rest)?)))
+            .transpose()
     }
 
     #[staticmethod]
@@ -107,8 +109,11 @@ pub struct WrittenTables(pub(super) Tables);
 
 #[pymethods]
 impl WrittenTables {
-    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
-        (PyBytes::new(py, &self.0.blob), self.0.ends.clone().into())
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
+        Ok((
+            bytes_of(py, &self.0.blob)?,
+            numbers_of(&self.0.ends)?.into(),
+        ))
     }
 
     fn merges(&self) -> U32Array {

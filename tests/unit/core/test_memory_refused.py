@@ -88,3 +88,25 @@ def test_caches_that_cannot_grow_change_no_id(megabytes, pytestconfig):
     """A worker's table wants 32 MB and its ring 48: neither is had, or one of them."""
     folder = pytestconfig.rootpath
     assert ids_with(megabytes, folder) == ids_with(0, folder) != ""
+
+
+BYTES = """
+import resource
+from bpe_cli import _core
+from bpe_cli.tokenizer import named_encodings
+sha256 = named_encodings.named("o200k_base").model.vocabulary.embedded
+used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used, -1))
+kept = []
+try:
+    while len(kept) < 1000:
+        kept.append(_core.embedded_tokens(sha256))
+except MemoryError:
+    print("refused")
+"""
+
+
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
+def test_bytes_that_are_refused_are_an_error_without_a_traceback(pytestconfig):
+    done = subprocess.run([sys.executable, "-c", BYTES], capture_output=True, check=False, cwd=pytestconfig.rootpath)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"refused\n", b"")
