@@ -44,8 +44,9 @@ from bpe_cli.stages.spelling import to_visible
 from bpe_cli.support.messages import did_you_mean, every, nearest
 
 
-@cache  # a table takes a while to build
-def _rules(name: str) -> Charsmap:
+@cache
+def charsmap_of(name: str) -> Charsmap:
+    """Return the table of a normalization of SentencePiece's, which takes up to a second to make."""
     from base64 import b64encode
 
     return Charsmap(b64encode(_core.charsmap(name)).decode("ascii"))
@@ -62,9 +63,9 @@ NORMALIZERS: Mapping[str, Callable[[], Normalizer | None]] = {
     "nmt": Nmt,
     "bert": BertNormalizer,
     "bert-cased": partial(BertNormalizer, lowercase=False),
-    "nmt_nfkc": partial(_rules, "nmt_nfkc"),
-    "nmt_nfkc_cf": partial(_rules, "nmt_nfkc_cf"),
-    "nfkc_cf": partial(_rules, "nfkc_cf"),
+    "nmt_nfkc": partial(charsmap_of, "nmt_nfkc"),
+    "nmt_nfkc_cf": partial(charsmap_of, "nmt_nfkc_cf"),
+    "nfkc_cf": partial(charsmap_of, "nfkc_cf"),
     "collapse-spaces": partial(Replace, r"\s+", " "),
     "collapse-newlines": partial(Replace, r"[\r\n]+", "\n"),
     "identity": lambda: None,

@@ -10,19 +10,16 @@ Pieces that are given (``<s>``, user-defined ones) divide words, and so do chara
 
 from __future__ import annotations
 
-import base64
 import math
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError
 from bpe_cli.stages import (
-    Charsmap,
     Model,
     Normalizer,
     PreTokenizer,
@@ -35,6 +32,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.stages.named_stages import charsmap_of
 from bpe_cli.stages.spelling import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
@@ -62,7 +60,7 @@ def normalizer(options: SentencePieceOptions, kept: tuple[str, ...] = ()) -> tup
     """Return the stages that normalize text; in training user-defined pieces are normalized too, later ``kept``."""
     table: tuple[Normalizer, ...] = ()
     if options.normalization != "identity":
-        table = (replace(_table(options.normalization), user_defined=kept),)
+        table = (replace(charsmap_of(options.normalization), user_defined=kept),)
     return (
         *table,
         SpaceMarks(
@@ -71,12 +69,6 @@ def normalizer(options: SentencePieceOptions, kept: tuple[str, ...] = ()) -> tup
             treat_whitespace_as_suffix=options.treat_whitespace_as_suffix,
         ),
     )
-
-
-@cache
-def _table(name: str) -> Charsmap:
-    """Return the table of a normalization, which takes a second to make."""
-    return Charsmap(base64.b64encode(_core.charsmap(name)).decode())
 
 
 def _literally(text: str) -> str:
