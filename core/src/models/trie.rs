@@ -6,7 +6,8 @@
 //! `normalize/double_array.rs` is another one, whose layout a file format fixes: there a key has no NUL, and a value
 //! less than 32 bits, which tokens of any bytes do not keep to.
 
-use crate::error::{Result, ensure};
+use crate::error::{Error, Result, ensure};
+use crate::memory::asking::room_for;
 
 /// A place that no node has.
 const FREE: u32 = u32::MAX;
@@ -119,6 +120,16 @@ impl Builder {
             first + BLOCK < ENDS as usize,
             "the tokens have too many bytes together"
         );
+        // All four lists grow at once.
+        let has_room = room_for(&mut self.nodes, BLOCK)
+            && room_for(&mut self.values, BLOCK)
+            && room_for(&mut self.next, BLOCK)
+            && room_for(&mut self.previous, BLOCK);
+        if !has_room {
+            return Err(Error::Memory(
+                "there is no memory for the tokens".to_owned(),
+            ));
+        }
         for place in first..first + BLOCK {
             self.add_free(place as u32);
         }
