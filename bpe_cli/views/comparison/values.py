@@ -246,7 +246,7 @@ def _cuts(report: Comparison, names: Sequence[str]) -> Iterator[str]:
 
 
 def _above_least(report: Comparison, names: Sequence[str]) -> Iterator[str]:
-    """Say how far above the fewest tokens of its vocabulary each tokenizer is that is compared with these."""
+    """Say how far each tokenizer is above the fewest tokens that its vocabulary allows, where both are compared."""
     tokens = {name: measure.token_count for name, measure in zip(names, report.total.measures, strict=True)}
     for name, number in tokens.items():
         least = tokens.get(f"{name}{FEWEST}")
