@@ -5,6 +5,7 @@
 
 mod arguments;
 mod arrays;
+mod bytes;
 mod counts;
 mod cover;
 mod decoder;

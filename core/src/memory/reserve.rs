@@ -49,23 +49,25 @@ pub fn hold() -> Hold {
 
 #[cold]
 fn look_again() -> Result<()> {
+    // Before the look: what another thread needs meanwhile is not forgotten.
     NEEDED.store(false, Ordering::Relaxed);
+    if system_has_some() && spare::restore() {
+        return Ok(());
+    }
+    NEEDED.store(true, Ordering::Relaxed); // other work asks too
+    Err(Error::Memory("there is no memory left".to_owned()))
+}
+
+fn system_has_some() -> bool {
     let least = Layout::new::<[u8; LEAST]>();
     // SAFETY: the layout is not empty. What is given back unused, a compiler would not ask for at all.
     let memory = black_box(unsafe { System.alloc(least) });
     if memory.is_null() {
-        return Err(no_memory());
+        return false;
     }
     // SAFETY: it is given back as it was taken.
     unsafe { System.dealloc(memory, least) };
-    match spare::restore() {
-        true => Ok(()),
-        false => Err(no_memory()),
-    }
-}
-
-fn no_memory() -> Error {
-    Error::Memory("there is no memory left".to_owned())
+    true
 }
 
 #[global_allocator]
@@ -92,9 +94,12 @@ impl WithReserve {
             NEEDED.store(true, Ordering::Relaxed);
             return taken;
         }
-        if asking::would_abort() && spare::let_go() {
+        while asking::would_abort() && spare::let_go(layout.size()) {
             NEEDED.store(true, Ordering::Relaxed);
-            return again();
+            let memory = again();
+            if !memory.is_null() {
+                return memory;
+            }
         }
         asking::refused();
         null_mut()

@@ -1,10 +1,10 @@
 //! Addresses that are set aside where they are limited (`ulimit -v`), for work that takes its memory for granted.
 //!
 //! The tables of trainers and counts grow by doubling, in more places than can ask whether there is memory for it, and a
-//! refusal would end the process. While such work goes on ([`Hold`]), addresses for twice its largest table are kept free:
-//! a range that nobody may touch, which takes no memory. When the system refuses memory, they are let go and what was
-//! refused has room; and the work ends with an error at the next [`super::reserve::check`], unless they can be set aside
-//! again by then. So under a limit such work needs room for twice its largest table more than it uses.
+//! refusal would end the process. While such work goes on ([`Hold`]), addresses for twice its largest table, and some more,
+//! are kept free: a range that nobody may touch, which takes no memory. When the system refuses memory, as many are let go
+//! as that takes, so that it has room; and the work ends with an error at the next [`super::reserve::check`], unless they
+//! can be set aside again by then. So under a limit such work needs room for twice its largest table more than it uses.
 //!
 //! There are no locks: the allocator asks in the middle of anything, and a fork may copy the process at any moment.
 //! Whoever takes the range out of its place has it for itself.
@@ -19,6 +19,8 @@ use super::asking;
 pub(super) const LARGE: usize = 1 << 16;
 /// What is set aside before the first table grows.
 const LEAST: usize = 1 << 23;
+/// What the allocator may take for itself besides, as the page before a large block is.
+const SLACK: usize = 1 << 20;
 /// Tables double: twice the largest is what it asks for next.
 const TIMES: usize = 2;
 
@@ -49,13 +51,15 @@ impl Drop for Hold {
     }
 }
 
-/// Hears that a size from [`LARGE`] on was given for granted: says whether what may be asked for next is set aside.
+/// Hears that memory of a size from [`LARGE`] on was given: says whether what may be asked for next is set aside.
 #[cold]
 pub(super) fn grew(bytes: usize) -> bool {
     WANTED.load(Ordering::Relaxed) == 0 || want(bytes.saturating_mul(TIMES))
 }
 
+/// Sets aside what it takes to give memory of a size; says whether that could be had.
 fn want(bytes: usize) -> bool {
+    let bytes = bytes.saturating_add(SLACK);
     WANTED.fetch_max(bytes, Ordering::Relaxed) >= bytes || restore()
 }
 
@@ -69,9 +73,9 @@ pub(super) fn restore() -> bool {
     had
 }
 
-/// Lets go what is set aside; says whether there was something.
-pub(super) fn let_go() -> bool {
-    SPARE.empty()
+/// Lets go as much of what is set aside as is needed; says whether there was something.
+pub(super) fn let_go(needed: usize) -> bool {
+    SPARE.give(needed.saturating_add(SLACK))
 }
 
 /// A range of addresses, or none: its first page and how many there are, in one number, so that they change together.
@@ -90,7 +94,7 @@ impl Place {
         length(self.0.load(Ordering::Relaxed))
     }
 
-    /// Holds as many addresses as are wanted, or fewer where there are no more; says whether all were to be had.
+    /// Holds as many addresses as are wanted, or about as many as there are; says whether all were to be had.
     fn fill(&self, wanted: usize) -> bool {
         let mut bytes = wanted;
         self.empty();
@@ -100,13 +104,26 @@ impl Place {
                 release(self.0.swap(address | code(length), Ordering::AcqRel));
                 return bytes == wanted;
             }
-            bytes /= 2;
+            bytes -= bytes / 8;
         }
         false
     }
 
     fn empty(&self) -> bool {
         release(self.0.swap(0, Ordering::AcqRel))
+    }
+
+    /// Gives back as many addresses as are needed, or what there is; says whether there were any.
+    fn give(&self, needed: usize) -> bool {
+        let range = self.0.swap(0, Ordering::AcqRel);
+        let kept = rounded_down(length(range).saturating_sub(needed));
+        if kept == 0 {
+            return release(range);
+        }
+        let start = range >> PAGE_BITS << PAGE_BITS;
+        system::release(start + kept, length(range) - kept);
+        release(self.0.swap(start | code(kept), Ordering::AcqRel));
+        true
     }
 }
 
@@ -118,10 +135,10 @@ fn release(range: usize) -> bool {
     range != 0
 }
 
-/// The code of a length that [`rounded_up`] gives.
+/// The code of a length that is rounded.
 fn code(length: usize) -> usize {
     let pages = length >> PAGE_BITS;
-    let shift = (usize::BITS - pages.leading_zeros()).saturating_sub(MANTISSA_BITS);
+    let shift = shift_of(pages);
     (shift as usize) << MANTISSA_BITS | pages >> shift
 }
 
@@ -134,8 +151,20 @@ fn length(range: usize) -> usize {
 /// The next length that has a code: at most a sixteenth more.
 fn rounded_up(bytes: usize) -> usize {
     let pages = bytes.div_ceil(1 << PAGE_BITS);
-    let shift = (usize::BITS - pages.leading_zeros()).saturating_sub(MANTISSA_BITS);
+    let shift = shift_of(pages);
     pages.div_ceil(1 << shift) << shift << PAGE_BITS
+}
+
+/// The last length before it that has a code, or 0.
+fn rounded_down(bytes: usize) -> usize {
+    let pages = bytes >> PAGE_BITS;
+    let shift = shift_of(pages);
+    pages >> shift << shift << PAGE_BITS
+}
+
+/// How many bits of a number of pages its code leaves out.
+fn shift_of(pages: usize) -> u32 {
+    (usize::BITS - pages.leading_zeros()).saturating_sub(MANTISSA_BITS)
 }
 
 #[cfg(target_os = "linux")]
@@ -197,6 +226,9 @@ mod tests {
                     "{bytes}: {rounded}"
                 );
                 assert!(code(rounded) < 1 << PAGE_BITS);
+                let below = rounded_down(bytes);
+                assert!(below <= bytes && bytes - below < bytes / 16 + (1 << PAGE_BITS));
+                assert_eq!(length(code(below)), below);
                 assert_eq!(length(0x7F00_1234_5000 | code(rounded)), rounded);
             }
             bytes += bytes / 3 + 1;
@@ -218,6 +250,19 @@ mod tests {
         assert!(!place.fill(1 << 62), "nobody has so many addresses");
         assert!(place.bytes() < 1 << 48, "but as many as there are are kept");
         place.empty();
+    }
+
+    #[test]
+    fn a_place_gives_part_by_part() {
+        let place = Place::new();
+        assert!(!place.give(1), "there is nothing");
+        assert!(place.fill(8 * LEAST));
+        for parts in (1..8).rev() {
+            assert!(place.give(LEAST));
+            assert_eq!(place.bytes(), parts * LEAST);
+        }
+        assert!(place.give(2 * LEAST), "what there is");
+        assert!(!place.give(1));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
+use super::bytes::bytes_of;
 use crate::memory::asking::{exact_room_for, zeroed};
 use crate::memory::kept;
 
@@ -98,17 +99,6 @@ pub fn numbers_of<T: Copy>(numbers: &[T]) -> PyResult<Vec<T>> {
     }
     copy.extend_from_slice(numbers);
     Ok(copy)
-}
-
-/// Copies bytes for Python, or gives the error that there is no memory for them: `PyBytes::new` panics then, and Python prints
-/// a traceback before anybody can catch that.
-pub fn bytes_of<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let size = ffi::Py_ssize_t::try_from(bytes.len())?;
-    // SAFETY: so many bytes lie there, and they are copied; what comes is a new reference, or null with an exception set.
-    unsafe {
-        let object = ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), size);
-        Ok(Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked())
-    }
 }
 
 /// Bytes that are read-only.

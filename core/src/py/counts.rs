@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arguments::BlockArg;
-use super::arrays::{BufferArg, U64Array, bytes_of};
+use super::arrays::{BufferArg, U64Array};
+use super::bytes::bytes_of;
 use super::split::{SpecialMatcher, Splitter};
 use super::stages::Stages;
 use super::working::working;
@@ -236,7 +237,7 @@ impl Counts {
 
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
-        working(py, || match &*self.lock() {
+        py.detach(|| match &*self.lock() {
             Held::Table(counts) => counts.bytes(),
             Held::Packed(counts) => counts.bytes().len(),
         })

@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use super::arguments::{TablesArg, special_table};
-use super::arrays::{BufferArg, bytes_of};
-use super::numbers::bytes_of_length;
+use super::arrays::BufferArg;
+use super::bytes::{bytes_of, bytes_of_length};
 use crate::decode::{self, Reading, SpecialTable, Strings, Texts};
 use crate::tables::TokenTable;
 

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arguments::token_table;
-use super::arrays::{BufferArg, U32Array, bytes_of, numbers_of};
+use super::arrays::{BufferArg, U32Array, numbers_of};
+use super::bytes::bytes_of;
 use super::working::working;
 use crate::embedded;
 use crate::error::Result;

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arguments::{BlockArg, SpecialsArg, TablesArg, TokensArg, special_table, token_table};
-use super::arrays::{BufferArg, U32Array, U64Array, bytes_of};
+use super::arrays::{BufferArg, U32Array, U64Array};
+use super::bytes::bytes_of;
 use super::decoder::Decoder;
 use super::encoder::{Encoder, either};
 use super::split::SpecialMatcher;

@@ -1,48 +1,17 @@
 //! Numbers as bytes, lines as documents.
 
-use std::mem::MaybeUninit;
-
 use pyo3::exceptions::PyValueError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::arguments::BlockArg;
-use super::arrays::{BufferArg, U32Array, U64Array, bytes_of};
+use super::arrays::{BufferArg, U32Array, U64Array};
+use super::bytes::{bytes_of, bytes_of_length};
 use crate::documents::usable::usable;
 use crate::error::Result;
-use crate::memory::room::{self, Room};
 use crate::numbers::{self, Open, RowStyle};
 use crate::text::lines;
-
-/// Makes a bytes object of a length that is known before, without the GIL and without a copy; `fill` fills
-/// all of it.
-pub fn bytes_of_length<'py>(
-    py: Python<'py>,
-    length: usize,
-    fill: impl FnOnce(Room<'_>) -> Result<Room<'_>> + Send,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let size = ffi::Py_ssize_t::try_from(length)?;
-    // SAFETY: A null pointer asks for a new object of `size` bytes that nobody has written yet, and gives
-    // a new reference or null with an exception set.
-    let object = unsafe {
-        let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), size);
-        Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked::<PyBytes>()
-    };
-    // SAFETY: `length` bytes lie there, and while nobody else has the object nobody else reads or
-    // writes them. It is not given away before all are written, which `check_filled` sees to.
-    let memory = unsafe {
-        let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<MaybeUninit<u8>>();
-        std::slice::from_raw_parts_mut(start, length)
-    };
-    let filled = py.detach(|| {
-        let start = memory.as_ptr().cast::<u8>();
-        room::check_filled(fill(Room::new(memory))?.filled(), start, length)
-    });
-    filled?;
-    Ok(object)
-}
 
 /// Packs ids for a binary file.
 #[pyfunction]

@@ -6,7 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{BufferArg, U64Array, bytes_of};
+use super::arrays::{BufferArg, U64Array};
+use super::bytes::bytes_of;
 use super::stages::Stages;
 use crate::error::Error;
 use crate::special::Segment;

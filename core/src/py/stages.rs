@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{BufferArg, U32Array, U64Array, bytes_of};
+use super::arrays::{BufferArg, U32Array, U64Array};
+use super::bytes::bytes_of;
 use crate::error::{Result, invalid};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;

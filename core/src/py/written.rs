@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::arrays::{BufferArg, U32Array, bytes_of, numbers_of};
+use super::arrays::{BufferArg, U32Array, numbers_of};
+use super::bytes::bytes_of;
 use crate::text::json::is_plain;
 use crate::written::{Counted, Tables, Written};
 

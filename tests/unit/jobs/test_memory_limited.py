@@ -79,8 +79,4 @@ def test_it_ends_with_an_error_or_with_its_result(job, texts, pytestconfig):
     assert said[-1] == unlimited
     refused = [each for each in said if each != unlimited]
     assert len(refused) > 5
-    # What is set aside is twice the largest table: several refusals between two checks can still be too much, in a
-    # window of a few megabytes (seen with unigram). Without it, up to a third of the limits abort.
-    aborted = [each for each in refused if each == "status -6"]
-    assert 5 * len(aborted) <= len(refused)
-    assert [each for each in refused if each not in aborted and not each.startswith("MemoryError")] == []
+    assert [each for each in refused if not each.startswith("MemoryError")] == []
