@@ -1,5 +1,6 @@
 """The options of ``bpe train`` about languages that choose merges: who is worst, and who may choose."""
 
+import os
 from functools import partial
 
 from bpe_cli.cli import options
@@ -72,6 +73,15 @@ class Parity:
             given = [name for name, value in (("--dev", self.dev), ("--ratio", self.ratio)) if value]
             if given:
                 raise UsageError(f"{given[0]} is for --parity")
+            for path in from_counts:
+                name, _, file = path.partition("=")
+                if name and os.path.isfile(file) and not os.path.exists(path):
+                    import shlex
+
+                    raise UsageError(
+                        f"--from-counts {path!r} names a language, which is for --parity",
+                        hint=f"without it, name the file alone: --from-counts {shlex.quote(file)}",
+                    )
             return Languages()
         inputs: dict[str, list[str]] = {}
         for name, path in every(_named_text, self.dev or ()):

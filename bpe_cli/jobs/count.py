@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.cluster_notes import noting_clusters
 from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.jobs.spilling import Counted, CountsOnDisk, Spilling, count_within
-from bpe_cli.stages.patterns import SAMPLE
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
@@ -98,22 +98,12 @@ def reading_to_count(
     files = find_documents(source, outputs, listener=listener, streams=streams, target=target)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
-    beginning = bytearray()
     with reading(source, files, "counting", listener, stdin=streams.read) as blocks:
-        yield blocks if tokenizer is None else _with_beginning(blocks, beginning)
-    if tokenizer is not None and not beginning.isascii():
-        from bpe_cli.reports.text.clusters import cluster_warning
-
-        for warning in cluster_warning(tokenizer, bytes(beginning)):
-            listener.note(f"{warning.message}; {warning.hint}")
-
-
-def _with_beginning(blocks: Iterable[Block], beginning: bytearray) -> Iterator[Block]:
-    """Pass blocks on, and keep their first bytes, which are the same whatever the blocks are."""
-    for block in blocks:
-        if len(beginning) < SAMPLE:
-            beginning += block.data[: SAMPLE - len(beginning)]
-        yield block
+        if tokenizer is None:
+            yield blocks
+        else:
+            with noting_clusters(tokenizer, blocks, listener) as watched:
+                yield watched
 
 
 def save_counts(counts: Counted, options: Options, path: str) -> None:

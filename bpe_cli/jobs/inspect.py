@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.cluster_notes import noting_clusters
 from bpe_cli.jobs.files import Streams, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_slow_patterns
 from bpe_cli.support.core_arguments import share_of
@@ -227,8 +228,11 @@ def inspect(
         from bpe_cli.reports.tokenizer.corpus_report import count_frequencies
 
         inputs = find_documents(corpus, listener=listener, streams=streams, otherwise=no_corpus)
-        with reading(corpus, inputs, "encoding", listener, stdin=streams.read) as blocks:
-            frequencies = count_frequencies(model, blocks, specials=options.specials, threads=options.threads)
+        with (
+            reading(corpus, inputs, "encoding", listener, stdin=streams.read) as blocks,
+            noting_clusters(model, blocks, listener) as watched,
+        ):
+            frequencies = count_frequencies(model, watched, specials=options.specials, threads=options.threads)
     if options.tokens:
         return _look_up(model, options.tokens, frequencies)
     from bpe_cli.reports.tokenizer.health import examine_health

@@ -70,7 +70,7 @@ def held_out_read(source: Source | None, streams: Streams) -> list[tuple[str, st
         return []
     if "-" in source.paths:
         raise UsageError("held-out text is read once for each size, and stdin cannot be", hint="name a file")
-    return list(read_inputs(source.inputs(stdin=streams.read)))
+    return list(read_inputs(source.inputs(stdin=streams.read, otherwise="")))
 
 
 def measured_curve(
@@ -103,7 +103,7 @@ def measured_curve(
     measured = []
     for size, tokenizer in tokenizers:
         if isinstance(held_out, Source):
-            inputs = find_documents(held_out, streams=streams)
+            inputs = find_documents(held_out, streams=streams, otherwise="")
             with reading(held_out, inputs, "encoding", listener, stdin=streams.read) as blocks:
                 found = count_frequencies(tokenizer, blocks, threads=threads)
         else:

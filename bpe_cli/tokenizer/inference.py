@@ -11,7 +11,10 @@ from bpe_cli.stages import (
     ByteLevelDecoder,
     CharacterBpe,
     Decoder,
+    EventBpe,
+    GreedyCover,
     LongestMatch,
+    MaxMatch,
     MergeBpe,
     Model,
     PreTokenizer,
@@ -20,7 +23,8 @@ from bpe_cli.stages import (
     SpecialToken,
     Unigram,
 )
-from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, NORMAL, USER_DEFINED, to_visible
+from bpe_cli.stages.events import replayed
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, NORMAL, UNUSED, USER_DEFINED, to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer.special_tokens import show_token
 
@@ -72,7 +76,7 @@ def fewest_tokens(
 
     That model goes from character to character: so the bytes of byte-level BPE become visible characters.
     """
-    if isinstance(model, (RankBpe, MergeBpe)):
+    if isinstance(model, (RankBpe, MergeBpe)) or (isinstance(model, EventBpe) and model.byte_level):
         if model.texts:
             raise UsageError("the fewest tokens cannot be found where some tokens are not spelt in bytes")
         vocabulary = Vocabulary.from_tokens(to_visible(token).encode() for token in model.vocabulary.tokens())
@@ -80,9 +84,9 @@ def fewest_tokens(
             pre_tokenizer = (*pre_tokenizer, ByteLevel())
         if not any(isinstance(stage, ByteLevelDecoder) for stage in decoder):
             decoder = (ByteLevelDecoder(), *decoder)
-        return Unigram(vocabulary, _equal_scores(vocabulary)), pre_tokenizer, decoder
-    if not isinstance(model, (CharacterBpe, ScoredBpe, Unigram)):
-        raise UsageError(f"the fewest tokens can be found for BPE and unigram models, and this model is {model.kind}")
+        return Unigram(vocabulary, _equal_scores(vocabulary), kinds=_kinds(model)), pre_tokenizer, decoder
+    if not isinstance(model, (CharacterBpe, EventBpe, ScoredBpe, Unigram, GreedyCover, MaxMatch)):
+        raise UsageError(f"the fewest tokens cannot be found for a model of the kind {model.kind}")
     for mark in filter(None, (model.continuing_subword_prefix, model.end_of_word_suffix)):
         raise UsageError(f"the fewest tokens cannot be found where tokens have marks, and these have {mark}")
     fewest = Unigram(
@@ -100,8 +104,11 @@ def _equal_scores(vocabulary: Vocabulary) -> array[float]:
     return array("d", [SCORE]) * vocabulary.size
 
 
-def _kinds(model: CharacterBpe | ScoredBpe | Unigram) -> bytes:
-    """Return the types of tokens: those of bytes are no text, and none is preferred to others."""
+def _kinds(model: Model) -> bytes:
+    """Return the types of tokens: none is preferred, and bytes and what is split for good are no text."""
+    if isinstance(model, EventBpe):
+        removed = replayed(model).removed
+        return bytes(UNUSED if token_id in removed else NORMAL for token_id in range(model.vocabulary.size))
     if model.kinds:
         return model.kinds.replace(bytes([USER_DEFINED]), bytes([NORMAL]))
     if not model.byte_fallback:

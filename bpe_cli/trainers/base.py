@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import Field, dataclass, replace
+from dataclasses import Field, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bpe_cli import _core
@@ -256,6 +256,12 @@ def merges_within(products: Sequence[int], first: int, size: int) -> int:
     (2, 4)
     """
     return products.index(size - 1) + 1 if size > first else 0
+
+
+def first_changed(options: Options, names: Iterable[str]) -> str | None:
+    """Return the first of these options that is not at its default; None if all are."""
+    defaults = {each.name: each.default for each in fields(options)}
+    return next((name for name in names if getattr(options, name) != defaults[name]), None)
 
 
 def check_list(name: str, texts: Sequence[str]) -> None:

@@ -187,8 +187,11 @@ class Bbpe(Trainer[BbpeOptions]):
         return f"regex {regex_version()}" if self.slow_patterns(options) else _core.UNICODE_VERSION
 
     def nests(self, options: BbpeOptions) -> bool:
-        """Return whether the merges of a smaller vocabulary are the first ones of a larger: not with two stages."""
-        return not options.superwords
+        """Return whether the merges of a smaller vocabulary are the first ones of a larger.
+
+        They are not where the size decides when the second of two stages begins.
+        """
+        return not options.superwords or isinstance(options.switch, int)
 
     def train(
         self, counts: _core.Counts, options: BbpeOptions, progress: Progress | None = None, threads: int = 1
@@ -230,10 +233,9 @@ class Bbpe(Trainer[BbpeOptions]):
             },
         }
         chosen_by: array[int] | None = None
-        inside: tuple[str, ...] = ()
+        switch: int | None = None
         if options.superwords:
             trained, switch = superwords.train(marked, options, common, progress, threads)
-            inside = (f"switch at {switch:,}",)
         elif options.parity:
             trained, chosen_by = parity.train(marked, options, common, progress, threads)
         else:
@@ -259,6 +261,7 @@ class Bbpe(Trainer[BbpeOptions]):
                     if options.pass_over
                     else (" in the language whose turn it is; `pass_over=yes` goes on with the others")
                 )
+            inside = () if switch is None else superwords.said_of(switch, number)
             yield BbpeTrained(
                 self._assemble(options, vocabulary, Merges(merges[: 3 * number]), named),
                 (

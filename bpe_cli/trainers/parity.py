@@ -15,7 +15,7 @@ from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.support.core_arguments import options_json
-from bpe_cli.trainers.base import check_list
+from bpe_cli.trainers.base import check_list, first_changed
 from bpe_cli.trainers.counts import items_of
 
 if TYPE_CHECKING:
@@ -28,15 +28,7 @@ MOST_LANGUAGES = 1 << 16
 MIN_FREQUENCY = 2
 """How often a pair must occur in the language that chooses, unless the options say so: that of the authors' code."""
 
-_USUAL: dict[str, object] = {
-    "window": None,
-    "window_alpha": 2.0,
-    "shared_merges": 0,
-    "pass_over": False,
-    "ratios": (),
-    "preload": (),
-    "languages": (),
-}
+_OWN = ("window", "window_alpha", "shared_merges", "pass_over", "ratios", "preload", "languages")
 _TRAINING, _DEVELOPMENT = b"\x01", b"\x02"
 _MARK_BYTES = 3
 
@@ -64,11 +56,8 @@ def check(options: Any) -> None:
         UsageError: if one of them needs ``parity``, is out of range, or an option does not go with it.
     """
     if not options.parity:
-        for name, usual in _USUAL.items():
-            if getattr(options, name) != usual:
-                raise UsageError(
-                    f"`{name}` has a meaning only where languages choose the merges", hint="it needs `parity`"
-                )
+        if (name := first_changed(options, _OWN)) is not None:
+            raise UsageError(f"`{name}` has a meaning only where languages choose the merges", hint="it needs `parity`")
         return
     for name in ("superwords", "boundaries", "boundary_mark"):
         if getattr(options, name):
@@ -79,7 +68,7 @@ def check(options: Any) -> None:
         )
     if options.window == 0:
         raise UsageError("`window` is the number of choices to remember, 1 or more")
-    if options.window is None and options.window_alpha != _USUAL["window_alpha"]:
+    if options.window is None and first_changed(options, ("window_alpha",)):
         raise UsageError("`window_alpha` is about the choices that are remembered", hint="it needs `window`")
     if options.window_alpha <= 0:
         raise UsageError(f"`window_alpha` is a number above 0, not {options.window_alpha:g}")

@@ -16,7 +16,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.stages.counting import SplitText
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import options_json
-from bpe_cli.trainers.base import check_list
+from bpe_cli.trainers.base import check_list, first_changed
 from bpe_cli.trainers.counts import ALL_MEMORY, items_of, new_counts
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ WORD_MARK = b"\x01"
 RUN_MARK = b"\x02"
 """What stands before the pieces of the second pattern."""
 
-_USUAL: dict[str, object] = {"switch": None, "run_pattern": None, "max_words": 4, "never_within": (": ",)}
+_OWN = ("switch", "run_pattern", "max_words", "never_within")
 
 
 class TwoCuts:
@@ -72,9 +72,8 @@ def check(options: Any) -> None:
         UsageError: if one of them needs ``superwords``, or an option does not go with it.
     """
     if not options.superwords:
-        for name, usual in _USUAL.items():
-            if getattr(options, name) != usual:
-                raise UsageError(f"`{name}` is about the second stage of training", hint="it needs `superwords`")
+        if (name := first_changed(options, _OWN)) is not None:
+            raise UsageError(f"`{name}` is about the second stage of training", hint="it needs `superwords`")
         return
     refused: dict[str, object] = {
         "prefix_space": options.prefix_space,
@@ -108,6 +107,15 @@ def switch_of(options: Any, initial: int, size: int) -> int | None:
     if options.switch == "auto":
         return None
     return max(0, size * 9 // 10 - initial) if options.switch is None else int(options.switch)
+
+
+def said_of(switch: int, merges: int) -> tuple[str, ...]:
+    """Say how many of so many merges the first stage made, and whether it made all.
+
+    >>> said_of(16, 24), said_of(16, 9)
+    (('switch at 16',), ('switch at 9', 'no superwords'))
+    """
+    return (f"switch at {switch:,}",) if switch < merges else (f"switch at {merges:,}", "no superwords")
 
 
 def train(

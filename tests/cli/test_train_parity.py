@@ -144,6 +144,16 @@ def test_refusals(words: str, message: str, hint: str | None, folder: Path) -> N
     assert not (folder / "out.json").exists()
 
 
+def test_a_name_before_counts_needs_parity(folder: Path) -> None:
+    assert call("train", "en.txt", "--counts-out", "en.counts", "-q", cwd=folder).status == 0
+    words = ("train", "-s", "270", "-o", "out.json", "-q", "--from-counts")
+    message = "--from-counts 'en=en.counts' names a language, which is for --parity"
+    hint = "without it, name the file alone: --from-counts en.counts"
+    assert call(*words, "en=en.counts", cwd=folder) == (2, b"", error(message, hint))
+    (folder / "en.counts").rename(folder / "en=en.counts")
+    assert call(*words, "en=en.counts", cwd=folder).status == 0
+
+
 def test_other_algorithms_have_no_parity(folder: Path) -> None:
     result = call("train", *NAMED, "--parity", "-a", "unigram", "-s", "270", "-o", "out.json", cwd=folder)
     assert result.status == 2

@@ -98,6 +98,7 @@ def test_text_that_a_vocabulary_does_not_know(folder):
         ("--d-model 64", "--d-model is for --valid", "--valid FILE measures vocabularies on held-out text"),
         ("--plot", "--plot is for --valid", "--valid FILE measures vocabularies on held-out text"),
         ("--json", "--json is for --steps", "--steps shows the training step by step"),
+        ("--valid absent", "cannot read absent: no such file", None),
         ("--valid held.txt --steps", "--steps and --valid show different things", "ask for one at a time"),
         (
             "--valid held.txt --json --markdown",

@@ -114,7 +114,7 @@ def sentence(share: float, example: bytes, where: str = "") -> str:
 
 def advice(better: str) -> str:
     """Return the hint: why that matters, and which pattern cuts none."""
-    return f"no token can hold such a character; the pattern {better} does not cut them"
+    return f"no token can hold such a character, and the pattern {better} does not cut them"
 
 
 def cluster_warning(tokenizer: Tokenizer, text: bytes) -> Iterator[TextWarning]:

@@ -8,9 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import load
+from bpe_cli import load, train
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, SpecialToken, Split, Unigram, WordLevel
+from bpe_cli.stages import (
+    CharacterBpe,
+    EventBpe,
+    GreedyCover,
+    MaxMatch,
+    MergeBpe,
+    RankBpe,
+    ScoredBpe,
+    SpecialToken,
+    Split,
+    Unigram,
+    WordLevel,
+    WordPiece,
+)
+from bpe_cli.stages.events import SPLIT
 from bpe_cli.stages.spelling import BYTE, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.teaching.frontier.path_piece import fewest
@@ -94,6 +108,44 @@ def test_models_over_characters(model):
     assert tokenizer.encode("axb") == [1, 0, 2]
 
 
+LETTERS = [b"<unk>", "é".encode(), b"a", b"b", b"c"]
+LONGER = st.sets(st.text("éabc", min_size=2, max_size=5), max_size=12).map(sorted)
+
+
+@pytest.mark.parametrize("model", [GreedyCover, MaxMatch])
+@given(LONGER, st.text("éabc", max_size=14))
+def test_vocabularies_of_characters_are_cut_as_in_the_textbook(model, longer, text):
+    tokens = [*LETTERS, *(token.encode() for token in longer)]
+    tokenizer = Tokenizer(model(Vocabulary.from_tokens(tokens), 0))
+    ids = tokenizer.with_fewest_tokens().encode(text)
+    assert ids == [tokens.index(token) for token in fewest(text.encode(), tokens)]
+    assert tokenizer.with_fewest_tokens().encode("xx") == tokenizer.encode("xx")
+
+
+EVENTS = array("I", [0, 1, 3, 3, 2, 4, 3, SPLIT, SPLIT, 1, 2, 5])
+"""``ab`` is made, then ``abc``, then ``ab`` is split for good, and ``bc`` is made."""
+
+
+@pytest.mark.parametrize("byte_level", [False, True])
+def test_what_is_split_for_good_is_left_out(byte_level):
+    vocabulary = Vocabulary.from_tokens([b"a", b"b", b"c", b"ab", b"abc", b"bc"])
+    tokenizer = Tokenizer(EventBpe(vocabulary, EVENTS, byte_level=byte_level)).with_fewest_tokens()
+    assert tokenizer.encode("ab") == [0, 1]
+    assert tokenizer.encode("ababc") == [0, 1, 4]
+    assert tokenizer.encode("abcbc") == [4, 5]
+    assert tokenizer.decode([0, 1, 4]) == "ababc"
+
+
+@pytest.mark.parametrize("algorithm", ["picky", "greedtok"])
+def test_trained_vocabularies_need_no_more(algorithm, corpora):
+    text = (corpora / "languages" / "en.txt").read_text(encoding="utf-8")
+    tokenizer = train([text], algorithm, vocab_size=700)
+    least = tokenizer.with_fewest_tokens()
+    ids, usual = least.encode(text), tokenizer.encode(text)
+    assert len(ids) < len(usual)
+    assert least.decode(ids) == tokenizer.decode(usual)
+
+
 def test_characters_are_not_spelt_in_bytes_if_tokens_hold_them():
     content = [b"<unk>", "é".encode(), b"a", "aé".encode(), *(f"<0x{byte:02X}>".encode() for byte in range(256))]
     kinds = bytes([UNKNOWN, NORMAL, NORMAL, NORMAL, *([BYTE] * 256)])
@@ -110,7 +162,8 @@ def test_characters_are_not_spelt_in_bytes_if_tokens_hold_them():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (WordLevel(Vocabulary.from_tokens([b"a"])), "this model is word-level"),
+        (WordLevel(Vocabulary.from_tokens([b"a"])), "cannot be found for a model of the kind word-level"),
+        (WordPiece(Vocabulary.from_tokens([b"a"]), 0), "cannot be found for a model of the kind wordpiece"),
         (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), end_of_word_suffix="</w>"), "have </w>"),
         (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), continuing_subword_prefix="##"), "have ##"),
         (MergeBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), texts=((1, b"x"),)), "not spelt in bytes"),

@@ -15,6 +15,11 @@ from bpe_cli.trainers.counts import counts_of
 from tests.counted import at_least, compared
 from tests.trainer_options import KINDS, WORDS, Kind, counted
 
+SUPERWORDS = [
+    {"superwords": True, "switch": switch, **more}
+    for switch in (0, 4, 9, 500)
+    for more in ({}, {"max_words": 1}, {"max_token_length": 6}, {"initial_alphabet": "seen"})
+]
 SIZES = (30, 47, 60, 259, 263, 700)
 NESTED = [kind for kind in KINDS if kind.name in ("bbpe", "bpe")]
 
@@ -38,13 +43,13 @@ def alone(kind: Kind, counts: Any, options: Any, size: int) -> Any:
 @pytest.mark.parametrize("kind", NESTED, ids=str)
 @at_least(50)
 def test_each_is_what_training_it_alone_gives(kind: Kind) -> None:
-    singles = [(name, value) for name in kind.field_names for value in kind.values(name) if name != "vocab_size"]
-    for name, value in singles:
+    singles = [{name: value} for name in kind.field_names for value in kind.values(name) if name != "vocab_size"]
+    for chosen in singles + (SUPERWORDS if kind.name == "bbpe" else []):
         try:
-            options = kind.make({name: value})
+            options = kind.make(chosen)
         except BpeError:
             continue
-        text = b"low 5\nlower 2\nnewest 6\n" if name == "dictionary" else WORDS.encode()
+        text = b"low 5\nlower 2\nnewest 6\n" if "dictionary" in chosen else WORDS.encode()
         try:
             counts = counted(kind, options, [text])
         except BpeError:
@@ -53,9 +58,9 @@ def test_each_is_what_training_it_alone_gives(kind: Kind) -> None:
         if not found:
             continue
         sizes = tuple(found)
-        assert list(map(described, kind.trainer.train_sizes(counts, options, sizes))) == list(found.values()), name
+        assert list(map(described, kind.trainer.train_sizes(counts, options, sizes))) == list(found.values()), chosen
         compared(len(sizes))
-        assert kind.trainer.nests(options) == (name != "superwords"), name
+        assert kind.trainer.nests(options) == ("superwords" not in chosen or "switch" in chosen), chosen
 
 
 def test_a_merge_whose_product_exists_ends_no_training() -> None:

@@ -109,6 +109,15 @@ def test_inspect_says_so():
     assert "clusters" in report.to_json()
 
 
+def test_inspecting_a_tokenizer_over_a_corpus_says_so(tmp_path):
+    (tmp_path / "thai.txt").write_text(SENTENCES["thai"] * 20, encoding="utf-8")
+    for pattern, expected in (("llama3", 1), ("o200k", 0)):
+        of_pattern(pattern).save(tmp_path / "t.json")
+        done = call("inspect", "-t", "t.json", "--corpus", "thai.txt", "--json", cwd=tmp_path)
+        assert done.status == 0
+        assert done.err.count("note: the split pattern cuts 34.8%") == expected
+
+
 def test_training_and_extending_say_so(tmp_path):
     (tmp_path / "thai.txt").write_text(SENTENCES["thai"] * 20, encoding="utf-8")
     (tmp_path / "english.txt").write_text("low lower lowest")
@@ -170,7 +179,7 @@ def test_superwords_are_told_of_runs_that_keep_marks():
     text = "เก็บน้ำไว้ที่นี่ วันนี้ " * 10
     warnings = [*cluster_warning(train([text], vocab_size=280, superwords=True), text.encode())]
     assert [warning.hint for warning in warnings] == [
-        f"no token can hold such a character; the pattern {RUNS_WITH_MARKS} does not cut them"
+        f"no token can hold such a character, and the pattern {RUNS_WITH_MARKS} does not cut them"
     ]
     kept = train([text], vocab_size=280, superwords=True, run_pattern=RUNS_WITH_MARKS)
     assert [*cluster_warning(kept, text.encode())] == []
