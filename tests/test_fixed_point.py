@@ -112,7 +112,7 @@ def test_it_is_kept_by_bpe_json_alone(tmp_path):
             dump(tokenizer, name, LOSSES)
     both = content.replace(b'"fixed_point": true', b'"fixed_point": true, "single_precision": true')
     path.write_bytes(both)
-    with pytest.raises(FormatError, match="is true, and single_precision too"):
+    with pytest.raises(FormatError, match="cannot be true together with single_precision"):
         load(path)
 
 

@@ -243,9 +243,9 @@ class ChatEncoder:
                 position = each.end
             elif not each.origins & _OF_MESSAGES:
                 raise FormatError(
-                    f"{where}: the chat template makes {shown} in a way that cannot be followed, so that a message "
-                    "may have written it",
-                    hint='`specials="all"` takes every special token for what it is, also in messages',
+                    f"{where}: the chat template makes {shown} in a way that cannot be followed, so it may come from "
+                    "a message",
+                    hint='`specials="all"` recognizes every special token, also in messages',
                 )
             elif self._refuse:
                 raise InputError(

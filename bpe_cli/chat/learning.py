@@ -115,13 +115,13 @@ def _end_of_turn(encoder: ChatEncoder, text: Traced, first: int, closing: str) -
 
 
 _HINT = (
-    "a template that marks what the model generates, by {% generation %}, says it itself; so do the built-in layouts: "
+    "use a template that marks what the model generates with {% generation %}, or a built-in layout: "
     "see `chat_template`"
 )
 
 
 def _not_told(where: str) -> InputError:
     return InputError(
-        f"{where}: the chat template writes this turn otherwise when others follow, so that it cannot be found",
+        f"{where}: the chat template writes this turn differently when others follow, so it cannot be found",
         hint=_HINT,
     )

@@ -243,8 +243,8 @@ class Parts:
         bool,
         _parts_option(
             "--overwrite",
-            help="With --tallies-dir: tally again the parts that are damaged, whose inputs changed, or that had other "
-            "options.",
+            help="With --tallies-dir: redo parts that are damaged, whose inputs have changed, or that were tallied "
+            "with other options.",
         ),
     ] = False  # fmt: skip
 

@@ -28,7 +28,7 @@ class Conversations:
         _chat_option(
             "--chat-template", metavar="NAME|FILE", show_default="the tokenizer's own",
             help="How messages become text: a template of the tokenizer's, a Jinja file, chatml, gpt-3.5, gpt-4-32k, "
-            "harmony, mistral-v3, or openai (with --to count: what OpenAI bills).",
+            "harmony, mistral-v3, or openai (only for bpe encode --to count: what OpenAI bills).",
         ),
     ] = None  # fmt: skip
     generation_prompt: Annotated[
@@ -46,7 +46,12 @@ class Conversations:
     ] = None
     date: Annotated[
         str | None,
-        _chat_option("--date", metavar="YYYY-MM-DD", show_default="now", help="The date for templates that write one."),
+        _chat_option(
+            "--date",
+            metavar="YYYY-MM-DD",
+            show_default="now; bpe prepare: none",
+            help="The date for templates that write one.",
+        ),
     ] = None
 
     def job_options(self) -> "ChatOptions":

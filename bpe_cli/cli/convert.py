@@ -84,17 +84,17 @@ class Changes:
         int | None,
         _change_option(
             "--prune-to", metavar="N", min=1,
-            help="Keep N tokens: drop those that the texts of --counts-from use least, but never special tokens, "
-            "and characters only in models of characters, words and n-grams.",
+            help="Keep N tokens: drop those that the texts of --counts-from use least. Special tokens stay, and so do "
+            "single characters, except in models of characters, words and n-grams.",
         ),
     ] = None  # fmt: skip
     split_residues: Annotated[
         float | None,
         _change_option(
             "--split-residues", metavar="SHARE",
-            help="Split up the tokens of SentencePiece's BPE, or of byte-level BPE for bpe.json, that survive in at "
-            "most this share of the cases in which the texts of --counts-from make them, such as 0.05. They then serve "
-            "only merging; ids stay the same.",
+            help="Split up tokens that rarely survive merging: in at most this share of the cases, such as 0.05, in "
+            "which the texts of --counts-from make them. They then serve only merging; ids stay the same. For "
+            "SentencePiece's BPE, and for byte-level BPE written as bpe.json.",
         ),
     ] = None  # fmt: skip
     counts_from: Annotated[

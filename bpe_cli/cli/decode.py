@@ -45,7 +45,7 @@ class Numbers:
         options.input_option(
             "--bos",
             metavar="TEXT|ID|auto",
-            show_default="OUT.json",
+            show_default="as INPUT.json says",
             help="The token that begins each document; it is left out.",
         ),
     ] = None
@@ -54,7 +54,7 @@ class Numbers:
         options.input_option(
             "--eot",
             metavar="TEXT|ID|auto",
-            show_default="OUT.json",
+            show_default="as INPUT.json says",
             help="The token that ends each document; it is left out.",
         ),
     ] = None
@@ -62,7 +62,7 @@ class Numbers:
         Dtype | None,
         options.input_option(
             "--dtype",
-            show_default="OUT.json, else what the vocabulary needs",
+            show_default="as INPUT.json says, else what the vocabulary needs",
             help="The type of the numbers in a bin file.",
         ),
     ] = None

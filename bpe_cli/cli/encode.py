@@ -326,8 +326,8 @@ def _check_idle(
     if not conversations.chat:
         conversations.check_idle()
     elif to in ("segmented", "chunks"):
-        what = "segmented text" if to == "segmented" else "divided into chunks"
-        raise UsageError(f"a conversation is not {what}", hint="--to text writes what a template makes of it")
+        what = "written as segmented text" if to == "segmented" else "divided into chunks"
+        raise UsageError(f"a conversation cannot be {what}", hint="--to text writes what a template makes of it")
     if to != "segmented":
         if subwords != Subwords():
             raise UsageError(

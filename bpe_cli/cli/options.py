@@ -178,8 +178,8 @@ TokenizerName = Annotated[
     str | None,
     tokenizer_option(
         "--tokenizer", "-t", metavar="TOKENIZER", show_default=DEFAULT_TOKENIZER,
-        help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME of the local cache. "
-        "Else $BPE_TOKENIZER.",
+        help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME from the local "
+        "cache. If not given, $BPE_TOKENIZER.",
     ),
 ]  # fmt: skip
 PatternName = Annotated[

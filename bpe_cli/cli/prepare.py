@@ -120,9 +120,7 @@ class Written:
     ] = None  # fmt: skip
     overwrite: Annotated[
         bool,
-        options.output_option(
-            "--overwrite", help="Make again the parts that are damaged or were made with other options."
-        ),
+        options.output_option("--overwrite", help="Redo parts that are damaged or were made with other options."),
     ] = False
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
 
 
-EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
+EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one run."
 
 COMMON = {
     "inputs": "Files, folders, patterns or URLs; - is stdin.",
@@ -385,8 +385,8 @@ class Counts:
         bool,
         _count_option(
             "--overwrite",
-            help="With --counts-dir: count again the parts that are damaged, whose inputs changed, or that had other "
-            "options.",
+            help="With --counts-dir: recount parts that are damaged, whose inputs have changed, or that were counted "
+            "with other options.",
         ),
     ] = False
     max_memory: Annotated[

@@ -50,7 +50,7 @@ class Parity:
         int | None,
         _parity_option(
             "--window", metavar="N", min=1,
-            help="With --parity: pass over a language that has made more than 2/languages of the last N choices "
+            help="With --parity: pass over a language that has made more than twice its share of the last N choices "
             "(--set window_alpha=2).",
         ),
     ] = None  # fmt: skip
@@ -120,4 +120,4 @@ def _named_ratio(text: str) -> tuple[str, float]:
     try:
         return name, float(number)
     except ValueError:
-        raise UsageError(f"--ratio {name} is a number such as 1.5, not {number!r}") from None
+        raise UsageError(f"--ratio {name} must be a number such as 1.5, not {number!r}") from None

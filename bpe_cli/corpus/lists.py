@@ -28,9 +28,9 @@ def listed_in(path: str) -> list[str]:
     names = [(number, each) for number, each in listed if not each.startswith("#")]
     for number, each in names:
         if each.startswith("@") and not os.path.lexists(each):
-            raise InputError(f"{name}:{number}: a list names no other lists", hint="name them beside this one")
+            raise InputError(f"{name}:{number}: a list cannot name another list", hint="give it beside this one: @LIST")
         if each == "-":
-            raise InputError(f"{name}:{number}: a list names no stdin", hint="name - beside the list")
+            raise InputError(f"{name}:{number}: a list cannot name stdin", hint="give - beside the list")
         if "\0" in each:
             raise InputError(f"{name}:{number}: no file has such a name")
     if not names:

@@ -127,7 +127,9 @@ def _raw_chunks(
         except (OSError, ValueError) as error:
             raise cannot_read(path, error) from error
         if chunk is None:
-            raise InputError(f"cannot read {show_path(path)}: it has no data yet, and does not wait for any")
+            raise InputError(
+                f"cannot read {show_path(path)}: it has no data yet, and does not wait for any (O_NONBLOCK is set)"
+            )
         if not chunk:
             return
         if left is not None:

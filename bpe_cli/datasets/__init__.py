@@ -130,7 +130,7 @@ class TokenDataset:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["folder"], **state["arguments"])  # type: ignore[misc]
         if self._sha256 != state["sha256"]:
-            raise InputError(f"the data set in {self.folder} is no longer the one that was open")
+            raise InputError(f"the data set in {self.folder} has changed since it was opened")
 
     def __len__(self) -> int:
         return self._before[-1]

@@ -191,7 +191,7 @@ def _of_folder(path: str, tokenizer: AnyTokenizer | None, options: DataOptions, 
     two = "val" in plan.settings
     data = TokenDataset(path, side="train" if two else None)
     if two:
-        listener.note('this is the training set; `TokenDataset` with side="val" reads the other one')
+        listener.note('this is the training set; a program reads the other with `TokenDataset(folder, side="val")`')
     settings: dict[str, Any] = data.settings
     named = settings["tokenizer"]
     model = _tokenizer_of(path, tokenizer, named["name"], named["sha256"], listener)

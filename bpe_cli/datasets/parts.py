@@ -93,8 +93,9 @@ class Layout:
         elif self.to in UNINDEXED and (not self.is_even if self.length else self.eot is None or divided):
             what = "sequences" if self.length else "documents"
             raise UsageError(
-                f"nothing says where the {what} of {show_path(folder)} end: its numbers are all that was written",
-                hint="`length` reads rows of so many ids; a format with an index, like megatron, knows more",
+                f"nothing says where the {what} of {show_path(folder)} end: only their ids were written",
+                hint="prepare it in a format with an index, such as megatron; a program can read rows of N ids with "
+                "`TokenDataset(folder, length=N)`",
             )
 
     def rows_of(self, record: Record) -> int:
@@ -320,8 +321,8 @@ class _Megatron(_Flat):
         filling = last[others[last] == 0]
         if lengths[filling].sum() != self._padding:
             raise InputError(
-                f"{show_path(self.paths[1])} does not say which ids only fill sequences: texts end with such ids too",
-                hint="fill sequences with a token that no text holds",
+                f"{show_path(self.paths[1])} does not say which ids are padding: texts end with the same id",
+                hint="pad with a token that no text holds",
             )
         pieces = np.setdiff1d(np.arange(len(lengths)), filling)
         return Spans(starts[pieces], ends[pieces])

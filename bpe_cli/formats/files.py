@@ -174,8 +174,8 @@ def check_growth(stages: Iterable[Stage], where: str) -> None:
     if grown > MAX_GROWTH:
         shown = f"{grown:,.0f}" if grown < 10**9 else "more than 1,000,000,000"
         raise FormatError(
-            f"{where}: of one byte its stages can make {shown}; {MAX_GROWTH:,} is the most that is run",
-            hint="a Replace, Prepend or table in it puts in far longer texts than it takes out",
+            f"{where}: its stages can turn one byte into {shown} bytes; at most {MAX_GROWTH:,} are allowed",
+            hint="a Replace, a Prepend or a table in it puts in far more text than it takes out",
         )
 
 

@@ -154,7 +154,7 @@ class MergesById:
         if token in self._owner:
             raise FormatError(
                 f"the merge makes {quote(token)} as id {product}, which is id {self._owner[token]} already ({where})",
-                hint="two tokens of the same bytes are none that a tokenizer here can have",
+                hint="a tokenizer cannot have two tokens of the same bytes",
             )
         self._tokens[product] = token
         self._owner[token] = product

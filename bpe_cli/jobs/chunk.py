@@ -55,7 +55,7 @@ class ChunkOptions:
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise UsageError("a part has at least 1 token: `size`")
+            raise UsageError(f"`size` must be 1 or more, not {self.size:,}")
         whole_number("`size`", self.size)
         if not 0 <= self.overlap < self.size:
             raise UsageError(f"`overlap` must be less than `size`, which is {self.size:,}, not {self.overlap:,}")

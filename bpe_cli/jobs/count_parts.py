@@ -121,7 +121,10 @@ def settings_of(source: Source, options: Options) -> dict[str, Any]:
     trainer = trainer_for(options)
     chosen = trainer.choosing(options)
     if "input_sentence_size" in chosen:
-        raise UsageError("`input_sentence_size` draws a sample of the whole corpus, and each part is counted by itself")
+        raise UsageError(
+            "`input_sentence_size` draws a sample of the whole corpus, and each part is counted by itself",
+            hint="leave it out, or `counts_dir`",
+        )
     cutting = trainer.cutting(options)
     settings = {
         "cutting": asdict(cutting) | {"special_tokens": list(cutting.special_tokens)},

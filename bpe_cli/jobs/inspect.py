@@ -254,7 +254,9 @@ def _finder(
         if options.pairs and not tokenizer.model.kind.startswith("bpe-"):
             raise UsageError("`pairs` is about merges, and this model has none", hint="leave it out")
         if options.pairs and tokenizer.model.events is not None:
-            raise UsageError("`pairs` is about a choice of merges, and here a list says each", hint="leave it out")
+            raise UsageError(
+                "`pairs` shows the merges to choose from, and here a list fixes each one", hint="leave it out"
+            )
         pairs = options.usual_pairs if options.pairs is None else options.pairs
         limits = Limits(None, None, pairs=pairs) if options.full else Limits(pairs=pairs)
         if options.best is not None:

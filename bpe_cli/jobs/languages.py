@@ -116,7 +116,7 @@ def with_languages(
         if not isinstance(ratio, (int, float)) or isinstance(ratio, bool):
             raise wrong_type(f"the ratio of {name!r}", "a number", ratio)
         if not 0 < ratio <= MOST_RATIO:
-            raise UsageError(f"the ratio of {name!r} is a number above 0, at most {MOST_RATIO:,}")
+            raise UsageError(f"the ratio of {name!r} must be above 0, and at most {MOST_RATIO:,}")
         divisors[name] = float(ratio)
     for name in names:
         if development and name not in development:

@@ -60,7 +60,7 @@ class Mixture:
                 raise UsageError(f"the weight of {name!r} is not above 0", hint="leave the corpus out")
         if self.alpha is not None and (not 0 <= self.alpha <= 1 or self.alpha.denominator > _FINEST):
             raise UsageError(
-                f"`alpha` is a number from 0 to 1, with 3 decimals at most, not {self.alpha}",
+                f"`alpha` must be from 0 to 1, with at most 3 decimals, not {self.alpha}",
                 hint="0.3 is usual: small corpora count for more; 1 leaves the shares as they are",
             )
 
@@ -129,7 +129,7 @@ def number_of(name: str, value: object) -> Fraction:
     if _LONG_NUMBER.fullmatch(text) and not _NUMBER.fullmatch(text):
         raise UsageError(f"{name} has 9 digits at most before a point or slash, and 9 after it, not {value!r}")
     if not _NUMBER.fullmatch(text) or (text.partition("/")[2] and not int(text.partition("/")[2])):
-        raise UsageError(f"{name} is a number such as 3, 1.5 or 3/2, not {value!r}")
+        raise UsageError(f"{name} must be a number such as 3, 1.5 or 3/2, not {value!r}")
     return Fraction(text)
 
 

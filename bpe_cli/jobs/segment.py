@@ -155,7 +155,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
     bpe = model.live_model
     if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
         if sampling is not None and sampling.way != "dropout":
-            raise UsageError("segmented text can be varied by `dropout`, and by no other way")
+            raise UsageError("segmented text can only be varied by `dropout`")
         known = None
         if how.vocabulary is not None:
             counts = read_counts(how.vocabulary)

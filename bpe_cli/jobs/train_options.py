@@ -112,7 +112,7 @@ def _of_kind(name: str, value: object, kind: Any) -> object:
 
         return "" if value in ("", "none") else resolve_pattern(value)
     if not _fits(value, kind):
-        raise UsageError(f"{name} is {_described(kind)}, not {value!r}")
+        raise UsageError(f"{name} must be {_described(kind)}, not {value!r}")
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -191,7 +191,7 @@ class Table(dict[Key, Value]):
 
 
 ANOTHER_RUN = (
-    "one of the two is from another run; encode again, or move OUT.json away and say what it is for: `dtype`, `eot`"
+    "one of the two is from another run: encode again, or move the .json file away and give `dtype` and `eot` yourself"
 )
 """The way out where a file and its description do not belong together."""
 

@@ -68,7 +68,7 @@ def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
     """
     if isinstance(values, (str, bytes, bytearray, memoryview)):
         raise UsageError(
-            f"{name} is one {type(values).__name__}, and several {what} are meant",
+            f"{name} must be several {what}, not one {type(values).__name__}",
             hint=f"put it into a list: {name}=[...]",
         )
     if not _several(values):
@@ -160,7 +160,7 @@ def share_of(name: str, value: float) -> float:
         UsageError: if it is another one, or none.
     """
     if not 0 <= value <= 1:
-        raise UsageError(f"{name} is a share from 0 to 1, and this is {value:g}")
+        raise UsageError(f"{name} must be a share from 0 to 1, not {value:g}")
     return value
 
 

@@ -82,7 +82,7 @@ class IdMap:
             if not all(each is None or (type(each) is int and each >= 0) for each in ids):
                 raise ValueError
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise FormatError("this is no map of ids as bpe convert writes it") from error
+            raise FormatError("this is not a map of ids that bpe convert wrote") from error
         return cls(parsed["size"], first, made_of, other)
 
     @cached_property

@@ -106,9 +106,9 @@ def extensible(model: Model) -> Merging:
     merging = listed(model)
     if merging is None:
         raise FormatError(
-            f"training can go on for BPE over bytes or characters only, and this is {model.kind}",
-            hint="scores become merges in tokenizer.json: convert to it (`allow_loss=sentencepiece-edges` if it has a "
-            "table of rules), extend that, and convert on"
+            f"only BPE over bytes or characters can be trained further, and this is {model.kind}",
+            hint="convert it to tokenizer.json, where scores become merges (`allow_loss=sentencepiece-edges` if it has "
+            "a table of rules), extend that, and convert the result"
             if model.kind == "bpe-scores"
             else "train a new tokenizer on both corpora together",
         )

@@ -222,7 +222,7 @@ def _choose_in_rounds(
     """Choose the tokens to remove: all unused ones, else the less used half, again and again."""
     if isinstance(model, (WordLevel, NGram)) and model.unk_id is None:
         raise FormatError(
-            f"{model.kind} without an unknown token cannot be pruned: what goes could not be encoded any more",
+            f"{model.kind} without an unknown token cannot be pruned: text of the dropped tokens could not be encoded",
             hint="train it with an unknown token",
         )
     if len(removable) < excess:

@@ -100,8 +100,8 @@ def splittable(tokenizer: Tokenizer, share: float) -> ScoredBpe | EventBpe:
         model = tokenizer.without_dead_merges().model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise FormatError(
-            f"residues can be split in SentencePiece's BPE and in byte-level BPE, and this is {model.kind}",
-            hint="a residue cannot leave a list of merges: the tokens that are made of it would be out of reach",
+            f"residues can only be split in SentencePiece's BPE and in byte-level BPE, and this is {model.kind}",
+            hint="without a residue, its list of merges could no longer make the tokens that are made of it",
         )
     if model.codebook is not None or model.texts:
         raise FormatError("residues cannot be split where tokens have texts that are not spelt in bytes")

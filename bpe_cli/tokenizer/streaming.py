@@ -200,7 +200,7 @@ class _Window:
     def _after(self, data: bytes) -> bytes:
         if not data.startswith(self._given):
             raise InputError(
-                "the tokenizer's decoders change text that came before: it cannot be decoded as it comes",
+                "the tokenizer's decoders change earlier text, so ids cannot be decoded as they arrive",
                 hint="decode all ids at once",
             )
         return data[len(self._given) :]

@@ -75,7 +75,7 @@ class Segmenter:
         if not 0 <= dropout <= 1:
             raise UsageError(f"a dropout of {dropout} is not a probability: it must be between 0 and 1")
         if not 0 <= seed < 1 << 64:
-            raise UsageError("the seed is a number from 0 up, below 2^64")
+            raise UsageError("the seed must be at least 0 and below 2^64")
         pairs = [pair for pair in dict.fromkeys(merges) if all(pair)]  # nothing is merged with an empty symbol
         self._parts: dict[str, tuple[str, str]] = {}
         for left, right in pairs:

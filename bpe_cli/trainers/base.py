@@ -142,8 +142,8 @@ class Trainer(ABC, Generic[Chosen]):
         except ValueError as error:
             raise UsageError(
                 str(error),
-                hint="the core's regular expressions are those of Hugging Face's files; "
-                "names: `bpe train --help --all`",
+                hint="write the expression as in Hugging Face's files, or give the name of a pattern: "
+                "`bpe train --help --all` lists them",
             ) from error
 
     def slow_patterns(self, options: Chosen) -> tuple[str, ...]:
@@ -267,7 +267,7 @@ def first_changed(options: Options, names: Iterable[str]) -> str | None:
 def check_list(name: str, texts: Sequence[str]) -> None:
     """Check that an option is a list of texts, and not a single text, which is a sequence, too."""
     if isinstance(texts, str):
-        raise UsageError(f"{name} is a list of texts, and not one text", hint=f"{name}=[{texts!r}]")
+        raise UsageError(f"{name} must be a list of texts, not one text", hint=f"{name}=[{texts!r}]")
 
 
 def check_special_tokens(contents: Sequence[str]) -> None:

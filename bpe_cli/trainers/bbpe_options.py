@@ -92,7 +92,7 @@ class BbpeOptions(SplittingOptions):
         if self.compat not in COMPAT:
             raise UsageError(f"byte-level BPE has no rules called {self.compat!r}", hint=f"it has {', '.join(COMPAT)}")
         if self.max_digits is not None and self.max_digits < 0:
-            raise UsageError("max_digits is a number from 0 up")
+            raise UsageError("max_digits must be 0 or more")
         check_special_tokens(self.special_tokens)
         superwords.check(self)
         parity.check(self)

@@ -133,7 +133,7 @@ class BpeOptions(SplittingOptions):
         if (self.vocab_size or 0) > _core.MAX_TOKENS or (self.merges or 0) > _core.MAX_TOKENS:
             raise UsageError(f"more than {_core.MAX_TOKENS:,} tokens do not fit")
         if min(0 if each is None else each for each in (self.merges, self.limit_alphabet, self.max_digits)) < 0:
-            raise UsageError("merges, limit_alphabet and max_digits are numbers from 0 up")
+            raise UsageError("merges, limit_alphabet and max_digits must be 0 or more")
         if self.total_symbols and self.merges is None:
             raise UsageError("total_symbols needs a number of merges")
         if self.character_coverage is not None and not 0 < self.character_coverage <= 1:

@@ -65,17 +65,17 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
     def __post_init__(self) -> None:
         most_frequent.UnknownOptions.__post_init__(self)
         if not 1 <= self.rounds <= MOST_ROUNDS:
-            raise UsageError(f"there are from 1 to {MOST_ROUNDS} rounds, not {self.rounds}")
+            raise UsageError(f"rounds must be from 1 to {MOST_ROUNDS}, not {self.rounds}")
         if not self.factors:
-            raise UsageError("there is no factor for the rank that decides what is joined")
+            raise UsageError("factors must have at least one number: they rank what is joined")
         for name, number in [*(("a factor", factor) for factor in self.factors), ("the ratio", self.ratio)]:
             if not (isfinite(number) and number >= 0):
-                raise UsageError(f"{name} of {number} is not a number from 0 up")
+                raise UsageError(f"{name} must be 0 or more, not {number}")
         for name, number in (("lines per word", self.lines_per_word), ("lines per count", self.lines_per_count)):
             if not (isfinite(number) and number > 0):
-                raise UsageError(f"{number} {name} is not a number above 0")
+                raise UsageError(f"{name} must be above 0, not {number}")
         if self.dictionary_size < 1:
-            raise UsageError(f"a dictionary has 1 word or more, not {self.dictionary_size}")
+            raise UsageError(f"dictionary_size must be 1 or more, not {self.dictionary_size}")
         if self.white_space not in ("removed", "break"):
             raise UsageError(f"whitespace cannot be {self.white_space!r}", hint="it is removed, or a break")
 

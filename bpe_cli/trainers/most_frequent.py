@@ -75,7 +75,7 @@ class FrequentOptions(UnknownOptions):
     def __post_init__(self) -> None:
         UnknownOptions.__post_init__(self)
         if self.min_frequency < 1:
-            raise UsageError(f"a least frequency of {self.min_frequency} is below 1")
+            raise UsageError(f"`min_frequency` must be 1 or more, not {self.min_frequency}")
 
 
 Frequent = TypeVar("Frequent", bound=FrequentOptions)
@@ -180,8 +180,8 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     kept = [piece for piece in given if is_utf8(piece)]
     if given and not kept:
         raise TrainingError(
-            "nothing in the corpus that is frequent enough is UTF-8",
-            hint="convert it first, if its encoding is another",
+            "the corpus has nothing in UTF-8 that is frequent enough",
+            hint="if it is in another encoding, convert it to UTF-8 first",
         )
     if not kept:
         raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower `min_frequency`")

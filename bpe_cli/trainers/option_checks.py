@@ -25,12 +25,12 @@ def check_numbers(options: Options) -> None:
         value = getattr(options, each.name)
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, float) and not isfinite(number):
-                raise UsageError(f"{each.name} is a number, not {number}")
+                raise UsageError(f"{each.name} must be a number, not {number}")
             if isinstance(number, int):
                 lowest = -1 if each.name.endswith("_id") else 0
                 largest = _LONGEST if each.name in _LENGTHS else _LARGEST
                 if not lowest <= number <= largest:
-                    raise UsageError(f"{each.name} is a number from {lowest} to {largest:,}, not {number:,}")
+                    raise UsageError(f"{each.name} must be from {lowest} to {largest:,}, not {number:,}")
 
 
 def check_spelling(options: Options) -> None:

@@ -71,7 +71,7 @@ def check(options: Any) -> None:
     if options.window is None and first_changed(options, ("window_alpha",)):
         raise UsageError("`window_alpha` is about the choices that are remembered", hint="it needs `window`")
     if options.window_alpha <= 0:
-        raise UsageError(f"`window_alpha` is a number above 0, not {options.window_alpha:g}")
+        raise UsageError(f"`window_alpha` must be above 0, not {options.window_alpha:g}")
     if len(options.languages) > MOST_LANGUAGES:
         raise UsageError(f"there are {len(options.languages):,} languages; {MOST_LANGUAGES:,} fit")
     check_list("preload", options.preload)

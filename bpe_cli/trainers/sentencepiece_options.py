@@ -107,7 +107,7 @@ class SentencePieceOptions(Options):
         if not 0.98 <= self.character_coverage <= 1:
             raise UsageError(f"a character coverage of {self.character_coverage} is not between 0.98 and 1")
         if self.max_token_length < 1 or self.max_sentence_length < 1:
-            raise UsageError("pieces and sentences are at least 1 long")
+            raise UsageError("`max_token_length` and max_sentence_length must be 1 or more")
         if not 0 < self.shrinking_factor < 1:
             raise UsageError(f"a shrinking factor of {self.shrinking_factor} is not between 0 and 1")
         sample = 1 if self.input_sentence_size is None else self.input_sentence_size

@@ -91,7 +91,7 @@ def check(options: Any) -> None:
         )
     if options.max_words == 0:
         raise UsageError(
-            "max_words is a number from 1, not 0: no text could be learnt in the second stage",
+            "max_words must be 1 or more, not 0: no text could be learnt in the second stage",
             hint="with 1 no token has several words",
         )
     check_list("never_within", options.never_within)

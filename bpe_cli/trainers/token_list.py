@@ -58,7 +58,7 @@ class TokenListOptions(most_frequent.UnknownOptions):
         if self.match not in ("longest", "left-to-right", "max-match"):
             raise UsageError(f"tokens are not matched by {self.match!r}", hint="longest, left-to-right or max-match")
         if self.match == "max-match" and self.end_of_word_suffix:
-            raise UsageError("match=max-match knows no words, and end_of_word_suffix ends them")
+            raise UsageError("match=max-match does not cut text into words, whose ends end_of_word_suffix marks")
 
 
 def read_tokens(counts: _core.Counts) -> dict[bytes, int | None]:

@@ -101,7 +101,7 @@ class UnigramOptions(base.Options):
                 f"a unigram model is not trained by {self.rule!r}", hint=f"it has {', '.join(get_args(Rule))}"
             )
         if self.input_sentence_size is not None and self.input_sentence_size < 1:
-            raise UsageError("a sample has one document or more")
+            raise UsageError("`input_sentence_size` must be 1 or more")
         for each in fields(self):
             if self.rule == "textbook" and each.name in _EM_ONLY and getattr(self, each.name) != each.default:
                 raise UsageError(

@@ -156,7 +156,7 @@ class WordOptions(FrequentOptions):
         if self.rule not in (None, *RULES):
             raise UsageError(f"words are not cut by {self.rule!r}", hint=f"they are cut by {', '.join(RULES)}")
         if self.pattern == "" or (self.rule == "pattern" and self.pattern is None):
-            raise UsageError("words need something to be cut by, and the pattern is none")
+            raise UsageError("there is no pattern to cut words by")
         if self.pattern is not None and self.rule not in (None, "pattern"):
             raise UsageError(f"words are cut by the rule {self.rule!r} or by a pattern, not by both")
         if self.pattern is not None:

@@ -191,7 +191,7 @@ def test_the_tokenizers_own_templates(tmp_path):
         (["--chat", "-t", "gpt-4o"], "this tokenizer comes with no chat template, so --chat-template must name one",
          f"built in are {BUILT_IN}; or a file, such as chat_template.jinja; --to count counts as OpenAI bills"),
         (["--chat", "--lines"], "--chat reads JSON, not lines of text", "--jsonl takes a conversation from each line"),
-        (["--chat", "--to", "segmented"], "a conversation is not segmented text",
+        (["--chat", "--to", "segmented"], "a conversation cannot be written as segmented text",
          "--to text writes what a template makes of it"),
         (["--chat", "--to", "jsonl", "--with", "spans"], "spans are places in a text, not in a conversation",
          "leave spans out"),

@@ -188,8 +188,8 @@ def test_a_sidecar_of_another_file(tmp_path):
     assert call("decode", *GPT2, "--from", "bin", "x", cwd=tmp_path) == (
         2, b"", error(
             "x has 2 bytes, but x.json speaks of 2 ids of 2 bytes",
-            "one of the two is from another run; encode again, or move OUT.json away and say what it is for: --dtype, "
-            "--eot",
+            "one of the two is from another run: encode again, or move the .json file away and give --dtype and --eot "
+            "yourself",
         ),
     )  # fmt: skip
 

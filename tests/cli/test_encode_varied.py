@@ -147,7 +147,7 @@ def test_sampling_at_its_limits(encode, nbest):
 @pytest.mark.parametrize("number", ["inf", "1e309", "nan", "-1", "-5e-324", "-inf"])
 def test_numbers_that_are_none(encode, number):
     told = encode("unigram", "--sample", number, status=2)
-    assert re.fullmatch(r"error: alpha \S+ is not a number from 0 up\n", told), told
+    assert re.fullmatch(r"error: alpha must be 0 or more, not \S+\n", told), told
     told = encode("bpe", "--dropout", number, status=2)
     assert re.fullmatch(r"error: a dropout of \S+ is not a probability: it must be between 0 and 1\n", told), told
 
@@ -213,7 +213,7 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
             for given, shown in (("2", "2.0"), ("-0.5", "-0.5"), ("nan", "nan"))
         ),
         *(
-            ("unigram", ("--sample", given), f"alpha {shown} is not a number from 0 up", None)
+            ("unigram", ("--sample", given), f"alpha must be 0 or more, not {shown}", None)
             for given, shown in (("-1", "-1.0"), ("inf", "inf"), ("nan", "nan"))
         ),
         (
@@ -247,7 +247,7 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
         (
             "bbpe",
             ("--dropout", "0.1", "--seed", str(1 << 64)),
-            "the seed is a number from 0 up, below 2^64",
+            "the seed must be at least 0 and below 2^64",
             None,
         ),
         *(

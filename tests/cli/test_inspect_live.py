@@ -68,7 +68,7 @@ def test_the_address_is_all_that_goes_to_stdout(started):
     assert [each["id"] for each in ask(address, tokenizers=[0], text="hello")["tokens"]] == [31373]
     assert ask(address, tokenizers=[1], text="hello")["tokenizer"] == "gpt-4o"
     assert end(process) == (
-        130, "", "open this address in a browser on this machine\nCtrl-C ends it\ninterrupted\n",
+        130, "", "open this address in a browser on this machine\npress Ctrl-C to stop it\ninterrupted\n",
     )  # fmt: skip
 
 

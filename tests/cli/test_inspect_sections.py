@@ -126,7 +126,7 @@ def test_full_is_all_sections(trained):
             "gpt2 --section residues", "--section residues needs a corpus, and none is given",
             "give one with --corpus INPUT",
         ),
-        ("gpt2 --corpus x --residues 1.1", "--residues is a share from 0 to 1, and this is 1.1", None),
+        ("gpt2 --corpus x --residues 1.1", "--residues must be a share from 0 to 1, not 1.1", None),
         (
             "gpt2 --residues 0.1 --token 5",
             "--residues shows parts of a whole report, and --token looks up single tokens",

@@ -163,8 +163,8 @@ def test_a_pair_is_refused_that_is_of_two_runs(tmp_path):
     read = call("decode", "1.bin", *GPT2, "-o", "out", cwd=tmp_path)
     assert (read.status, read.out) == (2, b"")
     assert read.err == (
-        "error: 1.bin has other numbers than 1.bin.json describes\n\nhint: one of the two is from another run; encode "
-        "again, or move OUT.json away and say what it is for: --dtype, --eot\n"
+        "error: 1.bin has other numbers than 1.bin.json describes\n\nhint: one of the two is from another run: encode "
+        "again, or move the .json file away and give --dtype and --eot yourself\n"
     )
     assert not (tmp_path / "out").exists()
     # The way out.

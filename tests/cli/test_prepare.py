@@ -157,7 +157,7 @@ def test_machines_follow_it_as_json(folder):
         (("a.jsonl", *ONE, "-o", "out", "--mask", "assistant"), "--mask is for conversations"),
         (("a.jsonl", *ONE, "-o", "out", "--date", "2025-01-01"), "are for conversations only"),
         (("a.jsonl", *ONE, "-o", "out", "--columns", "spans"), "spans are the documents in sequences"),
-        (("a.jsonl", *ONE, "-o", "out", "--val", "1.5"), "--val is a share of the documents"),
+        (("a.jsonl", *ONE, "-o", "out", "--val", "1.5"), "--val must be a share between 0 and 1"),
         (("a.jsonl", *ONE, "-o", "out", "--keep", "id"), "the format megatron has no columns"),
         (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--pack", "8", "--keep", "id"), "--keep puts one value"),
         (("a.jsonl", *ONE, "-o", "out", "--to", "arrow", "--keep", "id,id"), "--keep names 'id' twice"),

@@ -172,9 +172,9 @@ def test_scores_are_extended_by_way_of_merges(tmp_path, shared):
     (tmp_path / "c.txt").write_text("hello world hello world foo bar foo bar")
     more = ("--extend", "c.txt", "-s", "32002")
     assert call("convert", "l.model", *more, "-o", "m.model", cwd=tmp_path).err == error(
-        "training can go on for BPE over bytes or characters only, and this is bpe-scores",
-        "scores become merges in tokenizer.json: convert to it (--allow-loss sentencepiece-edges if it has a table of "
-        "rules), extend that, and convert on",
+        "only BPE over bytes or characters can be trained further, and this is bpe-scores",
+        "convert it to tokenizer.json, where scores become merges (--allow-loss sentencepiece-edges if it has a table "
+        "of rules), extend that, and convert the result",
     )
     steps = [("l.model", "l.json"), ("l.json", "m.json", *more), ("m.json", "m.model")]
     for source, output, *options in steps:
@@ -228,7 +228,7 @@ def test_a_folder_has_its_map_beside_it(desk):
         ),
         (
             ("--split-residues", "2", "--counts-from", "corpus.txt"),
-            "--split-residues is a share from 0 to 1, and this is 2",
+            "--split-residues must be a share from 0 to 1, not 2",
             None,
         ),
         (

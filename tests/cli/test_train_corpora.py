@@ -154,12 +154,12 @@ def test_a_large_sample_comes_in_blocks(monkeypatch):
         ),
         (
             "--language en=en.txt --weight en=x",
-            "--weight en is a number such as 3, 1.5 or 3/2, not 'x'",
+            "--weight en must be a number such as 3, 1.5 or 3/2, not 'x'",
             None,
         ),
         (
             "--language en=en.txt --weight en=1/0",
-            "--weight en is a number such as 3, 1.5 or 3/2, not '1/0'",
+            "--weight en must be a number such as 3, 1.5 or 3/2, not '1/0'",
             None,
         ),
         (
@@ -226,5 +226,5 @@ def test_refusals(words, message, hint, folder):
 
 @pytest.mark.parametrize("alpha", [Fraction(-1), Fraction(3, 2), Fraction(1, 2000)])
 def test_an_exponent_has_bounds(alpha):
-    with pytest.raises(UsageError, match="`alpha` is a number from 0 to 1, with 3 decimals at most"):
+    with pytest.raises(UsageError, match="`alpha` must be from 0 to 1, with at most 3 decimals"):
         Mixture({}, alpha)

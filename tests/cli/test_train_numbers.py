@@ -45,10 +45,10 @@ def test_no_number_is_a_traceback(algorithm, rules, trainer, tmp_path):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("max_token_length", "max_token_length is a number from 0 to 4,294,967,295, not 4,294,967,296"),
+        ("max_token_length", "max_token_length must be from 0 to 4,294,967,295, not 4,294,967,296"),
         (
             "min_frequency",
-            "min_frequency is a number from 0 to 9,223,372,036,854,775,807, not 9,223,372,036,854,775,808",
+            "min_frequency must be from 0 to 9,223,372,036,854,775,807, not 9,223,372,036,854,775,808",
         ),
     ],
 )
@@ -63,16 +63,16 @@ def test_no_id_is_a_number_too():
     options = ("-a", "bpe", "--compat", "sentencepiece", "-s", "30", "-q")
     assert call("train", *options, "--set", "pad_id=-1", input=CORPUS).status == 0
     result = call("train", *options, "--set", "pad_id=-2", input=CORPUS)
-    assert result.err == error("pad_id is a number from -1 to 9,223,372,036,854,775,807, not -2")
+    assert result.err == error("pad_id must be from -1 to 9,223,372,036,854,775,807, not -2")
 
 
 def test_a_program_is_told_as_well():
-    with pytest.raises(UsageError, match="seed_size is a number from 0"):
+    with pytest.raises(UsageError, match="seed_size must be from 0"):
         trainers.train(["low"], unigram.Options(vocab_size=9, seed_size=-1))
 
 
 MANY = "9" * 20
-TOO_LARGE = f"is a number from 0 to {(1 << 63) - 1:,}, not {int(MANY):,}"
+TOO_LARGE = f"must be from 0 to {(1 << 63) - 1:,}, not {int(MANY):,}"
 
 
 @pytest.mark.parametrize(

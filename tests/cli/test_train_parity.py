@@ -103,7 +103,7 @@ def test_what_it_says(folder: Path) -> None:
         ),
         (
             "--language en=en.txt --language th=th.txt --parity --ratio en=x",
-            "--ratio en is a number such as 1.5, not 'x'",
+            "--ratio en must be a number such as 1.5, not 'x'",
             None,
         ),
         (

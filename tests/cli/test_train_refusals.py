@@ -153,7 +153,8 @@ def test_a_pattern_that_does_not_compile(algorithm):
             'the pattern "(" does not compile: Parsing error at position 1: '
             "Opening parenthesis without closing parenthesis"
         ),
-        "the core's regular expressions are those of Hugging Face's files; names: `bpe train --help --all`",
+        "write the expression as in Hugging Face's files, or give the name of a pattern: `bpe train --help --all` "
+        "lists them",
     )
 
 
@@ -181,7 +182,7 @@ def test_a_pattern_that_does_not_compile_in_the_regex_module(algorithm):
         ),
         (
             ("-a", "word", "--pattern", "none"),
-            "words need something to be cut by, and the pattern is none",
+            "there is no pattern to cut words by",
             None,
         ),
         (
@@ -226,7 +227,7 @@ def test_a_pattern_that_does_not_compile_in_the_regex_module(algorithm):
             "a coverage of 0.0 is not a share of the text: it must be over 0 and at most 1",
             None,
         ),
-        (("-a", "maxmatch", "--set", "rounds=0"), "there are from 1 to 100 rounds, not 0", None),
+        (("-a", "maxmatch", "--set", "rounds=0"), "rounds must be from 1 to 100, not 0", None),
         (("-a", "bpe", "-s", "9", "--special", "a", "--special", "a"), "the special token 'a' is given twice", None),
         (
             ("-a", "bpe"),

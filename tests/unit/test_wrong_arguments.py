@@ -137,7 +137,7 @@ def test_what_users_met():
         bpe_cli.train("low lower")
     with pytest.raises(UsageError, match="colour"):
         bpe_cli.train(["low lower"], colour="red")
-    with pytest.raises(UsageError, match="texts is one str, and several texts are meant"):
+    with pytest.raises(UsageError, match="texts must be several texts, not one str"):
         GPT2.encode_batch("abc")
     with pytest.raises(TypeError, match=r"^texts\[1\] must be a str or bytes, not int$"):
         GPT2.encode_batch(["a", 1])
@@ -206,7 +206,7 @@ def test_half_a_character_in_a_corpus(algorithm):
         ([SpecialToken("<q>", 50257)], TypeError, "content of a special token must be bytes, not str"),
         (["x"], TypeError, "tokens must be a list of special tokens, not str"),
         (SpecialToken(b"x", 50257), TypeError, "tokens must be a list of special tokens, not SpecialToken"),
-        ("x", UsageError, "tokens is one str, and several special tokens are meant"),
+        ("x", UsageError, "tokens must be several special tokens, not one str"),
         (None, TypeError, "tokens must be a list of special tokens, not NoneType"),
     ],
 )

@@ -24,8 +24,8 @@ class Live:
         list[str] | None,
         options.tokenizer_option(
             "--tokenizer", "-t", metavar="TOKENIZER", show_default=options.DEFAULT_TOKENIZER,
-            help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME of the local "
-            "cache. Else $BPE_TOKENIZER. With --live it can be repeated.",
+            help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME from the "
+            "local cache. If not given, $BPE_TOKENIZER. With --live it can be repeated.",
         ),
     ] = None  # fmt: skip
     live: Annotated[
@@ -108,11 +108,11 @@ def play(
     )
     print(playground.url, flush=True)
     opened = not live.no_open and browsable() and playground.open()
-    note("a browser shows it" if opened else "open this address in a browser on this machine", quiet=quiet)
+    note("it is open in your browser" if opened else "open this address in a browser on this machine", quiet=quiet)
     if not opened and os.environ.get("SSH_CONNECTION"):
         port = playground.port
         note(f"over ssh: run ssh -L {port}:127.0.0.1:{port} HOST on your own machine, and open it there", quiet=quiet)
-    note("Ctrl-C ends it", quiet=quiet)
+    note("press Ctrl-C to stop it", quiet=quiet)
     playground.serve()
 
 

@@ -32,7 +32,9 @@ CREDENTIALS = {
 def password_in_url(scheme: str) -> UsageError:
     """Return the error for a URL with a user or a password before its server's name; it does not repeat the URL."""
     hint = CREDENTIALS.get(scheme)
-    return UsageError("a URL with a password in it would stand in every record of what was read", hint=hint)
+    return UsageError(
+        "the URL has a user or a password in it, which would be stored in every record of what was read", hint=hint
+    )
 
 
 class TransientError(Exception):

@@ -201,7 +201,7 @@ def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
     left = replace(tokenizer, normalizer=(), pre_tokenizer=stages, decoder=())
     if not left.is_plain:
         names = ", ".join(type(stage).__name__ for stage in stages)
-        raise FormatError(f"{holder} says how text is split, and at most once to put a space before it, not {names}")
+        raise FormatError(f"{holder} can hold split patterns and one space before the text, but not {names}")
     return left
 
 

@@ -230,13 +230,13 @@ def _special_texts(tokenizer: Tokenizer, tokens: list[tuple[int, bytes]]) -> lis
     hint = "tokenizer.json holds any ids"
     if [token.token_id for token in special] != list(range(count)) or count > MAX_SPECIAL_TOKENS:
         raise FormatError(
-            f"tekken.json has special tokens at all ids before the others, which begin at {count}; here they are at "
+            f"in tekken.json, the special tokens have all ids below {count}; here they are at "
             + (", ".join(str(token.token_id) for token in special[:5]) or "none"),
             hint=hint,
         )
     for rank, (token_id, token) in enumerate(tokens):
         if token_id != count + rank:
-            raise FormatError(f"tekken.json has no unused ids, and here id {count + rank} is none's", hint=hint)
+            raise FormatError(f"tekken.json has no unused ids, and here id {count + rank} is unused", hint=hint)
         if rank < 256 and token != bytes([rank]):
             raise FormatError(
                 f"the first 256 ranks of tekken.json are the bytes in order, and here {rank} is another", hint=hint

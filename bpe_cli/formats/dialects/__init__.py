@@ -96,8 +96,8 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
     cuts = tokenizer.pre_tokenizer
     if isinstance(model, WordLevel) and model.fuse_unk:
         raise FormatError(
-            "Hugging Face's word model gives each of several unknown words a token, and SentencePiece's all of "
-            "them one",
+            "Hugging Face's word model gives unknown words in a row a token each, and SentencePiece's gives them one "
+            "together",
             hint="write bpe.json or a .model",
         )
     if isinstance(model, ScoredBpe):
@@ -298,7 +298,7 @@ def sentencepiece_normalizer(
         return (*table, _of_metaspace(pre_tokenizers, texts, edges, reader))
     names = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
     raise FormatError(
-        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer otherwise ({names})",
+        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer differently ({names})",
         hint='bpe.json holds every tokenizer whole; `compat="sentencepiece"` trains what such a file can hold',
     )
 
@@ -363,6 +363,6 @@ def sentencepiece_decoder(
     elif tuple(stages) != usual:
         names = ", ".join(type(stage).__name__ for stage in stages) or "none"
         raise FormatError(
-            f"{reader.name} decodes by reading marks as blanks, and this tokenizer otherwise (its decoder: {names})"
+            f"{reader.name} decodes marks as blanks, and this tokenizer decodes differently (its decoder: {names})"
         )
     return (decoder,)

@@ -175,7 +175,7 @@ def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
         )
     if isinstance(ours, MergeBpe) and isinstance(theirs, MergeBpe):
         if ours.texts != theirs.texts:
-            raise FormatError("llama.cpp does not read the same entries as only decoded")
+            raise FormatError("llama.cpp would not take the same tokens for ones that are only decoded")
         same = ours.merges == theirs.merges and theirs.codebook in (None, ours.codebook)
     elif isinstance(ours, ScoredBpe) and isinstance(theirs, ScoredBpe):
         same = (ours.unk_id, ours.byte_fallback) == (theirs.unk_id, theirs.byte_fallback)
@@ -190,6 +190,6 @@ def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
         same = theirs.kind == "bpe-merges"  # of ranks
     if not same:
         raise FormatError(
-            "llama.cpp has no model that does as this one: it has other rules for unknown characters or bytes",
+            "llama.cpp has no model that works like this one: its rules for unknown characters or bytes differ",
             hint="tokenizer.json can hold it",
         )

@@ -195,8 +195,8 @@ def _stages(vocab: Vocab, pre: str) -> tuple[tuple[Normalizer, ...], tuple[PreTo
     if pre == "whitespace":
         if vocab.model != pre:
             raise FormatError(
-                f"{vocab.source} cuts text by the split whitespace with another model than that of the same name "
-                f"({quote(vocab.model)}), and llama.cpp stops, with the whole program, at two blanks then"
+                f"{vocab.source} has the split whitespace with the model {quote(vocab.model)}, and not with the model "
+                "whitespace: at two blanks in a row, llama.cpp then aborts the whole program"
             )
         if vocab.metadata.boolean("tokenizer.ggml.normalizer.lowercase", False):
             raise FormatError(f"{vocab.source} asks for small letters, of which llama.cpp has a table of its own")

@@ -260,8 +260,8 @@ def _check_whole_tokens(model: MergeBpe) -> None:
     for (token_id, content), end in zip(tokens, ends, strict=True):
         if end - start != 1:
             raise FormatError(
-                f"merges do not make the token {quote(content)} (id {token_id}), so it matters whether a piece that "
-                f"is a token is taken as it is, and llama.cpp has no name for this split that does as this tokenizer",
+                f"no merges make the token {quote(content)} (id {token_id}), so it matters whether a piece that is a "
+                "token is taken whole, and no split of llama.cpp treats it as this tokenizer does",
                 hint="tokenizer.json can hold it",
             )
         start = end
@@ -273,8 +273,8 @@ def _check_whole_tokens(model: MergeBpe) -> None:
 def _llama(out: Keys, model: ScoredBpe) -> None:
     if not model.byte_fallback:
         raise FormatError(
-            f"{HOLDER} holds BPE by scores only with tokens of bytes: without them llama.cpp stops, with the whole "
-            "program, at a character that has no token",
+            f"{HOLDER} holds BPE by scores only with tokens of bytes: without them llama.cpp aborts the whole program "
+            "at a character that has no token",
             hint="train with `byte_fallback=True`, or keep the SentencePiece model",
         )
     check_order(model, HOLDER)

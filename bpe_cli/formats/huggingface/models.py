@@ -247,12 +247,12 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     if found % len(BYTE_TEXTS):
         raise node.get("byte_fallback").error(
             f"is true, and {found} of the 256 bytes have tokens",
-            hint="with all of them, or with none, what is unknown does not depend on what stands beside it",
+            hint="give tokens to all of them or to none: else what is unknown depends on its neighbours",
         )
     if name == "Unigram":
         fixed = node.flag("fixed_point")
         if fixed and single:
-            raise node.get("fixed_point").error("is true, and single_precision too")
+            raise node.get("fixed_point").error("cannot be true together with single_precision")
         return Unigram(
             vocabulary,
             scores,
@@ -373,8 +373,9 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
         content["kinds"] = list(model.kinds)
     elif model.unk_id is not None and model.unk_id < len(entries) and model.vocabulary.token(model.unk_id):
         raise FormatError(
-            f"the unknown token {quote(entries[model.unk_id])} (id {model.unk_id}) has a text, which no text becomes",
-            hint="give it none, or give the model a kind for each token, of which its own says what it is besides",
+            f"the unknown token {quote(entries[model.unk_id])} (id {model.unk_id}) has a text of its own, which "
+            "tokenizer.json can only say with kinds",
+            hint="give it no text, or give the model a kind for each token",
         )
     if isinstance(model, Unigram):
         usual = {"fuse_unk": True, "single_precision": False, "fixed_point": False}

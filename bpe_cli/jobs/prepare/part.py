@@ -89,9 +89,9 @@ class PrepareOptions:
         if self.mask is not None and self.chat is None:
             raise UsageError("`mask` is for conversations", hint="`chat` reads conversations")
         if self.val is not None and not 0 < self.val < 1:
-            raise UsageError(f"`val` is a share of the documents, and {self.val} is not one", hint="for example: 0.001")
+            raise UsageError(f"`val` must be a share between 0 and 1, not {self.val}", hint="for example: 0.001")
         if not 0 <= self.seed < 1 << 64:
-            raise UsageError("`seed` is a number from 0 to 2**64 - 1")
+            raise UsageError("`seed` must be at least 0 and below 2^64")
         if self.chat is not None and (self.add_special_tokens or self.bos is not None):
             raise UsageError(
                 "a chat template itself writes what belongs around a conversation",

@@ -62,13 +62,13 @@ class Sampling:
                 raise wrong_type(name, "a number" if is_number else "an int", value)
         if self.way == "segmentation":
             if not 0 <= self.number < float("inf"):
-                raise UsageError(f"alpha {self.number} is not a number from 0 up")
+                raise UsageError(f"alpha must be 0 or more, not {self.number}")
         elif not 0 <= self.number <= 1:
             raise UsageError(f"a dropout of {self.number} is not a probability: it must be between 0 and 1")
         if not 0 <= self.nbest <= 1024:
             raise UsageError(f"at most 1,024 of the best are drawn from, not {self.nbest:,}")
         if not 0 <= self.seed < 1 << 64:
-            raise UsageError("the seed is a number from 0 up, below 2^64")
+            raise UsageError("the seed must be at least 0 and below 2^64")
 
 
 def sampling_of(sampling: object) -> Sampling | None:

@@ -133,7 +133,7 @@ def test_the_past_written_otherwise() -> None:
     assert shown(IM, template(thinking), TALK) == ["hello<|im_end|>", "<think></think>farewell<|im_end|>"]
     numbered = "{{ messages | length }}" + CHATML
     with pytest.raises(
-        InputError, match=r"x\.json: messages\[1\]: the chat template writes this turn otherwise"
+        InputError, match=r"x\.json: messages\[1\]: the chat template writes this turn differently"
     ) as caught:
         learnt(IM, template(numbered), TALK)
     assert "{% generation %}" in (caught.value.hint or "")

@@ -246,8 +246,8 @@ def test_lists_name_inputs(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a\n@list\n", "list:2: a list names no other lists"),
-        (b"-\n", "list:1: a list names no stdin"),
+        (b"a\n@list\n", "list:2: a list cannot name another list"),
+        (b"-\n", "list:1: a list cannot name stdin"),
         (b"a\0b\n", "list:1: no file has such a name"),
         (b"# nothing\n", "list names no inputs"),
         (b"missing.txt\n", "cannot read missing.txt: no such file"),

@@ -84,7 +84,7 @@ def test_a_url_that_is_not_complete(shelf: Shelf, url: str, said: str) -> None:
     ],
 )  # fmt: skip
 def test_a_password_would_be_written_down(shelf: Shelf, url: str) -> None:
-    with pytest.raises(UsageError, match="a URL with a password in it") as caught:
+    with pytest.raises(UsageError, match="the URL has a user or a password in it") as caught:
         Inputs.resolve([url])
     assert "secret" not in f"{caught.value.message} {caught.value.hint}"
 

@@ -202,7 +202,7 @@ def test_what_only_fills_sequences_of_megatron_is_found_or_refused(
     prepare(Source((str(path),), documents="jsonl"), "gpt2", options, folder=tmp_path / "out", processes=1)
     rows = TokenDataset(tmp_path / "out", fields=["input_ids", "attention_mask"])
     if eot is None:
-        with pytest.raises(InputError, match="does not say which ids only fill sequences"):
+        with pytest.raises(InputError, match="does not say which ids are padding"):
             rows[0]
     else:  # so no text ends with what fills sequences
         real = [int(id_) for row in rows for id_ in row["input_ids"][row["attention_mask"] == 1]]

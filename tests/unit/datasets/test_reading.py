@@ -121,7 +121,7 @@ def test_what_cannot_be_divided_is_refused(lines: Path, to: str) -> None:
     with pytest.raises(UsageError, match="nothing says where the documents") as caught:
         TokenDataset(prepared(lines, to=to))
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith("`length` reads")
+    assert caught.value.hint.startswith("prepare it in a format with an index")
     with pytest.raises(UsageError, match="nothing says where the sequences"):
         TokenDataset(prepared(lines, to=to, eot="auto", length=8, way="best-fit", overwrite=True))
     lines.write_text("a<|endoftext|>b\n" * 50)
@@ -155,7 +155,7 @@ def test_it_can_be_pickled(lines: Path, to: str) -> None:
     assert [row.tolist() for row in copy] == [row.tolist() for row in rows]
     assert copy.dtype == np.int64
     prepared(lines, to=to, eot="auto", length=8, way="concatenate", overwrite=True)
-    with pytest.raises(InputError, match="is no longer the one that was open"):
+    with pytest.raises(InputError, match="has changed since it was opened"):
         pickle.loads(data)
 
 

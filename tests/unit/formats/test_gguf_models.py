@@ -123,7 +123,7 @@ def test_words_of_characters(read):
     tokenizer = read(fill_whitespace)
     assert tokenizer.encode("ab a\tbéab aéb") == [3, 1, 2, 3, 1, 2]
     assert tokenizer.decode_bytes([3, 1]) == b"aba"
-    with pytest.raises(FormatError, match="stops, with the whole program"):
+    with pytest.raises(FormatError, match="aborts the whole program"):
         read(fill_whitespace, model="gpt2")
 
 

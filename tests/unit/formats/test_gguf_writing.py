@@ -137,7 +137,7 @@ def test_whole_pieces_that_merges_do_not_make():
     made = Tokenizer(MergeBpe(vocabulary, Merges.from_pairs([(0, 1, 2)]), ignore_merges=True), splits)
     assert gguf.loads(gguf.dump(made)[""]).encode("ab") == [2]
     unmade = Tokenizer(MergeBpe(vocabulary, Merges.from_pairs([]), ignore_merges=True), splits)
-    with pytest.raises(FormatError, match='merges do not make the token "ab"'):
+    with pytest.raises(FormatError, match='no merges make the token "ab"'):
         gguf.dump(unmade)
 
 

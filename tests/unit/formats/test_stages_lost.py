@@ -72,7 +72,7 @@ def test_what_is_impossible_is_said_before_losses():
         PLAIN, special_tokens=(SpecialToken(b"<s>", 300),), post_processor='{"type":"BertProcessing","sep":["a",1],'
         '"cls":["a",1]}',
     )  # fmt: skip
-    with pytest.raises(FormatError, match="special tokens at all ids before the others"):
+    with pytest.raises(FormatError, match="the special tokens have all ids below"):
         tekken.dump(tokenizer)
 
 

@@ -246,7 +246,7 @@ def test_what_tekken_cannot_hold_is_refused(make):
         tekken.dump(train(["low low"], bpe.Options(20)))
     with pytest.raises(FormatError, match="are the bytes in order, and here 0 is another"):
         tekken.dump(make())
-    with pytest.raises(FormatError, match="has no unused ids, and here id 256 is none's"):
+    with pytest.raises(FormatError, match="has no unused ids, and here id 256 is unused"):
         tekken.dump(
             Tokenizer(
                 RankBpe(Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"", b"ab"])),
@@ -255,7 +255,7 @@ def test_what_tekken_cannot_hold_is_refused(make):
         )
     with pytest.raises(FormatError, match="has all 256 bytes, and here are 3 tokens"):
         tekken.dump(Tokenizer(RankBpe(Vocabulary.from_tokens([b"\0", b"\1", b"\2"])), (Split(PATTERN),)))
-    with pytest.raises(FormatError, match="which begin at 5; here they are at 0, 1"):
+    with pytest.raises(FormatError, match="have all ids below 5; here they are at 0, 1"):
         tekken.dump(replace(tokenizer, special_tokens=tokenizer.special_tokens[:2]))
     with pytest.raises(FormatError, match="one split pattern, and this tokenizer 0"):
         tekken.dump(replace(tokenizer, pre_tokenizer=()))

@@ -121,7 +121,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         ("--to chunks --size 2 --special error", "--special error is for ids, and text is written", None),
         ("--to chunks --size 2 -o x.txt.png.npy", "-o x.txt.png.npy names a .npy file, but what is written is text",
          "end the name in .jsonl; bpe encode --to npy writes .npy files"),
-        ("--chat --to chunks --size 2", "a conversation is not divided into chunks",
+        ("--chat --to chunks --size 2", "a conversation cannot be divided into chunks",
          "--to text writes what a template makes of it"),
         ("--chat --to text --truncate 2", "--truncate is for texts, and --chat reads conversations", None),
     ],
@@ -133,7 +133,7 @@ def test_options_that_do_not_fit(words, message, hint, tmp_path):
 
 
 def test_options_of_programs():
-    with pytest.raises(UsageError, match="a part has at least 1 token"):
+    with pytest.raises(UsageError, match="`size` must be 1 or more, not 0"):
         ChunkOptions(0)
     with pytest.raises(UsageError, match="a part cannot end at a 'word'"):
         ChunkOptions(1, break_at="word")

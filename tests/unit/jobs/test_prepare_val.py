@@ -128,5 +128,5 @@ def test_datasets_reads_both_sets(corpus: Source, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("val", [0, 1, -0.5, float("nan")])
 def test_a_share_is_between_none_and_all(val: float) -> None:
-    with pytest.raises(UsageError, match="is a share of the documents"):
+    with pytest.raises(UsageError, match="must be a share between 0 and 1"):
         PrepareOptions(val=val)

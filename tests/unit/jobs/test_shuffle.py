@@ -261,5 +261,5 @@ def test_orders_are_equally_likely() -> None:
 def test_sequences_need_a_length() -> None:
     with pytest.raises(UsageError, match="there are no sequences to shuffle"):
         PrepareOptions(shuffle="sequences")
-    with pytest.raises(UsageError, match="`seed` is a number"):
+    with pytest.raises(UsageError, match="`seed` must be at least 0"):
         PrepareOptions(shuffle="documents", seed=-1)

@@ -120,24 +120,24 @@ def test_what_is_neither_texts_nor_paths(corpus, message):
         ("bbpe", {}, "bbpe needs vocab_size"),
         ("bbpe", {"vocab_size": 300, "rule": "score"}, "bbpe has no option 'rule'"),
         ("bbpe", {"vocab_size": 300, "seed_size": 1}, "bbpe has no option 'seed_size'"),
-        ("bbpe", {"vocab_size": "300"}, "vocab_size is a whole number, not '300'"),
-        ("bbpe", {"vocab_size": True}, "vocab_size is a whole number, not True"),
-        ("bbpe", {"vocab_size": 300, "special_tokens": "abc"}, "special_tokens is a list of texts, not 'abc'"),
-        ("bbpe", {"vocab_size": 300, "special_tokens": [3]}, r"special_tokens is a list of texts, not \[3\]"),
-        ("bbpe", {"vocab_size": 300, "split_special": 1}, "split_special is True or False, not 1"),
+        ("bbpe", {"vocab_size": "300"}, "vocab_size must be a whole number, not '300'"),
+        ("bbpe", {"vocab_size": True}, "vocab_size must be a whole number, not True"),
+        ("bbpe", {"vocab_size": 300, "special_tokens": "abc"}, "special_tokens must be a list of texts, not 'abc'"),
+        ("bbpe", {"vocab_size": 300, "special_tokens": [3]}, r"special_tokens must be a list of texts, not \[3\]"),
+        ("bbpe", {"vocab_size": 300, "split_special": 1}, "split_special must be True or False, not 1"),
         (
             "bbpe",
             {"vocab_size": 300, "initial_alphabet": "some"},
-            "initial_alphabet is one of 'all', 'seen' or None, not 'some'",
+            "initial_alphabet must be one of 'all', 'seen' or None, not 'some'",
         ),
         ("bbpe", {"vocab_size": 300, "compat": "sentencepiece"}, 'has no `compat="sentencepiece"`'),
         ("bbpe", {"vocab_size": 300, "compat": "nobody"}, 'has no `compat="nobody"`'),
         ("bbpe", {"vocab_size": 300, "pattern": "gtp2"}, "unknown pattern 'gtp2'"),
         ("bbpe", {"vocab_size": 300, "pattern": "["}, "does not compile"),
-        ("bbpe", {"vocab_size": 300, "max_token_length": 1 << 40}, "max_token_length is a number from 0 to"),
-        ("bpe", {"vocab_size": 300, "normalizer": [3]}, r"normalizer is a list of stages, not \[3\]"),
+        ("bbpe", {"vocab_size": 300, "max_token_length": 1 << 40}, "max_token_length must be from 0 to"),
+        ("bpe", {"vocab_size": 300, "normalizer": [3]}, r"normalizer must be a list of stages, not \[3\]"),
         ("bpe", {"vocab_size": 300, "pattern": "a", "pre_tokenizer": "bert"}, "`pattern` and `pre_tokenizer` both"),
-        ("unigram", {"vocab_size": 300, "character_coverage": "all"}, "character_coverage is a number, not 'all'"),
+        ("unigram", {"vocab_size": 300, "character_coverage": "all"}, "character_coverage must be a number, not 'all'"),
     ],
 )
 def test_options_that_cannot_be(algorithm, options, message):
@@ -147,7 +147,7 @@ def test_options_that_cannot_be(algorithm, options, message):
 
 @pytest.mark.parametrize("kind", [bbpe, bpe, unigram, sentencepiece])
 def test_one_text_is_no_list_of_special_tokens(kind):
-    with pytest.raises(UsageError, match="special_tokens is a list of texts, and not one text"):
+    with pytest.raises(UsageError, match="special_tokens must be a list of texts, not one text"):
         kind.Options(300, special_tokens="abc")
 
 

@@ -82,7 +82,7 @@ def test_a_sample(tmp_path):
         ({"vocab_size": 260, "held_out": ["low"]}, "`held_out` and `d_model` measure several sizes"),
         ({"vocab_size": 260, "weights": {"th": 2}}, "there is no corpus 'th' to weigh"),
         ({"vocab_size": 260, "alpha": 0.5}, "`alpha` is for several corpora"),
-        ({"vocab_size": 260, "alpha": -0.5}, "`alpha` is a number such as"),
+        ({"vocab_size": 260, "alpha": -0.5}, "`alpha` must be a number such as"),
         ({"vocab_size": 260, "sample": 3, "counts_dir": "x"}, "`counts_dir` keeps counts of all documents"),
     ],
 )

@@ -293,7 +293,7 @@ def test_what_cannot_be(model, tmp_path):
         move_embeddings(tmp_path / "plain", out, done)
     for text in ('{"schema": "other"}', "[]", '{"schema": "bpe.id-map/1", "size": 1, "old_to_new": {"0": -1}}'):
         (tmp_path / "map").write_text(text)
-        with pytest.raises(FormatError, match="no map of ids"):
+        with pytest.raises(FormatError, match="not a map of ids"):
             move_embeddings(model, out, tmp_path / "map")
     with pytest.raises(TypeError, match="source"):
         move_embeddings(3, out, done)

@@ -270,14 +270,14 @@ def test_what_cannot_be():
     whole = scored({**LETTERS, "ab": -1})
     counts = counts_of([b"ab"])
     for share in (-0.1, 1.1, float("nan")):
-        with pytest.raises(UsageError, match="is a share from 0 to 1"):
+        with pytest.raises(UsageError, match="must be a share from 0 to 1"):
             split_residues(whole, counts, share, 1)
     with pytest.raises(TrainingError, match="the corpus has no text"):
         split_residues(whole, new_counts(), 0.1, 1)
     merges = train(["low low"], bpe.Options(vocab_size=10))
     with pytest.raises(FormatError, match="in SentencePiece's BPE and in byte-level BPE, and this is") as refused:
         split_residues(merges, counts, 0.1, 1)
-    assert "out of reach" in str(refused.value.hint)
+    assert "could no longer make" in str(refused.value.hint)
     backwards = Tokenizer(MergeBpe(BYTES, Merges.from_pairs([(257, ord("c"), 258), (ord("a"), ord("b"), 257)])))
     with pytest.raises(FormatError, match='merge 1 comes before merge 2, which makes a part of it, "ab"'):
         split_residues(backwards, counts, 0.1, 1)

@@ -70,7 +70,7 @@ def test_decoders_that_change_what_came_before_are_refused():
     assert going.feed([TOKENS.index("d")]) == "d"
     going = stream((Fuse(), ReplaceDecoder("d(?=b)", "yy", literal=False)))
     assert going.feed([TOKENS.index("d")]) == "d"
-    with pytest.raises(InputError, match="cannot be decoded as it comes"):
+    with pytest.raises(InputError, match="cannot be decoded as they arrive"):
         going.feed([TOKENS.index("b")])
 
 

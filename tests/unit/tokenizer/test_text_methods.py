@@ -464,7 +464,7 @@ def test_what_is_no_conversation_is_refused():
         GPT2.apply_chat_template(HI, chat_template="chatnl")
     with pytest.raises(InputError, match=r"messages\[0\] is no"):
         CHATML.apply_chat_template(["hi"], chat_template="chatml")
-    with pytest.raises(UsageError, match="messages is one str"):
+    with pytest.raises(UsageError, match="messages must be several messages, not one str"):
         CHATML.apply_chat_template("hi", chat_template="chatml")
     with pytest.raises(TypeError, match="messages must be a list of dicts with a role and a content, not dict"):
         CHATML.apply_chat_template(HI[0], chat_template="chatml")

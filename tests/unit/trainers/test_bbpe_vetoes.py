@@ -86,5 +86,5 @@ def test_words_that_contradict_each_other_are_refused():
         read_words(["un|do", "u|ndo"])
     with pytest.raises(FormatError, match=r"line 1 .* empty part"):
         read_words(["un||do"])
-    with pytest.raises(UsageError, match="from 0 up"):
+    with pytest.raises(UsageError, match="must be 0 or more"):
         bbpe.BbpeOptions(300, max_digits=-1)

@@ -159,7 +159,7 @@ def test_it_is_registered():
     [
         ({}, "how many tokens or merges"),
         ({"vocab_size": 1 << 22}, "do not fit"),
-        ({"merges": -1}, "from 0 up"),
+        ({"merges": -1}, "must be 0 or more"),
         ({"vocab_size": 9, "total_symbols": True}, "total_symbols"),
         ({"vocab_size": 9, "character_coverage": 1.5}, "not a share"),
         (

@@ -191,7 +191,7 @@ def test_long_lines_and_samples_on_the_command_line(tmp_path) -> None:
     ("options", "message"),
     [
         ({"character_coverage": 0.9}, "a character coverage of 0.9 is not between 0.98 and 1"),
-        ({"max_token_length": 0}, "at least 1 long"),
+        ({"max_token_length": 0}, "must be 1 or more"),
         ({"model": "unigram", "shrinking_factor": 1.0}, "shrinking factor of 1.0 is not between 0 and 1"),
         ({"input_sentence_size": 0}, "input_sentence_size are 1 or more"),
         ({"model": "unigram", "sub_iterations": 0}, "sub_iterations and input_sentence_size are 1 or more"),

@@ -280,8 +280,8 @@ def test_nine_tenths_of_the_tokens_are_there_at_the_switch() -> None:
         ({"superwords": True, "boundary_mark": "|"}, "`boundary_mark` cannot be used with `superwords`"),
         ({"superwords": True, "compat": "course"}, "its lines are documents without their ends"),
         ({"superwords": True, "never_within": [""]}, "an empty text, which every token contains"),
-        ({"superwords": True, "max_words": -1}, "max_words is a number from 0"),
-        ({"superwords": True, "max_words": 0}, "max_words is a number from 1, not 0"),
+        ({"superwords": True, "max_words": -1}, "max_words must be from 0"),
+        ({"superwords": True, "max_words": 0}, "max_words must be 1 or more, not 0"),
         (
             {"superwords": True, "split_special": True, "special_tokens": ["<\n>"]},
             "a special token with a line end in it cannot be split off",

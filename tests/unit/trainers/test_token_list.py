@@ -129,9 +129,9 @@ def test_ids_and_sizes():
         ('["a", ["b"]]', {}, InputError, "is not words and counts as in JSON"),
         ('[""]', {}, InputError, "is not words"),
         ("", {}, BpeError, "the corpus has no tokens"),
-        ("a", {"match": "shortest"}, UsageError, "match is one of"),
+        ("a", {"match": "shortest"}, UsageError, "match must be one of"),
         ("a", {"split_special": True}, UsageError, "a list has none"),
-        ("a", {"match": "max-match", "end_of_word_suffix": "_"}, UsageError, "knows no words"),
+        ("a", {"match": "max-match", "end_of_word_suffix": "_"}, UsageError, "does not cut text into words"),
     ],
 )
 def test_what_is_refused(lines, options, kind, message):

@@ -96,7 +96,7 @@ def test_stray_bytes_take_no_room() -> None:
     assert [*tokens(Word().train(counted_by(Word().front(words), corpus), words).tokenizer)] == ["b", "c"]
     with pytest.raises(TrainingError, match="too small for the 3 characters"):
         Char().train(counted_by(Char().front(options), corpus), CharOptions(vocab_size=2, unk_token=None))
-    with pytest.raises(TrainingError, match="frequent enough is UTF-8"):
+    with pytest.raises(TrainingError, match="nothing in UTF-8 that is frequent enough"):
         Word().train(counted_by(Word().front(words), [b"a\xff"]), WordOptions())
 
 
