@@ -65,7 +65,9 @@ class Source:
         if self.block_bytes < 1:
             raise UsageError("a block holds at least 1 byte")
         if self.member is not None and (not self.ending or "/" in self.ending):
-            raise UsageError(f"no file name ends in the `member` {self.member!r}", hint="for example: txt or json")
+            raise UsageError(
+                f"`member` must be the end of a file name, not {self.member!r}", hint="for example: txt or json"
+            )
         if self.ending in ("jsonl", "ndjson"):
             raise UsageError("JSON lines in an archive are not read", hint="unpack it, as in: tar -xf FILE")
 

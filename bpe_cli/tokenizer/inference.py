@@ -105,7 +105,7 @@ def _equal_scores(vocabulary: Vocabulary) -> array[float]:
 
 
 def _kinds(model: Model) -> bytes:
-    """Return the types of tokens: none is preferred, and bytes and what is split for good are no text."""
+    """Return the types of tokens: none is preferred, and byte tokens and those split for good match no text."""
     if isinstance(model, EventBpe):
         removed = replayed(model).removed
         return bytes(UNUSED if token_id in removed else NORMAL for token_id in range(model.vocabulary.size))

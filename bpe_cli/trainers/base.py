@@ -259,7 +259,7 @@ def merges_within(products: Sequence[int], first: int, size: int) -> int:
 
 
 def first_changed(options: Options, names: Iterable[str]) -> str | None:
-    """Return the first of these options that is not at its default; None if all are."""
+    """Return the name of the first option that does not have its default; None if all do."""
     defaults = {each.name: each.default for each in fields(options)}
     return next((name for name in names if getattr(options, name) != defaults[name]), None)
 

@@ -189,7 +189,7 @@ class Bbpe(Trainer[BbpeOptions]):
     def nests(self, options: BbpeOptions) -> bool:
         """Return whether the merges of a smaller vocabulary are the first ones of a larger.
 
-        They are not where the size decides when the second of two stages begins.
+        They are not if the size decides when the second of two stages begins.
         """
         return not options.superwords or isinstance(options.switch, int)
 

@@ -110,7 +110,7 @@ def switch_of(options: Any, initial: int, size: int) -> int | None:
 
 
 def said_of(switch: int, merges: int) -> tuple[str, ...]:
-    """Say how many of so many merges the first stage made, and whether it made all.
+    """Return what the summary says of the switch, by the merges of the first stage and of both.
 
     >>> said_of(16, 24), said_of(16, 9)
     (('switch at 16',), ('switch at 9', 'no superwords'))

@@ -1,7 +1,7 @@
 //! A table doubles where nothing but the addresses that are set aside is left.
 //!
-//! This has a process of its own, because the limit is the process's, and no harness, because threads have address space
-//! of their own to grow into.
+//! The limit is the process's, so this test has a process of its own. It has no harness, which would run it in a thread:
+//! threads have address space of their own to grow into.
 
 #[cfg(target_os = "linux")]
 fn main() {

@@ -298,7 +298,7 @@ def sentencepiece_normalizer(
         return (*table, _of_metaspace(pre_tokenizers, texts, edges, reader))
     names = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
     raise FormatError(
-        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer differently ({names})",
+        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer does not ({names})",
         hint='bpe.json holds every tokenizer whole; `compat="sentencepiece"` trains what such a file can hold',
     )
 

@@ -374,7 +374,7 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
     elif model.unk_id is not None and model.unk_id < len(entries) and model.vocabulary.token(model.unk_id):
         raise FormatError(
             f"the unknown token {quote(entries[model.unk_id])} (id {model.unk_id}) has a text of its own, which "
-            "tokenizer.json can only say with kinds",
+            "tokenizer.json can hold only with kinds",
             hint="give it no text, or give the model a kind for each token",
         )
     if isinstance(model, Unigram):

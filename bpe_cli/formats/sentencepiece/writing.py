@@ -111,7 +111,7 @@ def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
     table = stages.pop() if stages else Charsmap("")
     if stages or not isinstance(marks, SpaceMarks) or not isinstance(table, Charsmap):
         raise FormatError(
-            "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer differently",
+            "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer does not",
             hint='train with `compat="sentencepiece"`',
         )
     return base64.b64decode(table.precompiled_charsmap), marks
