@@ -70,6 +70,9 @@ fn system_has_some() -> bool {
     true
 }
 
+/// How often a refusal waits for a thread that changes the spare addresses: in a fork there may be no such thread any more.
+const WAITS: usize = 1000;
+
 #[global_allocator]
 static ALLOCATOR: WithReserve = WithReserve;
 static POOL: Pool<RESERVE> = Pool::new();
@@ -94,11 +97,22 @@ impl WithReserve {
             NEEDED.store(true, Ordering::Relaxed);
             return taken;
         }
-        while asking::would_abort() && spare::let_go(layout.size()) {
-            NEEDED.store(true, Ordering::Relaxed);
+        let mut waits = 0;
+        while asking::would_abort() && waits < WAITS {
+            let is_given = spare::let_go(layout.size());
+            // Whoever had taken it all and is done has given it back before it is asked for again.
+            let is_changing = spare::is_changing();
+            NEEDED.fetch_or(is_given || is_changing, Ordering::Relaxed);
             let memory = again();
             if !memory.is_null() {
                 return memory;
+            }
+            if !is_given && !is_changing {
+                break;
+            }
+            if !is_given {
+                waits += 1;
+                std::thread::yield_now();
             }
         }
         asking::refused();

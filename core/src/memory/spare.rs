@@ -7,7 +7,7 @@
 //! can be set aside again by then. So under a limit such work needs room for twice its largest table more than it uses.
 //!
 //! There are no locks: the allocator asks in the middle of anything, and a fork may copy the process at any moment.
-//! Whoever takes the range out of its place has it for itself.
+//! Whoever takes a range, or a part of it, out of its place has that for itself.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,8 +78,18 @@ pub(super) fn let_go(needed: usize) -> bool {
     SPARE.give(needed.saturating_add(SLACK))
 }
 
-/// A range of addresses, or none: its first page and how many there are, in one number, so that they change together.
-struct Place(AtomicUsize);
+/// Whether somebody is about to give addresses back, or to set others aside: what is refused meanwhile may be had then.
+pub(super) fn is_changing() -> bool {
+    SPARE.changing.load(Ordering::Acquire) != 0
+}
+
+/// A place for a range of addresses.
+struct Place {
+    /// Its first page and how many there are, in one number, so that they change together; 0: there is none.
+    range: AtomicUsize,
+    /// How many are about to change it.
+    changing: AtomicUsize,
+}
 
 const PAGE_BITS: u32 = 12;
 /// Numbers of pages are kept as `m << e` with `m` below 32 and `e` below 128: in the bits that the address of a page leaves.
@@ -87,43 +97,63 @@ const MANTISSA_BITS: u32 = 5;
 
 impl Place {
     const fn new() -> Self {
-        Self(AtomicUsize::new(0))
+        Self {
+            range: AtomicUsize::new(0),
+            changing: AtomicUsize::new(0),
+        }
     }
 
     fn bytes(&self) -> usize {
-        length(self.0.load(Ordering::Relaxed))
+        length(self.range.load(Ordering::Relaxed))
+    }
+
+    fn change<T>(&self, work: impl FnOnce(&AtomicUsize) -> T) -> T {
+        self.changing.fetch_add(1, Ordering::AcqRel);
+        let result = work(&self.range);
+        self.changing.fetch_sub(1, Ordering::AcqRel);
+        result
     }
 
     /// Holds as many addresses as are wanted, or about as many as there are; says whether all were to be had.
     fn fill(&self, wanted: usize) -> bool {
-        let mut bytes = wanted;
-        self.empty();
-        while bytes >= LEAST {
-            let length = rounded_up(bytes);
-            if let Some(address) = system::reserve(length) {
-                release(self.0.swap(address | code(length), Ordering::AcqRel));
-                return bytes == wanted;
+        self.change(|range| {
+            let mut bytes = wanted;
+            release(range.swap(0, Ordering::AcqRel));
+            while bytes >= LEAST {
+                let length = rounded_up(bytes);
+                if let Some(address) = system::reserve(length) {
+                    release(range.swap(address | code(length), Ordering::AcqRel));
+                    return bytes == wanted;
+                }
+                bytes -= bytes / 8;
             }
-            bytes -= bytes / 8;
-        }
-        false
+            false
+        })
     }
 
     fn empty(&self) -> bool {
-        release(self.0.swap(0, Ordering::AcqRel))
+        self.change(|range| release(range.swap(0, Ordering::AcqRel)))
     }
 
-    /// Gives back as many addresses as are needed, or what there is; says whether there were any.
+    /// Gives back as many addresses as are needed, or what there is; says whether there were any. What is kept stays in its
+    /// place all the time, so that another thread finds it there.
     fn give(&self, needed: usize) -> bool {
-        let range = self.0.swap(0, Ordering::AcqRel);
-        let kept = rounded_down(length(range).saturating_sub(needed));
-        if kept == 0 {
-            return release(range);
-        }
-        let start = range >> PAGE_BITS << PAGE_BITS;
-        system::release(start + kept, length(range) - kept);
-        release(self.0.swap(start | code(kept), Ordering::AcqRel));
-        true
+        self.change(|place| {
+            let mut range = place.load(Ordering::Acquire);
+            while range != 0 {
+                let start = range >> PAGE_BITS << PAGE_BITS;
+                let kept = rounded_down(length(range).saturating_sub(needed));
+                let left = if kept == 0 { 0 } else { start | code(kept) };
+                match place.compare_exchange(range, left, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        system::release(start + kept, length(range) - kept);
+                        return true;
+                    }
+                    Err(other) => range = other,
+                }
+            }
+            false
+        })
     }
 }
 
@@ -263,6 +293,21 @@ mod tests {
         }
         assert!(place.give(2 * LEAST), "what there is");
         assert!(!place.give(1));
+    }
+
+    #[test]
+    fn threads_that_take_parts_find_what_is_left() {
+        let place = Place::new();
+        for _ in 0..300 {
+            assert!(place.fill(16 * LEAST));
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..4).for_each(|_| assert!(place.give(LEAST))));
+                }
+            });
+            assert_eq!(place.bytes(), 0);
+        }
+        assert_eq!(place.changing.into_inner(), 0);
     }
 
     #[test]
