@@ -21,6 +21,7 @@ from bpe_cli.stages import (
     CharacterBpe,
     Digits,
     EventBpe,
+    FewestTokens,
     Fuse,
     GreedyCover,
     LongestMatch,
@@ -78,7 +79,7 @@ SCORES = (
 SPECIALS = ("<s>", "</s>", "<unk>", "<pad>", "[UNK]", "[CLS]", "<|x|>", "a b", "ab", "é", "<0x41>", "▁<x>", "#")
 KINDS = (
     "ranks", "merges", "characters", "events", "scores",
-    "wordpiece", "words", "unigram", "longest", "maxmatch", "cover", "ngram",
+    "wordpiece", "words", "unigram", "longest", "fewest", "maxmatch", "cover", "ngram",
 )  # fmt: skip
 
 
@@ -311,6 +312,15 @@ def of_words(random: Random, kind: str) -> Tokenizer:
         "wordpiece": lambda: WordPiece(vocabulary, unk, random.choice(("##", "##", "")), random.choice((100, 3))),
         "words": lambda: WordLevel(vocabulary, maybe, fuse_unk=chance(random, 0.2)),
         "longest": lambda: LongestMatch(vocabulary, chance(random, 0.5), maybe, random.choice(("", "</w>"))),
+        "fewest": lambda: FewestTokens(
+            vocabulary,
+            maybe,
+            chance(random, 0.5),
+            random.choice(("", "</w>")),
+            chance(random, 0.5),
+            random.choice(("##", "")),
+            random.choice((None, 3, 100)),
+        ),
         "maxmatch": lambda: MaxMatch(vocabulary, maybe),
         "cover": lambda: GreedyCover(vocabulary, maybe),
         "ngram": lambda: NGram(vocabulary, random.randint(1, 3), maybe),

@@ -175,6 +175,14 @@ def longest_match(random):
     return tokens, lambda gone: stages.LongestMatch(_vocabulary(tokens, {*gone, "<unk>"}), left, 0, suffix)
 
 
+def fewest_tokens(random):
+    suffix, limit = random.choice(["", "</w>"]), random.choice([None, 20])
+    tokens = ["<unk>", *_words(random, ("",)), *([f"a{suffix}"] if suffix else [])]
+    return tokens, lambda gone: stages.FewestTokens(
+        _vocabulary(tokens, {*gone, "<unk>"}), 0, end_of_word_suffix=suffix, max_input_chars_per_word=limit
+    )
+
+
 def max_match(random):
     tokens = ["<unk>", *_words(random)]
     return tokens, lambda gone: stages.MaxMatch(_vocabulary(tokens, {*gone, "<unk>"}), 0)
@@ -194,7 +202,7 @@ MODELS = {
     make.__name__: make
     for make in (
         rank_bpe, merge_bpe, character_bpe, event_bpe, scored_bpe, unigram,
-        word_piece, word_level, longest_match, max_match, greedy_cover, n_gram,
+        word_piece, word_level, longest_match, fewest_tokens, max_match, greedy_cover, n_gram,
     )
 }  # fmt: skip
 

@@ -87,6 +87,7 @@ _CORE_MODELS = {
     "word-level": "WordLevel",
     "unigram": "Unigram",
     "longest-match": "LongestMatch",
+    "fewest-tokens": "FewestTokens",
     "max-match": "MaxMatch",
     "greedy-cover": "GreedyCover",
     "n-gram": "NGram",

@@ -63,6 +63,7 @@ class AnyModel:
     fixed_point: bool = False
     continuing_subword_prefix: str = ""
     end_of_word_suffix: str = ""
+    max_input_chars_per_word: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +287,35 @@ class LongestMatch(AnyModel):
 
 
 @dataclass(frozen=True, slots=True)
+class FewestTokens(AnyModel):
+    """Cut a word into the fewest tokens, where tokens have marks (PathPiece, arXiv:2402.18376).
+
+    First of all as few characters as possible are unknown, then there are as few tokens as possible; of several
+    such ways the last token is the longest, then the one before it, and so on. Without marks a ``Unigram`` with
+    equal scores finds the same.
+
+    Attributes:
+        vocabulary: Token texts, with prefix and suffix as they are written.
+        unk_id: The token for what is unknown; None leaves it out.
+        fuse_unk: Whether neighbouring unknown characters become one token.
+        end_of_word_suffix: Written after each word.
+        separate_suffix: Whether the suffix can be a token by itself, or belongs to the last character.
+        continuing_subword_prefix: Written before tokens that do not begin a word.
+        max_input_chars_per_word: As in ``WordPiece``: a longer word is one unknown token, and so is one that cannot be
+            spelt. None: each unknown character is a token.
+    """
+
+    vocabulary: Vocabulary
+    unk_id: int | None = None
+    fuse_unk: bool = False
+    end_of_word_suffix: str = ""
+    separate_suffix: bool = False
+    continuing_subword_prefix: str = ""
+    max_input_chars_per_word: int | None = None
+    kind: Literal["fewest-tokens"] = "fewest-tokens"
+
+
+@dataclass(frozen=True, slots=True)
 class MaxMatch(AnyModel):
     """Take the longest word of a dictionary at each place from the left; else one character.
 
@@ -343,6 +373,7 @@ Model = (
     | WordLevel
     | Unigram
     | LongestMatch
+    | FewestTokens
     | MaxMatch
     | GreedyCover
     | NGram
@@ -358,6 +389,7 @@ ALGORITHMS = {
     "word-level": "whole pieces",
     "unigram": "unigram language model",
     "longest-match": "longest match",
+    "fewest-tokens": "the fewest tokens",
     "max-match": "forward maximum matching",
     "greedy-cover": "greedy cover",
     "n-gram": "overlapping n-grams",

@@ -12,6 +12,7 @@ from dataclasses import replace
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import (
     CharacterBpe,
+    FewestTokens,
     LongestMatch,
     MergeBpe,
     Model,
@@ -205,8 +206,8 @@ def composite(model: Model) -> set[int]:
     if isinstance(model, (WordLevel, NGram)):
         return {token_id for token_id, _ in tokens}
     prefix = model.continuing_subword_prefix.encode()
-    suffix = model.end_of_word_suffix.encode() if isinstance(model, (CharacterBpe, LongestMatch)) else b""
-    separate = isinstance(model, (CharacterBpe, LongestMatch)) and model.separate_suffix
+    suffix = model.end_of_word_suffix.encode() if isinstance(model, (CharacterBpe, LongestMatch, FewestTokens)) else b""
+    separate = isinstance(model, (CharacterBpe, LongestMatch, FewestTokens)) and model.separate_suffix
     kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
     by_byte = _BYTE_TEXTS if model.byte_fallback else frozenset()
 

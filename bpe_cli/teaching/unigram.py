@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from math import exp, fsum, inf, log
+from typing import Generic
+
+from bpe_cli.teaching.longest_match import Word
 
 
 def initial_tokens(words: Mapping[str, int], size: int) -> dict[str, int]:
@@ -146,7 +149,7 @@ def likelihood_losses(words: Mapping[str, int], scores: Mapping[str, float]) -> 
 
 def _best_segmentation(
     text: str, scores: Mapping[str, float], unknown: float, lengths: Sequence[int], but: str | None = None
-) -> list[Edge]:
+) -> list[Edge[str]]:
     """Return the tokens of the best segmentation, one token left out; none if the text needs that one."""
     ways = [[way for way in here if way.edge.token != but] for here in arrivals(text, scores, unknown, lengths=lengths)]
     return best_path([best(here).edge for here in ways]) if all(ways) else []
@@ -178,7 +181,7 @@ def train(
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Generic[Word]):
     """A token that fits.
 
     Attributes:
@@ -191,22 +194,22 @@ class Edge:
 
     start: int
     end: int
-    token: str
+    token: Word
     score: float
     known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(Generic[Word]):
     """A way to come to a place, or to go on from it: a token, and the best sum beside it with its score added."""
 
-    edge: Edge
+    edge: Edge[Word]
     total: float
 
 
 def edges(
-    piece: str, scores: Mapping[str, float], unknown: float, start: int, lengths: Sequence[int]
-) -> Iterator[Edge]:
+    piece: Word, scores: Mapping[Word, float], unknown: float, start: int, lengths: Sequence[int]
+) -> Iterator[Edge[Word]]:
     """Yield the tokens that fit at a place, the shortest first; then an unknown character, if none is that one.
 
     Args:
@@ -229,22 +232,22 @@ def edges(
             single |= length == 1
             yield Edge(start, start + length, token, score)
     if not single:
-        yield Edge(start, start + 1, piece[start], unknown, known=False)
+        yield Edge(start, start + 1, piece[start : start + 1], unknown, known=False)
 
 
 def arrivals(
-    piece: str,
-    scores: Mapping[str, float],
+    piece: Word,
+    scores: Mapping[Word, float],
     unknown: float,
     rounded: Callable[[float], float] = float,
     lengths: Sequence[int] = (),
-) -> Iterator[list[Arrival]]:
+) -> Iterator[list[Arrival[Word]]]:
     """Yield for each place after the first all ways to come to it, those from the left first.
 
     The first of the highest is the best way (``best``); what ends there goes on from its sum.
 
     Args:
-        piece: The text.
+        piece: The text, or a word in units.
         scores: Score of each token.
         unknown: Score of an unknown character.
         rounded: Rounds a sum to the precision that sums are kept in.
@@ -255,7 +258,7 @@ def arrivals(
     [[('a', -1.0)], [('ab', -1.5), ('b', -2.0)]]
     """
     lengths = lengths or sorted({len(token) for token in scores})
-    waiting: dict[int, list[Arrival]] = {}
+    waiting: dict[int, list[Arrival[Word]]] = {}
     total = 0.0
     for start in range(len(piece)):
         for edge in edges(piece, scores, unknown, start, lengths):
@@ -268,7 +271,7 @@ def arrivals(
 
 def departures(
     piece: str, scores: Mapping[str, float], unknown: float, lengths: Sequence[int] = ()
-) -> Iterator[list[Arrival]]:
+) -> Iterator[list[Arrival[str]]]:
     """Yield for each place before the end, the last one first, all ways to go on from it, the longest first.
 
     An unknown character comes last. The first of the highest is the best way (``best``).
@@ -303,7 +306,7 @@ def ten_thousandths(score: float) -> int:
     return int(Decimal(held).to_integral_value(ROUND_HALF_UP))
 
 
-def onward_path(first: Sequence[Edge]) -> list[Edge]:
+def onward_path(first: Sequence[Edge[str]]) -> list[Edge[str]]:
     """Walk from the beginning by the token that the best way from each place begins with.
 
     >>> first = [Edge(0, 1, "a", -1.0), Edge(1, 3, "bc", -1.5), Edge(2, 3, "c", -1.0)]
@@ -318,12 +321,12 @@ def onward_path(first: Sequence[Edge]) -> list[Edge]:
     return path
 
 
-def best(ways: Sequence[Arrival]) -> Arrival:
+def best(ways: Sequence[Arrival[Word]]) -> Arrival[Word]:
     """Return the way with the highest sum, of equals the one from furthest to the left."""
     return max(ways, key=lambda way: way.total)  # the first of the highest
 
 
-def best_path(last: Sequence[Edge]) -> list[Edge]:
+def best_path(last: Sequence[Edge[Word]]) -> list[Edge[Word]]:
     """Walk back from the end by the token that the best way to each place ends with.
 
     >>> last = [Edge(0, 1, "a", -1.0), Edge(0, 2, "ab", -1.5), Edge(2, 3, "c", -1.0)]
@@ -338,7 +341,7 @@ def best_path(last: Sequence[Edge]) -> list[Edge]:
     return path[::-1]
 
 
-def log_total(ways: Sequence[Sequence[Edge]]) -> float:
+def log_total(ways: Sequence[Sequence[Edge[str]]]) -> float:
     """Return the logarithm of the sum of all segmentations' probabilities, from the tokens that end at each place.
 
     A segmentation's score less this is the logarithm of its share of them all.
@@ -355,7 +358,7 @@ def log_total(ways: Sequence[Sequence[Edge]]) -> float:
     return totals[-1]
 
 
-def best_segmentations(ways: Sequence[Sequence[Edge]], number: int) -> list[tuple[float, list[Edge]]]:
+def best_segmentations(ways: Sequence[Sequence[Edge[str]]], number: int) -> list[tuple[float, list[Edge[str]]]]:
     """Return the best segmentations with their sums, best first: the best up to each place grow from those before.
 
     Rounding cannot change the order of what grows by the same number. Of equal sums the one comes first
@@ -370,9 +373,9 @@ def best_segmentations(ways: Sequence[Sequence[Edge]], number: int) -> list[tupl
     -2.0 a b
     """
     # By place: sum, last token, and which of those that were kept where it begins comes before it.
-    kept: list[list[tuple[float, Edge | None, int]]] = [[(0.0, None, 0)]]
+    kept: list[list[tuple[float, Edge[str] | None, int]]] = [[(0.0, None, 0)]]
     for here in ways:
-        grown: list[tuple[float, Edge | None, int]] = [
+        grown: list[tuple[float, Edge[str] | None, int]] = [
             (total + edge.score, edge, rank) for edge in here for rank, (total, _, _) in enumerate(kept[edge.start])
         ]
         kept.append(sorted(grown, key=lambda each: -each[0])[:number])  # equals keep their order

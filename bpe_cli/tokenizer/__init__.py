@@ -270,7 +270,7 @@ class Tokenizer(TextMethods):
         Above all, it avoids encoding characters with the unknown token or with byte tokens.
 
         Raises:
-            UsageError: if a token's meaning depends on its position in a piece, or the model does not support this.
+            UsageError: if the model does not support this.
 
         >>> from bpe_cli import load
         >>> gpt2 = load("gpt2")

@@ -12,6 +12,7 @@ from bpe_cli.stages import (
     CharacterBpe,
     Decoder,
     EventBpe,
+    FewestTokens,
     GreedyCover,
     LongestMatch,
     MaxMatch,
@@ -22,6 +23,7 @@ from bpe_cli.stages import (
     ScoredBpe,
     SpecialToken,
     Unigram,
+    WordPiece,
 )
 from bpe_cli.stages.events import replayed
 from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, NORMAL, UNUSED, USER_DEFINED, to_visible
@@ -71,10 +73,11 @@ number of tokens weighs as much as an unknown character, which scores 10 less.""
 
 def fewest_tokens(
     model: Model, pre_tokenizer: tuple[PreTokenizer, ...], decoder: tuple[Decoder, ...]
-) -> tuple[Unigram, tuple[PreTokenizer, ...], tuple[Decoder, ...]]:
-    """Return a unigram model with equal scores, and the stages around it; see ``Tokenizer.with_fewest_tokens``.
+) -> tuple[Unigram | FewestTokens, tuple[PreTokenizer, ...], tuple[Decoder, ...]]:
+    """Return a model that finds the fewest tokens, and the stages around it; see ``Tokenizer.with_fewest_tokens``.
 
-    That model goes from character to character: so the bytes of byte-level BPE become visible characters.
+    Where tokens have no marks, that is a unigram model with equal scores. It goes from character to character: so the
+    bytes of byte-level BPE become visible characters.
     """
     if isinstance(model, (RankBpe, MergeBpe)) or (isinstance(model, EventBpe) and model.byte_level):
         if model.texts:
@@ -85,10 +88,10 @@ def fewest_tokens(
         if not any(isinstance(stage, ByteLevelDecoder) for stage in decoder):
             decoder = (ByteLevelDecoder(), *decoder)
         return Unigram(vocabulary, _equal_scores(vocabulary), kinds=_kinds(model)), pre_tokenizer, decoder
+    if isinstance(model, WordPiece) or (isinstance(model, CharacterBpe) and _has_marks(model)):
+        return _with_marks(model), pre_tokenizer, decoder
     if not isinstance(model, (CharacterBpe, EventBpe, ScoredBpe, Unigram, GreedyCover, MaxMatch)):
         raise UsageError(f"the fewest tokens cannot be found for a model of the kind {model.kind}")
-    for mark in filter(None, (model.continuing_subword_prefix, model.end_of_word_suffix)):
-        raise UsageError(f"the fewest tokens cannot be found where tokens have marks, and these have {mark}")
     fewest = Unigram(
         model.vocabulary,
         _equal_scores(model.vocabulary),
@@ -98,6 +101,33 @@ def fewest_tokens(
         kinds=_kinds(model),
     )
     return fewest, pre_tokenizer, decoder
+
+
+def _has_marks(model: CharacterBpe) -> bool:
+    return bool(model.continuing_subword_prefix or model.end_of_word_suffix)
+
+
+def _with_marks(model: WordPiece | CharacterBpe) -> FewestTokens:
+    if isinstance(model, WordPiece):
+        return FewestTokens(
+            model.vocabulary,
+            model.unk_id,
+            continuing_subword_prefix=model.continuing_subword_prefix,
+            max_input_chars_per_word=model.max_input_chars_per_word,
+        )
+    if model.byte_fallback:
+        raise UsageError(
+            "the fewest tokens cannot be found where tokens have marks and unknown characters become bytes",
+            hint="a vocabulary for the fewest tokens has the one or the other",
+        )
+    return FewestTokens(
+        model.vocabulary,
+        model.unk_id,
+        model.fuse_unk,
+        model.end_of_word_suffix,
+        model.separate_suffix,
+        model.continuing_subword_prefix,
+    )
 
 
 def _equal_scores(vocabulary: Vocabulary) -> array[float]:

@@ -48,6 +48,7 @@ RULES = {
     "word-level": "each piece is looked up whole",
     "unigram": "of all ways to put a piece together, the one whose tokens' scores add up to the most is taken",
     "longest-match": "the longest tokens are taken, from the left or wherever they stand",
+    "fewest-tokens": "of all ways to put a word together, the one with the fewest tokens is taken: each scores -1",
     "max-match": "the longest token that begins what is left is taken, else one character",
     "greedy-cover": "tokens are laid in the order of their ids, where they cut none that lies there; then characters",
     "n-gram": "every character begins an n-gram, which is looked up",

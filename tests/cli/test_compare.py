@@ -80,9 +80,9 @@ def test_the_fewest_tokens_are_a_lower_bound(corpora):
 
 
 def test_the_fewest_tokens_of_a_model_that_has_no_such_way(folder):
-    call("train", "en.txt", "-a", "wordpiece", "-s", "60", "-o", "mine.json", "-q", cwd=folder)
+    call("train", "en.txt", "-a", "ngram", "-s", "60", "-o", "mine.json", "-q", cwd=folder)
     refused = call("compare", "en.txt", "-t", "mine.json", "--fewest", cwd=folder)
-    message = "mine.json: the fewest tokens cannot be found for a model of the kind wordpiece"
+    message = "mine.json: the fewest tokens cannot be found for a model of the kind n-gram"
     assert (refused.status, refused.err) == (2, error(message))
 
 

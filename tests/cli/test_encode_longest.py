@@ -86,9 +86,9 @@ def test_the_fewest_tokens_of_any_vocabulary(tmp_path):
     shown = call("encode", "-T", "on lighthouses", "-t", "gpt2", "--to", "tokens", "--inference", "fewest")
     assert (shown.status, shown.err, shown.text) == (0, "", "on Ġlight houses\n")
     (tmp_path / "text").write_text("we know new words\n" * 3)
-    call("train", "text", "-a", "wordpiece", "-s", "40", "-q", "-o", "t.json", cwd=tmp_path)
+    call("train", "text", "-a", "ngram", "-s", "40", "-q", "-o", "t.json", cwd=tmp_path)
     refused = call("encode", "-T", "new", "-t", "t.json", "--inference", "fewest", cwd=tmp_path)
-    message = "t.json: the fewest tokens cannot be found for a model of the kind wordpiece"
+    message = "t.json: the fewest tokens cannot be found for a model of the kind n-gram"
     assert (refused.status, refused.err) == (2, error(message))
     drawn = call("encode", "-T", "new", "-t", "gpt2", "--inference", "fewest", "--sample", "1")
     message = "--inference fewest gives one segmentation of a text, so none can be drawn"

@@ -18,7 +18,17 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.stages import GreedyCover, LongestMatch, MaxMatch, NGram, SpecialToken, Unigram, WhitespaceSplit, WordLevel
+from bpe_cli.stages import (
+    FewestTokens,
+    GreedyCover,
+    LongestMatch,
+    MaxMatch,
+    NGram,
+    SpecialToken,
+    Unigram,
+    WhitespaceSplit,
+    WordLevel,
+)
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
@@ -275,6 +285,8 @@ OWN: dict[str, Tokenizer] = {
     "ranks": named_encodings.named("gpt2"),
     "longest match": Tokenizer(LongestMatch(WORDS_OF_OURS, left_to_right=True, unk_id=8)),
     "longest match, unknown left out": Tokenizer(LongestMatch(WORDS_OF_OURS), (WhitespaceSplit(),)),
+    "fewest tokens": Tokenizer(FewestTokens(WORDS_OF_OURS, 8, continuing_subword_prefix="#"), (WhitespaceSplit(),)),
+    "fewest tokens, unknown left out": Tokenizer(FewestTokens(WORDS_OF_OURS, end_of_word_suffix="é")),
     "dictionary": Tokenizer(MaxMatch(WORDS_OF_OURS, unk_id=8)),
     "dictionary, none unknown": Tokenizer(MaxMatch(WORDS_OF_OURS)),
     "greedy cover": Tokenizer(GreedyCover(WORDS_OF_OURS, unk_id=8)),

@@ -21,6 +21,7 @@ from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
     EventBpe,
+    FewestTokens,
     GreedyCover,
     LongestMatch,
     MaxMatch,
@@ -247,7 +248,7 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
 def refuse_own(model: Model) -> None:
     """Refuse features that neither of the two libraries has."""
     own = None
-    if isinstance(model, (EventBpe, LongestMatch, MaxMatch, GreedyCover, NGram)):
+    if isinstance(model, (EventBpe, LongestMatch, FewestTokens, MaxMatch, GreedyCover, NGram)):
         own = ALGORITHMS[model.kind]
     elif isinstance(model, CharacterBpe) and model.separate_suffix:
         own = "BPE whose end of a word is a symbol of its own"

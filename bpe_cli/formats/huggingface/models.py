@@ -1,8 +1,8 @@
 """Read and write the models of a ``tokenizer.json`` whose tokens are text: all but byte-level BPE.
 
 Models that Hugging Face's library does not have are written in the same layout, with a ``type`` of
-their own, which that library refuses: ``SuffixBpe``, ``EventBpe``, ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``,
-``NGram``.
+their own, which that library refuses: ``SuffixBpe``, ``EventBpe``, ``ScoredBpe``, ``LongestMatch``, ``FewestTokens``,
+``MaxMatch``, ``GreedyCover``, ``NGram``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
     EventBpe,
+    FewestTokens,
     GreedyCover,
     LongestMatch,
     MaxMatch,
@@ -165,6 +166,9 @@ OF_TEXTS = {
     "LongestMatch": (
         "left_to_right", "end_of_word_suffix", "separate_suffix", "continuing_subword_prefix", "frequencies",
     ),
+    "FewestTokens": (
+        "fuse_unk", "end_of_word_suffix", "separate_suffix", "continuing_subword_prefix", "max_input_chars_per_word",
+    ),
     "MaxMatch": (),
     "GreedyCover": (),
     "NGram": ("n",),
@@ -199,6 +203,17 @@ def _read_of_texts(name: str, node: Node, ids: Mapping[str, int], vocabulary: Vo
             separate_suffix=node.flag("separate_suffix", default=True),
             continuing_subword_prefix=node.get("continuing_subword_prefix").text_or_none() or "",
             frequencies=None if counts.is_null else array("d", (each.integer(1 << 53) for each in counts.items())),
+        )
+    if name == "FewestTokens":
+        limit = node.get("max_input_chars_per_word")
+        return FewestTokens(
+            vocabulary,
+            _unk_id(node, ids),
+            node.flag("fuse_unk"),
+            node.get("end_of_word_suffix").text_or_none() or "",
+            node.flag("separate_suffix"),
+            node.get("continuing_subword_prefix").text_or_none() or "",
+            None if limit.is_null else limit.integer(below=1 << 31),
         )
     if name == "MaxMatch":
         return MaxMatch(vocabulary, _unk_id(node, ids))
@@ -332,6 +347,12 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
             content["continuing_subword_prefix"] = model.continuing_subword_prefix
         if model.frequencies is not None:
             content["frequencies"] = [int(count) for count in model.frequencies]
+    elif isinstance(model, FewestTokens):
+        content["fuse_unk"] = model.fuse_unk
+        content["end_of_word_suffix"] = model.end_of_word_suffix or None
+        content["separate_suffix"] = model.separate_suffix
+        content["continuing_subword_prefix"] = model.continuing_subword_prefix or None
+        content["max_input_chars_per_word"] = model.max_input_chars_per_word
     elif isinstance(model, NGram):
         content["n"] = model.n
     elif not isinstance(model, (MaxMatch, GreedyCover)):

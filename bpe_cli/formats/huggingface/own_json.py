@@ -21,7 +21,9 @@ __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "sniff"]
 
 NAME = "bpe.json"
 FILES = ("bpe.json",)
-MODELS = hf_json.MODELS | {"bpe-events", "bpe-scores", "longest-match", "max-match", "greedy-cover", "n-gram"}
+MODELS = hf_json.MODELS | {
+    "bpe-events", "bpe-scores", "longest-match", "fewest-tokens", "max-match", "greedy-cover", "n-gram",
+}  # fmt: skip
 HOLDS = hf_json.HOLDS | {feature.name for feature in features.FEATURES}
 
 

@@ -19,7 +19,7 @@ from bpe_cli.reports.text.characters import TextWarning, bytes_of, excerpt, list
 from bpe_cli.reports.text.clusters import cluster_warning
 from bpe_cli.reports.text.segmentation import first_difference
 from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
-from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
+from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.components import ByteLevelNormalizer
 from bpe_cli.stages.splitters import segments
@@ -235,7 +235,7 @@ def _first_change(
 
 
 def _unknown(tokenizer: Tokenizer, text: bytes, placed: Placed, fallback: Fallback) -> Iterator[TextWarning]:
-    limit = tokenizer.model.max_input_chars_per_word if isinstance(tokenizer.model, WordPiece) else None
+    limit = tokenizer.model.max_input_chars_per_word
     contents = {token_id: tokenizer.token_bytes(token_id) for token_id in fallback.unknown}
     long: list[tuple[int, int]] = []
     unknown: list[tuple[int, int]] = []

@@ -10,16 +10,22 @@ says which last token is kept. ``longest_from_the_left`` is what the paper compa
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import TypeVar
+
+from bpe_cli.teaching.longest_match import Units
+
+Text = TypeVar("Text", bytes, Units)
+"""A text or a token: in bytes, or a word in units where tokens have marks."""
 
 Draw = Callable[[int], int]
 """Gives a random number from 1 to its argument."""
 
 
-def fewest(text: bytes, vocabulary: Collection[bytes], draw: Draw | None = None) -> list[bytes]:
+def fewest(text: Text, vocabulary: Collection[Text], draw: Draw | None = None) -> list[Text]:
     """Return as few tokens as possible.
 
     Args:
-        text: Any bytes.
+        text: Any bytes, or the units of a word.
         vocabulary: All tokens.
         draw: Chooses among equally good last tokens, each with the same chance; without it the longest is taken.
 

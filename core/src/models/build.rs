@@ -3,6 +3,7 @@
 use super::bpe::Bpe;
 use super::character_pairs::CharacterPairs;
 use super::events::Events;
+use super::fewest_tokens::FewestTokens;
 use super::greedy_cover::GreedyCover;
 use super::longest_match::LongestMatch;
 use super::max_match::MaxMatch;
@@ -48,6 +49,7 @@ pub fn build(spec: ModelSpec, tables: Tables) -> Result<Box<dyn Model>> {
         ModelSpec::LongestMatch(settings) => {
             Box::new(LongestMatch::new(tables.tokens, &tables.scores, settings)?)
         }
+        ModelSpec::FewestTokens(settings) => Box::new(FewestTokens::new(tables.tokens, settings)?),
         ModelSpec::WordPiece {
             unk_id,
             continuing_subword_prefix,

@@ -4,10 +4,8 @@
 //!   known, and then by id; each takes all its places in what is still free, from left to right.
 //! * *From the left*: the longest token at each place is taken, then what follows it.
 //!
-//! A stretch in which no token is taken is one unknown token. Words and tokens are spelt in *units*, which
-//! are never cut: a character; a mark of the end by itself, or a last character together with it; with a
-//! prefix, a first character is another unit than the same one inside a word. The mark of an end counts as
-//! one character of a token's length, a prefix as none.
+//! A stretch in which no token is taken is one unknown token. Words and tokens are spelt in units (`marks`). The mark of
+//! an end counts as one character of a token's length, a prefix as none.
 //!
 //! Both find the longest token at every place in one pass from right to left over an automaton of the
 //! reversed tokens; its links lead
@@ -19,7 +17,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use serde::Deserialize;
 
-use super::automaton::{Automaton, Node, ROOT, read_symbol};
+use super::automaton::{Automaton, Node, ROOT};
+use super::marks::{Marks, is_last};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
 use crate::error::{Result, ensure};
@@ -54,13 +53,6 @@ pub struct Settings {
     pub continuing_subword_prefix: String,
 }
 
-/// The unit of a suffix by itself; above all characters and stray bytes.
-const END: u32 = 1 << 21;
-/// Of the unit of a character that has the suffix.
-const LAST: u32 = 1 << 22;
-/// Of the unit of a character that begins a word, where tokens inside words have a prefix.
-const FIRST: u32 = 1 << 23;
-
 impl LongestMatch {
     /// Builds a model; text never becomes the unknown token by its characters.
     ///
@@ -80,12 +72,13 @@ impl LongestMatch {
             frequencies.len(),
             tokens.len()
         );
+        let marks = settings.marks();
         let mut spelt: Vec<(Reverse<usize>, u32, Vec<u32>)> = tokens
             .iter()
             .filter(|&(id, _)| Some(id) != settings.unk_id)
             .map(|(id, text)| {
-                let units = settings.token(text);
-                let end = usize::from(units.last().is_some_and(|unit| unit & LAST != 0));
+                let units = marks.token(text);
+                let end = usize::from(units.last().is_some_and(|&unit| is_last(unit)));
                 (Reverse(units.len() + end), id, units)
             })
             .collect();
@@ -200,53 +193,12 @@ fn first_tried(reversed: &Automaton) -> Vec<Node> {
 }
 
 impl Settings {
-    /// Spells a word in units, with where each begins in its text; the suffix by itself begins nowhere.
-    fn word(&self, text: &[u8]) -> (Vec<u32>, Vec<u32>) {
-        let (mut units, mut starts) = (Vec::new(), Vec::new());
-        spell(text, &mut units, &mut starts);
-        self.mark(&mut units, false, !self.end_of_word_suffix.is_empty());
-        (units, starts)
-    }
-
-    /// Spells a token in units. What it begins and ends with are marks, unless nothing stands beside them.
-    fn token(&self, text: &[u8]) -> Vec<u32> {
-        let rest = match text.strip_suffix(self.end_of_word_suffix.as_bytes()) {
-            Some(rest) if self.separate_suffix || !rest.is_empty() => rest,
-            _ => text,
-        };
-        let stem = match rest.strip_prefix(self.continuing_subword_prefix.as_bytes()) {
-            Some(stem) if !stem.is_empty() => stem,
-            _ => rest,
-        };
-        let mut units = Vec::new();
-        spell(stem, &mut units, &mut Vec::new());
-        self.mark(&mut units, stem.len() < rest.len(), rest.len() < text.len());
-        units
-    }
-
-    fn mark(&self, units: &mut Vec<u32>, inside: bool, ends: bool) {
-        if !self.continuing_subword_prefix.is_empty()
-            && !inside
-            && let Some(first) = units.first_mut()
-        {
-            *first |= FIRST;
+    fn marks(&self) -> Marks<'_> {
+        Marks {
+            suffix: &self.end_of_word_suffix,
+            separate_suffix: self.separate_suffix,
+            prefix: &self.continuing_subword_prefix,
         }
-        if ends && self.separate_suffix {
-            units.push(END);
-        } else if ends && let Some(last) = units.last_mut() {
-            *last |= LAST;
-        }
-    }
-}
-
-/// Appends the symbols of a text, and where each begins.
-fn spell(text: &[u8], word: &mut Vec<u32>, starts: &mut Vec<u32>) {
-    let mut at = 0;
-    while at < text.len() {
-        let (symbol, length) = read_symbol(text, at);
-        word.push(symbol);
-        starts.push(at as u32);
-        at += length;
     }
 }
 
@@ -266,7 +218,7 @@ impl Model for LongestMatch {
         _scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let (word, starts) = self.settings.word(piece);
+        let (word, starts) = self.settings.marks().word(piece);
         // The suffix stands for nothing in the piece.
         let offset = |place: u32| {
             starts

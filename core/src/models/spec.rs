@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{character_pairs, events, longest_match, unigram};
+use super::{character_pairs, events, fewest_tokens, longest_match, unigram};
 
 /// The specification of a model.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -39,6 +39,8 @@ pub enum ModelSpec {
     Unigram(unigram::Settings),
     /// Cut at the longest tokens first, or at the longest token from the left (the seeds' two).
     LongestMatch(longest_match::Settings),
+    /// The fewest tokens of a word, where tokens have marks.
+    FewestTokens(fewest_tokens::Settings),
     /// Forward maximum matching with a dictionary; what it lacks is a character by itself.
     MaxMatch {
         unk_id: Option<u32>,

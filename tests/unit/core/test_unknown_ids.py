@@ -24,6 +24,8 @@ MODELS: tuple[dict[str, Any], ...] = (
     },
     {"type": "LongestMatch", "left_to_right": False, "end_of_word_suffix": "", "separate_suffix": False,
         "continuing_subword_prefix": ""},
+    {"type": "FewestTokens", "fuse_unk": False, "end_of_word_suffix": "", "separate_suffix": False,
+        "continuing_subword_prefix": "", "max_input_chars_per_word": None},
     {"type": "MaxMatch"},
     {"type": "GreedyCover"},
     {"type": "NGram", "n": 2},

@@ -13,6 +13,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import (
     CharacterBpe,
     EventBpe,
+    FewestTokens,
     GreedyCover,
     MaxMatch,
     MergeBpe,
@@ -22,7 +23,6 @@ from bpe_cli.stages import (
     Split,
     Unigram,
     WordLevel,
-    WordPiece,
 )
 from bpe_cli.stages.events import SPLIT
 from bpe_cli.stages.spelling import BYTE, NORMAL, UNKNOWN, USER_DEFINED
@@ -159,13 +159,27 @@ def test_characters_are_not_spelt_in_bytes_if_tokens_hold_them():
         assert len(tokenizer.encode("<0x0A>")) == 6
 
 
+@pytest.mark.parametrize("algorithm", ["wordpiece", "bpe"])
+def test_trained_vocabularies_with_marks(algorithm, corpora):
+    text = (corpora / "languages" / "en.txt").read_text(encoding="utf-8")
+    tokenizer = train([text], algorithm, vocab_size=700)
+    least = tokenizer.with_fewest_tokens()
+    ids, usual = least.encode(text), tokenizer.encode(text)
+    assert isinstance(least.model, FewestTokens)
+    assert len(ids) < len(usual)
+    assert least.decode(ids) == tokenizer.decode(usual)
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [
         (WordLevel(Vocabulary.from_tokens([b"a"])), "cannot be found for a model of the kind word-level"),
-        (WordPiece(Vocabulary.from_tokens([b"a"]), 0), "cannot be found for a model of the kind wordpiece"),
-        (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), end_of_word_suffix="</w>"), "have </w>"),
-        (CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), continuing_subword_prefix="##"), "have ##"),
+        (
+            CharacterBpe(
+                Vocabulary.from_tokens([b"a"]), Merges(array("I")), byte_fallback=True, end_of_word_suffix="$"
+            ),
+            "have marks and unknown characters become bytes",
+        ),
         (MergeBpe(Vocabulary.from_tokens([b"a"]), Merges(array("I")), texts=((1, b"x"),)), "not spelt in bytes"),
     ],
 )

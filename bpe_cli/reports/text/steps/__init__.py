@@ -5,7 +5,7 @@ end at are compared with what the tokenizer makes of the text. Here stands what 
 are the bytes of tokens as they are written.
 
 - ``pieces``: the pieces of a text, the special tokens between them, and what the walks of all models share.
-- ``merging``, ``matching``, ``lattice``: one family of models each.
+- ``merging``, ``matching``, ``lattice``, ``fewest``: one family of models each.
 - ``record``: a text from piece to piece.
 """
 

@@ -90,9 +90,9 @@ class OverLattice:
         check_length(piece)
         text = text_of(piece)
         check_work(len(text), self._lengths)
-        last: list[Edge] = []
+        last: list[Edge[str]] = []
         totals: list[float] = []
-        edges: list[list[Edge]] = []
+        edges: list[list[Edge[str]]] = []
         places = []
         count = 0
         for done, (place, ways) in enumerate(self._ways(text), start=1):
@@ -130,7 +130,7 @@ class OverLattice:
     def _end(self) -> str:
         return "last" if self._model.fixed_point else "first"
 
-    def _ways(self, text: str) -> Iterator[tuple[int, list[Arrival]]]:
+    def _ways(self, text: str) -> Iterator[tuple[int, list[Arrival[str]]]]:
         """Yield each place that the search comes to, and the ways to or from it."""
         if self._model.fixed_point:
             every = departures(text, self._scores, self._unknown * self._unit, self._lengths)
@@ -140,13 +140,13 @@ class OverLattice:
     def _kind(self, token_id: int) -> int:
         return self._model.kinds[token_id] if self._model.kinds else NORMAL
 
-    def _way(self, arrival: Arrival) -> Way:
+    def _way(self, arrival: Arrival[str]) -> Way:
         edge = arrival.edge
         token_id = self._ids[edge.token] if edge.known else None
         score, total = edge.score / self._unit, arrival.total / self._unit
         return Way(bytes_of(edge.token), token_id, edge.start, score, total)
 
-    def _emit(self, path: Sequence[Edge]) -> tuple[list[StepToken], list[Spelling]]:
+    def _emit(self, path: Sequence[Edge[str]]) -> tuple[list[StepToken], list[Spelling]]:
         """Make tokens of a segmentation: unknown characters become bytes, or the unknown token."""
         tokens: list[StepToken] = []
         ends = []
@@ -169,7 +169,7 @@ class OverLattice:
             after_unknown = ends[-1].way != "bytes"
         return tokens, ends
 
-    def _rank(self, edges: Sequence[Sequence[Edge]], taken: Sequence[Edge]) -> tuple[RankedPath, ...]:
+    def _rank(self, edges: Sequence[Sequence[Edge[str]]], taken: Sequence[Edge[str]]) -> tuple[RankedPath, ...]:
         """Rank the best segmentations, with their shares of the probability of all.
 
         Sums are not rounded to single precision here: the rounding of a long text's would be more than shares. Where
@@ -191,14 +191,14 @@ class OverLattice:
             for total, path in ranked
         )
 
-    def _in_ranking(self, edge: Edge) -> Edge:
+    def _in_ranking(self, edge: Edge[str]) -> Edge[str]:
         score = self._own.get(edge.token)
         return edge if score is None or not edge.known else Edge(edge.start, edge.end, edge.token, score)
 
 
-def _by_end(edges: Sequence[Sequence[Edge]], length: int) -> list[list[Edge]]:
+def _by_end(edges: Sequence[Sequence[Edge[str]]], length: int) -> list[list[Edge[str]]]:
     """Put the tokens that begin at each place, the last place first, in the order of their ends, and from the left."""
-    ending: list[list[Edge]] = [[] for _ in range(length)]
+    ending: list[list[Edge[str]]] = [[] for _ in range(length)]
     for here in reversed(edges):
         for edge in here:
             ending[edge.end - 1].append(edge)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bpe_cli.errors import InputError
 from bpe_cli.reports.text.steps import Row, Steps, StepToken, TagWalk, TooMuch, Walk
 from bpe_cli.reports.text.steps.events import ByEvents
+from bpe_cli.reports.text.steps.fewest import OverUnits
 from bpe_cli.reports.text.steps.lattice import OverLattice
 from bpe_cli.reports.text.steps.matching import (
     Covered,
@@ -41,6 +42,7 @@ WALKERS = {
     "word-level": WholePieces,
     "unigram": OverLattice,
     "longest-match": from_left_or_anywhere,
+    "fewest-tokens": OverUnits,
     "max-match": FromLeft,
     "greedy-cover": Covered,
     "n-gram": NGrams,

@@ -40,7 +40,6 @@ from bpe_cli.stages import (
     Strip,
     StripAccents,
     Unigram,
-    WordPiece,
 )
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.spelling import BYTE_TEXT, NORMAL, USER_DEFINED, from_visible, to_visible
@@ -186,9 +185,9 @@ def unknown_texts(tokenizer: Tokenizer) -> Iterator[bytes]:
     for character in _STRANGE:
         yield character.encode()
         yield b"a" + character.encode()
-    model = tokenizer.model
-    if isinstance(model, WordPiece):
-        yield b"a" * (min(model.max_input_chars_per_word, 1 << 20) + 1)
+    longest = tokenizer.model.max_input_chars_per_word
+    if longest is not None:
+        yield b"a" * (min(longest, 1 << 20) + 1)
     for byte in (*range(0x20, 0x7F), 0x80, 0xC0, 0xFF):
         yield bytes([byte])
 

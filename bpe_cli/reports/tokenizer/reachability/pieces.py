@@ -21,6 +21,7 @@ from bpe_cli.stages import (
     ByteLevelNormalizer,
     CharDelimiterSplit,
     Digits,
+    FewestTokens,
     Metaspace,
     PrefixSpace,
     Punctuation,
@@ -231,7 +232,7 @@ class Pieces:
             whole: Whether it arises only as a whole piece.
         """
         model = self._tokenizer.model
-        prefix = model.continuing_subword_prefix if isinstance(model, WordPiece) else ""
+        prefix = model.continuing_subword_prefix if isinstance(model, (WordPiece, FewestTokens)) else ""
         inside = bool(prefix) and symbols.startswith(prefix.encode())
         if self._mark and is_utf8(symbols) and symbols.decode().find(self._mark, 1) > 0:
             if self._cuts_at_marks:

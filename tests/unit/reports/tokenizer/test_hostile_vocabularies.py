@@ -16,6 +16,7 @@ from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.stages import (
     ByteLevel,
     CharacterBpe,
+    FewestTokens,
     GreedyCover,
     LongestMatch,
     MaxMatch,
@@ -55,6 +56,7 @@ def tokenizers(draw):
             CharacterBpe(vocabulary, merges, continuing_subword_prefix=affix, byte_fallback=True),
             CharacterBpe(vocabulary, merges, end_of_word_suffix=affix, separate_suffix=True), WordPiece(vocabulary, 0),
             WordLevel(vocabulary), Unigram(vocabulary, scores, 0, kinds=kinds), LongestMatch(vocabulary),
+            FewestTokens(vocabulary, end_of_word_suffix=affix),
             MaxMatch(vocabulary), GreedyCover(vocabulary), NGram(vocabulary),
         ])
     )  # fmt: skip

@@ -20,6 +20,7 @@ from bpe_cli.stages import (
     ByteLevelNormalizer,
     CharacterBpe,
     EventBpe,
+    FewestTokens,
     GreedyCover,
     MaxMatch,
     NGram,
@@ -94,6 +95,25 @@ def tokenizers():
         "greedy-cover": (
             Tokenizer(GreedyCover(vocabulary("e", "r", "s", "l", "low", "er", "lower"), 9)),
             "slowerlowerre",
+        ),
+        "fewest-tokens": (
+            Tokenizer(
+                FewestTokens(
+                    vocabulary("abc", "a", "##d", "##bcd", "##e"),
+                    5,
+                    continuing_subword_prefix="##",
+                    max_input_chars_per_word=6,
+                ),
+                SPLIT,
+            ),
+            "abcde abxd abcdede",
+        ),
+        "fewest-tokens-at-ends": (
+            Tokenizer(
+                FewestTokens(vocabulary("<unk>", "a", "ab", "b</w>", "</w>"), 0, True, "</w>", separate_suffix=True),
+                SPLIT,
+            ),
+            "aab xxa",
         ),
         "n-gram": (Tokenizer(NGram(vocabulary("<unk>", "ab", "c"), 2, 0)), "abc"),
         "anywhere": (longest.with_longest_match(left_to_right=False), "newest xnew"),

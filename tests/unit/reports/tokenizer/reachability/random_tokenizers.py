@@ -158,6 +158,16 @@ def longest_match(random):
     return stages.LongestMatch(made, left, random.choice([0, None]), suffix, separate, prefix, counts)
 
 
+def fewest_tokens(random):
+    suffix, prefix = random.choice(["", "</w>"]), random.choice(["", "##"])
+    tokens = ["<unk>", "a", "b"]
+    tokens += [random.choice(["", prefix]) + word + random.choice(["", suffix]) for word in words(random, "ab1", 9)]
+    made = vocabulary(dict.fromkeys(tokens))
+    fused, separate = (random.random() < 0.5 for _ in range(2))
+    limit = random.choice([None, 3, 100])
+    return stages.FewestTokens(made, random.choice([0, None]), fused, suffix, separate, prefix, limit)
+
+
 def max_match(random):
     return stages.MaxMatch(vocabulary(["<unk>", "a", *words(random, "ab1 ", 8)]), 0)
 
@@ -182,6 +192,7 @@ MODELS = {
         word_piece,
         word_level,
         longest_match,
+        fewest_tokens,
         max_match,
         greedy_cover,
         n_gram,
