@@ -167,7 +167,7 @@ impl Scanner {
         let way = match &self.0 {
             Way::Whole => Going::Whole,
             &Way::Rule(words, rules) => Going::Rule(words, rules),
-            Way::Pattern(pattern) => Going::Pattern(pattern, Box::default()),
+            Way::Pattern(pattern) => Going::Pattern(pattern, Known::default()),
             Way::Chain(chain) => Going::Chain(Box::new(Walk::new(chain, text))),
         };
         Ends {
@@ -180,9 +180,22 @@ impl Scanner {
 
     /// Call `f(start, end)` for every piece, in order.
     #[inline]
-    pub fn for_each_piece(&self, text: &[u8], mut f: impl FnMut(usize, usize)) {
+    pub fn for_each_piece(&self, text: &[u8], f: impl FnMut(usize, usize)) {
+        // A text of few bytes has few pieces: for a word, room for many would cost more than finding them.
+        match text.len() <= FEW_BYTES {
+            true => self.for_each_piece_with([0; FEW_BYTES], text, f),
+            false => self.for_each_piece_with([0; AT_A_TIME], text, f),
+        }
+    }
+
+    #[inline]
+    fn for_each_piece_with<const ROOM: usize>(
+        &self,
+        mut room: [usize; ROOM],
+        text: &[u8],
+        mut f: impl FnMut(usize, usize),
+    ) {
         let mut ends = self.ends(text);
-        let mut room = [0; AT_A_TIME];
         let mut start = 0;
         loop {
             let found = ends.fill(&mut room);
@@ -194,6 +207,18 @@ impl Scanner {
                 start = end;
             }
         }
+    }
+
+    /// Call `f(start, end, is_match)` for every piece of a common pattern ([`Scanner::is_common_pattern`]), in order: a
+    /// piece is a match, or what lies between two.
+    pub(crate) fn for_each_told(&self, text: &[u8], mut f: impl FnMut(usize, usize, bool)) {
+        let Way::Pattern(pattern) = &self.0 else {
+            return;
+        };
+        let mut known = Known::default();
+        self.for_each_piece(text, |start, end| {
+            f(start, end, pattern.is_match(text, start..end, &mut known));
+        });
     }
 
     /// Give the pieces as an iterator of `(start, end)`, for callers that stop early.
@@ -324,7 +349,7 @@ pub struct Ends<'t> {
 enum Going<'t> {
     Whole,
     Rule(WordRule, Rules),
-    Pattern(&'t Pattern, Box<Known>),
+    Pattern(&'t Pattern, Known),
     /// What walks through several ways to cut.
     Chain(Box<Walk<'t>>),
 }

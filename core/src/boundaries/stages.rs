@@ -136,6 +136,8 @@ pub enum Shape {
     /// A table of rules runs over clusters of characters; then text is cut at white space, and each word
     /// gets a mark.
     MappedWords,
+    /// Nothing, but a text can be cut before a space between two ASCII letters, and a piece ends there.
+    CutAtSpaces,
 }
 
 impl Shape {
@@ -190,10 +192,15 @@ impl Answers {
     ) -> Self {
         let rewriting: Vec<Rewriting> = normalizers.iter().map(|&(_, does)| does).collect();
         let at: Vec<At> = pre_tokenizers.iter().map(|cutting| cutting.at).collect();
+        let cuts = cuts(normalizers, pre_tokenizers);
+        let shape = match (Shape::of(&rewriting, &at), cuts) {
+            (Shape::Unknown, Cuts::Always) => Shape::CutAtSpaces,
+            (shape, Cuts::Always | Cuts::AtMarks | Cuts::Never) => shape,
+        };
         Self {
-            cuts: cuts(normalizers, pre_tokenizers),
+            cuts,
             blanks: blanks(&rewriting, &at).or_else(|| blanks_of_marks(stretches, &at)),
-            shape: Shape::of(&rewriting, &at),
+            shape,
         }
     }
 

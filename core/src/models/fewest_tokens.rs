@@ -249,7 +249,10 @@ mod tests {
     #[test]
     fn a_suffix_ends_words_only() {
         let tokens: [&[u8]; 4] = ["a".as_bytes(), "é$".as_bytes(), "aé".as_bytes(), b"$"];
-        assert_eq!(found(&tokens, suffixed(false), "aé"), [(0, 0, 1), (1, 1, 3)]);
+        assert_eq!(
+            found(&tokens, suffixed(false), "aé"),
+            [(0, 0, 1), (1, 1, 3)]
+        );
         assert_eq!(found(&tokens, suffixed(true), "aé"), [(0, 0, 1), (1, 1, 3)]);
         assert_eq!(found(&tokens, suffixed(false), "a"), [(UNK, 0, 1)]);
         assert_eq!(found(&tokens, suffixed(true), "a"), [(0, 0, 1), (3, 1, 1)]);

@@ -1,21 +1,31 @@
 //! Forward maximum matching: at each place from the left the longest word of a dictionary that begins
 //! there, and where none does, one character.
 //!
-//! Trying every length at every place takes the text times the longest word. Here the words are spelt
-//! from their ends in an automaton, and the text is read from *its* end: at each character the automaton
-//! then knows the longest word that ends the reversed text, which is the longest one that begins there.
+//! At each place a trie is followed from the beginning of a word as far as it goes, which is mostly not much farther than
+//! the word that is taken. Where it is, again and again, that takes the text times the longest word. So once more bytes
+//! than [`PATIENCE`] allows were looked at, the rest goes another way: the words are spelt from their ends in an automaton,
+//! and the text is read from *its* end. At each character the automaton then knows the longest word that ends the reversed
+//! text, which is the longest one that begins there. So do dictionaries whose words are not all UTF-8: the bytes of a
+//! character are never taken for stray ones, which a trie over bytes cannot tell.
 //!
 //! Complexity: linear in the text, whatever the words. A long text goes by windows that are at least as
 //! long as the longest word, and are read with so much of what follows: twice the work at most.
 
+use std::sync::OnceLock;
+
 use super::automaton::{Automaton, Node, ROOT, read_symbol, symbols_of};
 use super::model::{Found, Model, check_unknown};
 use super::scratch::Scratch;
+use super::trie::Trie;
 use crate::error::{Error, Result};
 use crate::tables::TokenTable;
+use crate::text::{character_len, characters};
 
 /// Characters of a window, unless the longest word has more.
 const WINDOW: usize = 1 << 12;
+
+/// The trie may look at so many bytes for each byte that is taken, and so many besides.
+const PATIENCE: (usize, usize) = if cfg!(test) { (3, 4) } else { (8, 1 << 12) };
 
 /// Working memory.
 #[derive(Debug, Default)]
@@ -30,8 +40,11 @@ pub struct Window {
 #[derive(Debug)]
 pub struct MaxMatch {
     tokens: TokenTable<'static>,
-    /// Of the words from their ends.
-    reversed: Automaton,
+    /// Of the words, if all are UTF-8.
+    trie: Option<Trie>,
+    /// Of the words from their ends; made when it is needed.
+    reversed: OnceLock<Automaton>,
+    /// The characters of the longest word.
     longest: usize,
     unk_id: Option<u32>,
 }
@@ -40,24 +53,73 @@ impl MaxMatch {
     /// Takes all tokens as words; a character without one becomes `unk_id`, or is an error.
     ///
     /// # Errors
-    /// When the id for unknown characters is too high for one.
+    /// When the id for unknown characters is too high for one, or the words have too many bytes.
     pub fn new(tokens: TokenTable<'static>, unk_id: Option<u32>) -> Result<Self> {
         check_unknown(unk_id)?;
-        let mut longest = 0;
-        let words = tokens.iter().map(|(id, token)| {
-            let mut symbols = symbols_of(token);
-            longest = longest.max(symbols.len());
-            symbols.reverse();
-            (id, symbols)
-        });
-        let reversed = Automaton::new(words);
+        let is_utf8 = |(_, token): (u32, &[u8])| std::str::from_utf8(token).is_ok();
+        let trie = match tokens.iter().all(is_utf8) {
+            true => Some(trie_of(&tokens)?),
+            false => None,
+        };
+        let longest = tokens.iter().map(|(_, token)| characters(token).count());
         Ok(Self {
+            longest: longest.max().unwrap_or(0),
+            trie,
+            reversed: OnceLock::new(),
             tokens,
-            reversed,
-            longest,
             unk_id,
         })
     }
+
+    fn reversed(&self) -> &Automaton {
+        self.reversed.get_or_init(|| {
+            Automaton::new(self.tokens.iter().map(|(id, token)| {
+                let mut symbols = symbols_of(token);
+                symbols.reverse();
+                (id, symbols)
+            }))
+        })
+    }
+
+    /// What is taken where no word is.
+    fn unknown(&self, piece: &[u8], at: usize) -> Result<u32> {
+        self.unk_id.ok_or(Error::MissingByte {
+            byte: piece[at],
+            offset: at,
+        })
+    }
+
+    /// Takes words by the trie as long as that looks at few bytes; returns where it ends.
+    fn by_trie(&self, trie: &Trie, piece: &[u8], out: &mut Vec<Found>) -> Result<usize> {
+        let mut looked_at = 0;
+        let mut start = 0;
+        while start < piece.len() && looked_at <= PATIENCE.0 * start + PATIENCE.1 {
+            let (found, bytes) = trie.longest(piece, start);
+            looked_at += bytes;
+            let (end, id) = match found {
+                Some(word) => word,
+                None => (
+                    start + character_len(piece, start),
+                    self.unknown(piece, start)?,
+                ),
+            };
+            out.push(Found {
+                id,
+                start: start as u32,
+                end: end as u32,
+            });
+            start = end;
+        }
+        Ok(start)
+    }
+}
+
+/// The trie of words; of equal ones the first counts.
+fn trie_of(tokens: &TokenTable<'static>) -> Result<Trie> {
+    let mut keys: Vec<(&[u8], u32)> = tokens.iter().map(|(id, token)| (token, id)).collect();
+    keys.sort_unstable();
+    keys.dedup_by_key(|&mut (token, _)| token);
+    Trie::new(&keys)
 }
 
 impl Model for MaxMatch {
@@ -76,9 +138,16 @@ impl Model for MaxMatch {
         scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
+        let mut start = match &self.trie {
+            Some(trie) => self.by_trie(trie, piece, out)?,
+            None => 0,
+        };
+        if start == piece.len() {
+            return Ok(());
+        }
         let Window { characters, words } = scratch.own.of();
         let window = self.longest.max(WINDOW);
-        let mut start = 0;
+        let reversed = self.reversed();
         while start < piece.len() {
             characters.clear();
             let mut end = start;
@@ -91,8 +160,8 @@ impl Model for MaxMatch {
             words.resize(characters.len(), ROOT);
             let mut node = ROOT;
             for (word, &(symbol, _)) in words.iter_mut().zip(&*characters).rev() {
-                node = self.reversed.step(node, symbol);
-                *word = self.reversed.longest_word(node);
+                node = reversed.step(node, symbol);
+                *word = reversed.longest_word(node);
             }
             // A word that begins later than this may go on past what was read.
             let settled = match end == piece.len() {
@@ -102,12 +171,11 @@ impl Model for MaxMatch {
             let mut place = 0;
             while place < settled {
                 let word = words[place];
-                let id = self.reversed.token(word).or(self.unk_id);
-                let id = id.ok_or(Error::MissingByte {
-                    byte: piece[start],
-                    offset: start,
-                })?;
-                place += self.reversed.depth(word).max(1);
+                let id = match reversed.token(word) {
+                    Some(id) => id,
+                    None => self.unknown(piece, start)?,
+                };
+                place += reversed.depth(word).max(1);
                 let end = characters[place - 1].1;
                 out.push(Found {
                     id,
@@ -175,6 +243,36 @@ mod tests {
             offset: 2,
         };
         assert_eq!(error, Err(missing));
+    }
+
+    #[test]
+    fn where_the_trie_looks_far_in_vain_the_rest_goes_the_other_way() {
+        let long = [b"ab".repeat(20), b"x".to_vec()].concat();
+        let by_trie = model(&[b"a", b"b", "é".as_bytes(), &long, b"ba"], Some(9));
+        let mut by_windows = model(&[b"a", b"b", "é".as_bytes(), &long, b"ba"], Some(9));
+        by_windows.trie = None;
+        for text in [
+            b"ab".repeat(70),
+            [&b"ab".repeat(19)[..], &long, b"y", &long].concat(),
+            "abéabyba".repeat(9).into_bytes(),
+        ] {
+            let expected = pieces(&by_windows, &text);
+            assert_eq!(pieces(&by_trie, &text), expected);
+            let trie = by_trie.trie.as_ref().unwrap();
+            let end = by_trie.by_trie(trie, &text, &mut Vec::new()).unwrap();
+            assert_eq!(end < text.len(), text.starts_with(b"abab"));
+        }
+        let missing = model(&[b"ab", &long], None);
+        let error =
+            |text: &[u8]| missing.encode_piece(text, &mut Scratch::default(), &mut Vec::new());
+        let text = [&b"ab".repeat(30)[..], b"y"].concat();
+        assert_eq!(
+            error(&text),
+            Err(Error::MissingByte {
+                byte: b'y',
+                offset: 60
+            })
+        );
     }
 
     #[test]

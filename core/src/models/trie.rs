@@ -62,6 +62,29 @@ impl Trie {
         }
     }
 
+    /// Gives the longest key that the text goes on with at a place, as where it ends and its value, and how many bytes were
+    /// looked at.
+    #[inline]
+    pub fn longest(&self, text: &[u8], from: usize) -> (Option<(usize, u32)>, usize) {
+        let (mut node, mut base) = (0_u32, self.nodes[0].base);
+        let (mut found, mut at) = (None, from);
+        while let Some(&byte) = text.get(at) {
+            at += 1;
+            let child = (base & !ENDS) ^ u32::from(byte);
+            match self.nodes.get(child as usize) {
+                Some(next) if next.parent == node => {
+                    node = child;
+                    base = next.base;
+                }
+                _ => break,
+            }
+            if base & ENDS != 0 {
+                found = Some((at, self.values[node as usize]));
+            }
+        }
+        (found, at - from)
+    }
+
     /// The value of a key.
     #[must_use]
     pub fn get(&self, key: &[u8]) -> Option<u32> {
@@ -251,7 +274,10 @@ mod tests {
                 let expected: Vec<_> = (from + 1..=text.len())
                     .filter_map(|end| keys.get(&text[from..end]).map(|&value| (end, value)))
                     .collect();
-                prop_assert_eq!(prefixes(&trie, &text, from), expected);
+                prop_assert_eq!(prefixes(&trie, &text, from), expected.clone());
+                let (found, looked_at) = trie.longest(&text, from);
+                prop_assert_eq!(found, expected.last().copied());
+                prop_assert!(looked_at >= found.map_or(0, |(end, _)| end - from));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::boundaries::stages::AtSpace;
 use crate::error::{Error, Result};
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;
-use crate::text::{Origin, Rewriter, Text, characters};
+use crate::text::{Origin, Rewriter, Text, characters, read_char};
 
 /// What is looked for, and what comes in its place.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ enum Finder {
     Literal(AhoCorasick),
     /// The empty text, which is found at every border of characters.
     Everywhere,
+    /// Runs of white space: `\s+`.
+    WhiteSpace,
     Expression(Box<Expression>),
 }
 
@@ -60,7 +62,11 @@ impl Replace {
                 } else {
                     AtSpace::Changes
                 };
-                (Finder::Expression(Box::new(compiled)), at_space)
+                let finder = match &expression[..] {
+                    r"\s+" => Finder::WhiteSpace,
+                    _ => Finder::Expression(Box::new(compiled)),
+                };
+                (finder, at_space)
             }
         };
         let is_inside =
@@ -105,6 +111,17 @@ impl Replace {
                 let places = characters(old).map(|(at, _)| at).chain([old.len()]);
                 self.replace_all(places.map(|at| at..at), old, new);
             }),
+            Finder::WhiteSpace => {
+                let bytes = text.bytes();
+                let first = white_space(bytes, 0)
+                    .find(|run| bytes[run.clone()] != *self.content.as_bytes())
+                    .map(|run| run.start);
+                if let Some(first) = first {
+                    text.rewrite(|old, new| {
+                        self.replace_all(white_space(old, first), old, new);
+                    });
+                }
+            }
             Finder::Expression(expression) => {
                 let subject = Subject::new(text.bytes());
                 let found = expression.matches(&subject, 0..text.bytes().len())?;
@@ -134,6 +151,33 @@ impl Replace {
         }
         new.keep(kept..old.len());
     }
+}
+
+/// The runs of white space from a place on.
+fn white_space(text: &[u8], mut at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    let blank = |at: usize| {
+        let (character, length) = read_char(text, at);
+        (character.is_some_and(char::is_whitespace), length)
+    };
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let start = at;
+            loop {
+                let (is_blank, length) = blank(at);
+                at += length;
+                if !is_blank {
+                    if start + length < at {
+                        return Some(start..at - length);
+                    }
+                    break;
+                }
+                if at == text.len() {
+                    return Some(start..at);
+                }
+            }
+        }
+        None
+    })
 }
 
 fn finder_of(literals: &[String]) -> Result<Finder> {
@@ -310,6 +354,43 @@ mod tests {
                 assert_eq!(quick, plain, "{expression} {text:?}");
             }
         }
+    }
+
+    #[test]
+    fn runs_of_white_space_are_those_of_the_expression() {
+        let parts: [&[u8]; 9] = [
+            b" ",
+            b"\n",
+            "\u{3000}".as_bytes(),
+            b"\x1C",
+            "\u{85}".as_bytes(),
+            b"a",
+            "\u{200B}".as_bytes(),
+            b"\xE3\x80",
+            b"\x85",
+        ];
+        let compiled = Expression::new(r"\s+", Rules::NORMALIZE).unwrap();
+        let mut seed = 1_usize;
+        for _ in 0..2000 {
+            let mut text = Vec::new();
+            for _ in 0..seed % 9 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                text.extend_from_slice(parts[(seed >> 33) % parts.len()]);
+            }
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(3) >> 3;
+            let whole = Subject::new(&text);
+            let expected = compiled.matches(&whole, 0..text.len()).unwrap();
+            assert_eq!(
+                white_space(&text, 0).collect::<Vec<_>>(),
+                expected,
+                "{text:?}"
+            );
+        }
+        let spaces = Replace::new(Pattern::Regex(r"\s+".to_owned()), " ".to_owned()).unwrap();
+        let mut text = Text::new(b"a b\n\n c ", true);
+        spaces.rewrite(&mut text).unwrap();
+        assert_eq!(text.bytes(), b"a b c ");
+        assert_eq!(text.origin(3..4).map(|origin| origin.end), Some(6));
     }
 
     #[test]

@@ -22,6 +22,8 @@ mod table;
 mod tests;
 mod tree;
 
+use std::ops::Range;
+
 use crate::error::{Result, ensure};
 use alphabet::Alphabet;
 use backtrack::{Backtracker, Tried};
@@ -51,7 +53,8 @@ enum Way {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     dead_ends: DeadEnds,
-    tried: Tried,
+    /// Made when it is needed: there are patterns that are asked about many short texts.
+    tried: Option<Box<Tried>>,
 }
 
 impl Pattern {
@@ -83,7 +86,17 @@ impl Pattern {
     pub fn fill(&self, text: &[u8], at: usize, room: &mut [usize], known: &mut Known) -> usize {
         match &self.way {
             Way::Table(table) => table.fill(text, at, room, &mut known.dead_ends),
-            Way::Backtracker(engine) => engine.fill(text, at, room, &mut known.tried),
+            Way::Backtracker(engine) => {
+                engine.fill(text, at, room, known.tried.get_or_insert_default())
+            }
+        }
+    }
+
+    /// Whether a piece that was found in a text is a match, and not what lies between two; only an automaton can tell.
+    pub fn is_match(&self, text: &[u8], piece: Range<usize>, known: &mut Known) -> bool {
+        match &self.way {
+            Way::Table(table) => table.is_match(text, piece, &mut known.dead_ends),
+            Way::Backtracker(_) => false,
         }
     }
 

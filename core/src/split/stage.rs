@@ -80,6 +80,8 @@ pub struct PreTokenizer {
 enum Kind {
     Scanner(Scanner),
     Literal(Box<AhoCorasick>, Behavior, bool),
+    /// A pattern with an automaton, whose matches are not only isolated.
+    Matches(Scanner, Behavior, bool),
     Expression(Box<Expression>, Behavior, bool),
     PrefixSpace,
     ByteLevel,
@@ -144,9 +146,27 @@ impl PreTokenizer {
             }
             Spec::FixedLength { length } => Kind::FixedLength(length),
         };
-        if let Kind::Scanner(scanner) = &kind
-            && scanner.ends_at_spaces()
-        {
+        let ends_at_spaces = match &kind {
+            Kind::Scanner(scanner) => scanner.ends_at_spaces(),
+            // There a match ends, or what lies between two, and both begin anew; and nothing is joined.
+            Kind::Matches(scanner, Behavior::Removed | Behavior::Isolated, _) => {
+                scanner.ends_at_spaces()
+            }
+            Kind::Matches(..)
+            | Kind::Expression(..)
+            | Kind::Literal(..)
+            | Kind::PrefixSpace
+            | Kind::ByteLevel
+            | Kind::WordsAndPunctuation
+            | Kind::Words
+            | Kind::WhiteSpace
+            | Kind::Punctuation(_)
+            | Kind::Digits(_)
+            | Kind::Marks(_)
+            | Kind::Scripts
+            | Kind::FixedLength(_) => false,
+        };
+        if ends_at_spaces {
             cutting.at_space = AtSpace::Ends;
         }
         Ok(Self { kind, cutting })
@@ -174,6 +194,14 @@ impl PreTokenizer {
                     .map(|found| Ok::<_, Infallible>(begins + found.start()..begins + found.end()));
                 let mut joiner = Joiner::new(*behavior, *invert, out);
                 let Ok(()) = joiner.tell_matches(range, found);
+                joiner.finish();
+            }),
+            Kind::Matches(scanner, behavior, invert) => cut(pieces, |text, range, out| {
+                let begins = range.start;
+                let mut joiner = Joiner::new(*behavior, *invert, out);
+                scanner.for_each_told(&text[range], |start, end, is_match| {
+                    joiner.tell(begins + start..begins + end, is_match);
+                });
                 joiner.finish();
             }),
             Kind::Expression(expression, behavior, invert) => {
@@ -292,17 +320,18 @@ fn at_space_of(literal: &str, behavior: Behavior, invert: bool) -> AtSpace {
     }
 }
 
-/// Compiles an expression: to an automaton if there is one for it and nothing is done with its matches but to isolate
-/// them.
+/// Compiles an expression: to an automaton if there is one for it that all engines run alike.
 fn expression(pattern: String, behavior: Behavior, invert: bool) -> Result<Kind> {
-    if behavior == Behavior::Isolated
-        && !invert
-        && let Ok(scanner) = Scanner::chain(&[CutSpec::Pattern {
-            pattern: pattern.clone(),
-        }])
+    let scanner = Scanner::chain(&[CutSpec::Pattern {
+        pattern: pattern.clone(),
+    }]);
+    if let Ok(scanner) = scanner
         && scanner.is_common_pattern()
     {
-        return Ok(Kind::Scanner(scanner));
+        return Ok(match behavior == Behavior::Isolated && !invert {
+            true => Kind::Scanner(scanner),
+            false => Kind::Matches(scanner, behavior, invert),
+        });
     }
     let expression = Expression::new(&pattern, Rules::SPLIT)?;
     Ok(Kind::Expression(Box::new(expression), behavior, invert))

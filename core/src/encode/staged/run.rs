@@ -38,7 +38,24 @@ pub(crate) struct Run<'a> {
     pub(super) out: Out<'a>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// Begins a text without special tokens, of which the ids are asked.
+    pub(super) fn of(
+        staged: &'a Staged,
+        text: &'a [u8],
+        worker: &'a mut Worker,
+        part: &'a mut Part,
+    ) -> Self {
+        Run {
+            staged,
+            text,
+            matcher: None,
+            variation: None,
+            worker,
+            out: Out::Ids(part),
+        }
+    }
+
     /// Encodes a document, or a part of one, that lies at a range of the text. Offsets of errors and of
     /// spans are offsets in the text.
     pub(crate) fn document(&mut self, range: Range<usize>, continued: bool) -> Result<()> {
@@ -71,13 +88,13 @@ impl Run<'_> {
     }
 
     /// Encodes a stretch between special tokens.
-    fn stretch(&mut self, range: Range<usize>, mut context: Context) -> Result<()> {
+    fn stretch(&mut self, range: Range<usize>, context: Context) -> Result<()> {
         if range.len() > LONGEST_STRETCH {
             return Err(Error::Invalid(
                 "a text without a safe place to cut it is longer than 4 GiB".to_owned(),
             ));
         }
-        let added = self.matcher.filter(|matcher| matcher.looks_in_normalized());
+        let added = self.added();
         if let (Some(plan), Out::Ids(part), None, None) =
             (&self.staged.plan, &mut self.out, self.variation, added)
         {
@@ -86,6 +103,21 @@ impl Run<'_> {
                 .staged
                 .encode_words(plan, text, context, self.worker, part);
         }
+        self.through_stages(range, context)
+    }
+
+    /// What finds added tokens in normalized text.
+    fn added(&self) -> Option<&'a SpecialMatcher> {
+        self.matcher.filter(|matcher| matcher.looks_in_normalized())
+    }
+
+    /// Encodes such a stretch stage by stage.
+    pub(super) fn through_stages(
+        &mut self,
+        range: Range<usize>,
+        mut context: Context,
+    ) -> Result<()> {
+        let added = self.added();
         let origins = matches!(self.out, Out::Spans(_)) || self.variation.is_some();
         let base = range.start;
         let mut pieces = std::mem::take(&mut self.worker.pieces);

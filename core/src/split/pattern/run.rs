@@ -7,6 +7,7 @@
 //! remembered at some places, so that the next search stops there: all of a text is read a bounded number of times.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::automaton::{CUTS, FAILS, MATCHES, STATE};
 use super::table::Table;
@@ -82,6 +83,11 @@ impl Table {
             found += 1;
         }
         found
+    }
+
+    /// Whether a piece that was found is a match, and not what lies between two.
+    pub fn is_match(&self, text: &[u8], piece: Range<usize>, dead_ends: &mut DeadEnds) -> bool {
+        self.finish(text, self.search_from(text, piece.start), dead_ends) == piece.end
     }
 
     /// Goes on with a search to its end, and gives where its last match ends.

@@ -1,12 +1,15 @@
 //! Where a text can be cut without changing any piece, whatever stands before or after it.
 //!
 //! Two characters decide, `a` before the cut and `b` behind it. The cut is safe if, in every state behind `a` that the
-//! automaton can be in, (1) a match ends before `b` and nothing goes on with it, (2) a match ends where the text ends;
-//! if (3) a match can begin with `a` whatever stands before it; and if (4) what begins at `b` does not look back.
+//! automaton can be in, (1) nothing goes on with `b`, and (2) a match ends before `b` just if one ends there where the text
+//! ends; if (3) `a` by itself is a match before `b`, whatever stands before it; and if (4) what begins at `b` does not look
+//! back.
 //!
-//! By (3) and (1), a piece ends at the cut: whatever the automaton does with the text before, at last it begins at `a`
-//! or before, and reads `a`. By (1) nothing that begins before the cut reads beyond `b`, and by (2) it ends at the same
-//! place when the text ends there. By (4) what begins at `b` is as at a text's beginning.
+//! By (1) no search that begins before the cut reads beyond `b`, and by (2) it ends at the same place when the text ends at
+//! the cut. So the pieces before the cut are the same. One of them ends at the cut: of two pieces that follow each other one
+//! begins where the other ends, so the last one that begins before the cut would have to go beyond it. A match does not, by
+//! (1). What lies between two matches does not either: by (3) a match begins at `a` at the latest, and ends at the cut. By
+//! (4) what begins at `b` is as at a text's beginning.
 
 use super::alphabet::Alphabet;
 use super::automaton::{Automaton, CUTS, FAILS, MATCHES, STATE};
@@ -27,10 +30,8 @@ impl SafePairs {
         let size = usize::from(table.last_newline.unwrap_or(table.end));
         let end = usize::from(table.end);
         let cell = |state: usize, symbol: usize| table.cells[state + symbol];
-        let cuts_before = |state: usize, symbol: usize| {
-            let cell = cell(state, symbol);
-            cell & MATCHES != 0 && cell & (CUTS | FAILS) != 0
-        };
+        let matches = |state: usize, symbol: usize| cell(state, symbol) & MATCHES != 0;
+        let stops = |state: usize, symbol: usize| cell(state, symbol) & (CUTS | FAILS) != 0;
         let mut pairs = vec![vec![true; size]; size];
         for state in (0..table.cells.len()).step_by(table.stride) {
             for (before, row) in pairs.iter_mut().enumerate() {
@@ -40,19 +41,22 @@ impl SafePairs {
                     continue;
                 }
                 let next = (here & STATE) as usize;
-                let ends = cell(next, end) & MATCHES != 0;
+                let ends = matches(next, end);
                 for (behind, safe) in row.iter_mut().enumerate() {
-                    *safe &= ends && cuts_before(next, behind);
+                    *safe &= stops(next, behind) && matches(next, behind) == ends;
                 }
             }
         }
         let starts: Vec<usize> = table.starts.values().map(|&start| start as usize).collect();
         let at_begin = table.starts[&table.answers[end]];
         for (before, row) in pairs.iter_mut().enumerate() {
-            let begins = starts.iter().all(|&start| cell(start, before) & FAILS == 0);
             let looks_back = table.starts[&table.answers[before]] != at_begin;
-            if !begins || looks_back {
-                row.fill(false);
+            for (behind, safe) in row.iter_mut().enumerate() {
+                let is_match = starts.iter().all(|&start| {
+                    let here = cell(start, before);
+                    here & FAILS == 0 && matches((here & STATE) as usize, behind)
+                });
+                *safe &= is_match && !looks_back;
             }
         }
         if let Some(last_newline) = table.last_newline {
@@ -62,8 +66,8 @@ impl SafePairs {
             for (before, row) in pairs.iter_mut().enumerate() {
                 let safe = (0..table.cells.len()).step_by(table.stride).all(|state| {
                     let here = cell(state, before);
-                    here & (CUTS | FAILS) != 0
-                        || cuts_before((here & STATE) as usize, usize::from(last_newline))
+                    let (next, symbol) = ((here & STATE) as usize, usize::from(last_newline));
+                    here & (CUTS | FAILS) != 0 || matches(next, symbol) && stops(next, symbol)
                 });
                 row[newline] &= safe;
             }

@@ -7,6 +7,7 @@ use super::windows;
 use super::{Run, STRETCH};
 use crate::boundaries::seams::cut_at_borders;
 use crate::encode::encoded::{Begin, Part};
+use crate::encode::staged::run::Run as Whole;
 use crate::encode::staged::{Staged, Worker};
 use crate::error::Result;
 use crate::memory::key;
@@ -123,6 +124,9 @@ impl Staged {
             && self.spell_by_windows(text, context, worker, part)?
         {
             return Ok(());
+        }
+        if self.plan.as_ref().is_some_and(|plan| plan.by_pieces) {
+            return Whole::of(self, text, worker, part).through_stages(0..text.len(), context);
         }
         let Worker {
             pieces,

@@ -60,6 +60,9 @@ pub struct Plan {
     pub by_windows: bool,
     /// Whether of a long run of spaces a few are as good as all, see `shrink`.
     pub runs_shrink: bool,
+    /// Whether what is not known goes through the stages as a text does where nothing is known of words: of its pieces,
+    /// some may be known.
+    pub by_pieces: bool,
 }
 
 /// What blanks before a word become.
@@ -87,11 +90,13 @@ pub enum Apart {
 impl Plan {
     /// Works a plan out. None if the stages or the model allow none.
     pub fn new(stages: &Stages, model: &dyn Model) -> Option<Self> {
-        if model.fuses().is_some() || model.reads_bytes() {
+        let shape = stages.answers().shape();
+        if model.fuses().is_some() || model.reads_bytes() && shape != Shape::CutAtSpaces {
             return None;
         }
-        let plan = match stages.answers().shape() {
+        let plan = match shape {
             Shape::Unknown => None,
+            Shape::CutAtSpaces => return Some(between_letters()),
             Shape::Words => Some(words(stages)),
             Shape::MappedWords => mapped(stages, None),
             shape @ (Shape::Marks | Shape::MappedMarks) => {
@@ -274,6 +279,29 @@ fn words(stages: &Stages) -> Plan {
         given_marks: false,
         by_windows: false,
         runs_shrink: false,
+        by_pieces: false,
+    }
+}
+
+/// Where nothing is known but that a text can be cut before a space between two letters.
+fn between_letters() -> Plan {
+    let mut classes = [0; 256];
+    for letter in (b'A'..=b'Z').chain(b'a'..=b'z') {
+        classes[usize::from(letter)] = LETTER | SETTLED;
+    }
+    classes[usize::from(b' ')] = CLOSES;
+    Plan {
+        classes,
+        blanks_go: false,
+        begins: true,
+        becomes: [0; 256],
+        lead: Lead::Nothing,
+        characters: Apart::Never,
+        joints: None,
+        given_marks: false,
+        by_windows: false,
+        runs_shrink: false,
+        by_pieces: true,
     }
 }
 
@@ -340,6 +368,7 @@ fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
         given_marks: true,
         by_windows: false,
         runs_shrink: false,
+        by_pieces: false,
     };
     plan.with_signs()
 }
@@ -377,6 +406,7 @@ fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan> {
         given_marks: false,
         by_windows: false,
         runs_shrink: false,
+        by_pieces: false,
     };
     (classes[usize::from(b' ')] == BLANK).then(|| plan.with_signs())
 }

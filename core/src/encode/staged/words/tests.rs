@@ -63,6 +63,17 @@ const FEW_MARKS: &str = r#"{"normalizers": [{"type": "SpaceMarks", "add_dummy_pr
 const REPLACED: &str = r#"{"normalizers": [{"type": "Prepend", "prepend": "▁"},
     {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]}"#;
 
+/// As CLIP's: of what an expression matches, the rest is removed.
+const REMOVED: &str = r#"{"normalizers": [{"type": "NFC"}, {"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": " "},
+    {"type": "Lowercase"}], "pre_tokenizers": [{"type": "Split",
+    "pattern": {"Regex": "<\\|aaa\\|>|'a|'b|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"}, "behavior": "Removed",
+    "invert": true}, {"type": "ByteLevel"}]}"#;
+/// As Falcon's: several stages that cut.
+const CUT_AGAIN: &str = r#"{"pre_tokenizers": [{"type": "Punctuation", "behavior": "Contiguous"}, {"type": "Split",
+    "pattern": {"Regex": "'a| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"}, "behavior": "Isolated",
+    "invert": false}, {"type": "Digits", "individual_digits": false},
+    {"type": "Split", "pattern": {"Regex": "[0-9][0-9][0-9]"}, "behavior": "Isolated", "invert": false}]}"#;
+
 /// A table of rules, then marks.
 fn mapped(rules: &str) -> String {
     use base64::Engine as _;
@@ -182,6 +193,10 @@ impl Ways {
             (&words, DOUBLE),
             (MARKS, SINGLE),
             (MARKS, DOUBLE),
+            (REMOVED, BY_MERGES),
+            (REMOVED, WORD_PIECE),
+            (CUT_AGAIN, SCORED),
+            (CUT_AGAIN, DOUBLE),
         ]
         .into_iter()
         .map(|(stages, model)| {
