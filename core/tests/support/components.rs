@@ -72,13 +72,15 @@ impl Component {
     }
 }
 
-const SCANNERS: [&str; 6] = [
+const SCANNERS: [&str; 8] = [
     r#"{"words": "spaced", "contractions": "exact", "digits": 0, "tail": "", "newlines": false}"#,
     r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true, "final_space": true}"#,
     r#"{"words": "prefixed", "contractions": "folded", "digits": 1, "tail": "\r\n", "newlines": true}"#,
     r#"{"words": "cased", "contractions": "suffix", "digits": 3, "tail": "\r\n/", "newlines": true}"#,
     "null",
     r#"[{"type": "Pattern", "pattern": "\\s+|\\S+"}]"#,
+    r#"[{"type": "Pattern", "pattern": "ab a|\\p{L}+|[.,]b\\.|\\s+(?!\\S)"}]"#,
+    r#"[{"type": "Pattern", "pattern": "<\\|ab|'a|a\\.b|\\p{L}+|\\p{N}|[^\\s\\p{L}\\p{N}]+"}]"#,
 ];
 
 pub const NORMALIZERS: [&str; 20] = [
@@ -104,7 +106,7 @@ pub const NORMALIZERS: [&str; 20] = [
     r#"{"type":"SpaceMarks","add_dummy_prefix":true,"remove_extra_whitespaces":false,"escape_whitespaces":true,"treat_whitespace_as_suffix":true}"#,
 ];
 
-pub const PRE_TOKENIZERS: [&str; 17] = [
+pub const PRE_TOKENIZERS: [&str; 21] = [
     r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true}"#,
     r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false}"#,
     r#"{"type":"WhitespaceSplit"}"#,
@@ -115,6 +117,10 @@ pub const PRE_TOKENIZERS: [&str; 17] = [
     r#"{"type":"Split","pattern":{"String":" "},"behavior":"MergedWithNext","invert":false}"#,
     r#"{"type":"Split","pattern":{"String":" "},"behavior":"MergedWithPrevious","invert":false}"#,
     r#"{"type":"Split","pattern":{"String":" "},"behavior":"Contiguous","invert":true}"#,
+    r#"{"type":"Split","pattern":{"Regex":"<\\|ab\\|>|'a|'b|\\p{L}+|\\p{N}|[^\\s\\p{L}\\p{N}]+"},"behavior":"Removed","invert":true}"#,
+    r#"{"type":"Split","pattern":{"Regex":"\\s+"},"behavior":"Removed","invert":false}"#,
+    r#"{"type":"Split","pattern":{"Regex":"[a.]b| ?\\p{L}+|\\s+(?!\\S)"},"behavior":"Isolated","invert":true}"#,
+    r#"{"type":"Split","pattern":{"Regex":"\\s+|[.,]"},"behavior":"MergedWithNext","invert":false}"#,
     r#"{"type":"Punctuation","behavior":"Contiguous"}"#,
     r#"{"type":"Digits","individual_digits":false}"#,
     r#"{"type":"UnicodeScripts"}"#,
