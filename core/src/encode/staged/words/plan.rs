@@ -4,6 +4,9 @@
 //! are found once. What makes that true is worked out here from the stages and the model, by trying the
 //! stages on short texts where that says more than their names do. A word has the blanks before it.
 
+mod shapes;
+
+use shapes::{between_letters, mapped, marks, runs_shrink, words};
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
 use crate::boundaries::seams::{Border, Joints};
@@ -85,6 +88,24 @@ pub enum Apart {
     ByStages,
     /// Those that are part of no token but their own.
     ByModel,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            classes: [0; 256],
+            blanks_go: false,
+            begins: false,
+            becomes: [0; 256],
+            lead: Lead::Nothing,
+            characters: Apart::Never,
+            joints: None,
+            given_marks: false,
+            by_windows: false,
+            runs_shrink: false,
+            by_pieces: false,
+        }
+    }
 }
 
 impl Plan {
@@ -244,175 +265,4 @@ fn is_cut_off(pieces: &[Vec<u8>]) -> bool {
     pieces.len() > 1
         && pieces.first().is_some_and(|piece| piece == b"a")
         && pieces.last() == pieces.first()
-}
-
-/// Where white space goes and punctuation is cut off. A character's neighbours have no say in what
-/// becomes of it, except marks among themselves, which no word parts.
-fn words(stages: &Stages) -> Plan {
-    let mut classes = [SETTLED; 256];
-    let mut becomes = [0; 256];
-    for byte in 0..0x80 {
-        let pieces = pieces(stages, &[b'a', byte, b'a']);
-        becomes[usize::from(byte)] = match &pieces[..] {
-            [whole] => only(
-                whole
-                    .strip_prefix(b"a")
-                    .and_then(|rest| rest.strip_suffix(b"a")),
-            ),
-            [_, own, _] if is_cut_off(&pieces) => only(Some(own)),
-            _ => 0,
-        };
-        classes[usize::from(byte)] = match pieces.len() {
-            2 if is_cut_off(&pieces) => BLANK,
-            _ if is_cut_off(&pieces) => ALONE | SETTLED,
-            _ => SETTLED,
-        };
-    }
-    Plan {
-        classes,
-        blanks_go: true,
-        begins: false,
-        becomes,
-        lead: Lead::Nothing,
-        characters: Apart::ByStages,
-        joints: None,
-        given_marks: false,
-        by_windows: false,
-        runs_shrink: false,
-        by_pieces: false,
-    }
-}
-
-/// Where nothing is known but that a text can be cut before a space between two letters.
-fn between_letters() -> Plan {
-    let mut classes = [0; 256];
-    for letter in (b'A'..=b'Z').chain(b'a'..=b'z') {
-        classes[usize::from(letter)] = LETTER | SETTLED;
-    }
-    classes[usize::from(b' ')] = CLOSES;
-    Plan {
-        classes,
-        blanks_go: false,
-        begins: true,
-        becomes: [0; 256],
-        lead: Lead::Nothing,
-        characters: Apart::Never,
-        joints: None,
-        given_marks: false,
-        by_windows: false,
-        runs_shrink: false,
-        by_pieces: true,
-    }
-}
-
-/// Whether a run of spaces becomes the same however long it is, as far as only its first and its last one have
-/// other neighbours.
-///
-/// Normalizers of all known shapes rewrite a space between two others by itself: they look at each character, or at a cluster,
-/// which two spaces never are in, or apply rules that begin with a space at most. So each becomes the same, of which
-/// stages that cut at white space, or make one mark of a run of spaces, leave nothing over; that is tried.
-fn runs_shrink(stages: &Stages, lead: Lead) -> bool {
-    let goes = match lead {
-        Lead::Nothing | Lead::OneMark => stages.only_begins(b' '),
-        Lead::Marks => false,
-    };
-    goes && !stages.kept().any(|text| text.contains(&b' ')) && pieces(stages, b"     ").is_empty()
-}
-
-/// A byte that stands alone, or 0.
-fn only(bytes: Option<&[u8]>) -> u8 {
-    match bytes {
-        Some(&[byte]) => byte,
-        _ => 0,
-    }
-}
-
-/// What bytes become that stay as they are.
-fn same(classes: &[u8; 256]) -> [u8; 256] {
-    std::array::from_fn(|byte| match byte < 0x80 && classes[byte] & SETTLED != 0 {
-        true => byte as u8,
-        false => 0,
-    })
-}
-
-/// What several blanks become.
-fn lead(stages: &Stages) -> Lead {
-    match pieces(stages, b"a  a").concat() == "a\u{2581}\u{2581}a".as_bytes() {
-        true => Lead::Marks,
-        false => Lead::OneMark,
-    }
-}
-
-/// Where spaces become marks and nothing else changes: no token has a mark behind another character.
-fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
-    let mut classes = [SETTLED; 256];
-    classes[usize::from(b' ')] = BLANK;
-    if let Some(joints) = &joints {
-        for byte in (0..0x80).filter(|&byte| byte != b' ') {
-            if joints.stands_alone(char::from(byte)) {
-                classes[usize::from(byte)] |= ALONE;
-            }
-        }
-    }
-    let plan = Plan {
-        becomes: same(&classes),
-        classes,
-        lead: lead(stages),
-        blanks_go: false,
-        begins: true,
-        characters: match joints {
-            Some(_) => Apart::ByModel,
-            None => Apart::Never,
-        },
-        joints,
-        given_marks: true,
-        by_windows: false,
-        runs_shrink: false,
-        by_pieces: false,
-    };
-    plan.with_signs()
-}
-
-/// Where a table of rules runs first: words end before a blank behind a visible character of ASCII that
-/// the rules leave as it is, for no rule looks across that place. Nor does a text that the table keeps: what
-/// it holds is no blank here, and where words are cut further its neighbours count as joined.
-fn mapped(stages: &Stages, mut joints: Option<Joints>) -> Option<Plan> {
-    let is_held = |byte: u8| stages.kept().any(|text| text.contains(&byte));
-    if let Some(joints) = &mut joints {
-        joints.add(stages.kept());
-    }
-    let mut classes = [0; 256];
-    let spaced = pieces(stages, b"a a");
-    for byte in 0..0x80_u8 {
-        let is_blank = byte.is_ascii_whitespace() && !is_held(byte);
-        classes[usize::from(byte)] = if !stages.only_begins(byte) {
-            0
-        } else if is_blank && pieces(stages, &[b'a', byte, b'a']) == spaced {
-            BLANK
-        } else if byte.is_ascii_graphic() && is_kept(stages, byte) {
-            SETTLED
-        } else {
-            0
-        };
-    }
-    let plan = Plan {
-        becomes: same(&classes),
-        classes,
-        lead: lead(stages),
-        blanks_go: false,
-        begins: true,
-        characters: Apart::Never,
-        joints,
-        given_marks: false,
-        by_windows: false,
-        runs_shrink: false,
-        by_pieces: false,
-    };
-    (classes[usize::from(b' ')] == BLANK).then(|| plan.with_signs())
-}
-
-/// Whether a byte stays as it is.
-fn is_kept(stages: &Stages, byte: u8) -> bool {
-    let mut text = crate::text::Text::new(&[byte], false);
-    stages.normalize(&mut text, INSIDE).is_ok() && text.bytes() == [byte]
 }
