@@ -313,18 +313,13 @@ def of_words(random: Random, kind: str) -> Tokenizer:
         "words": lambda: WordLevel(vocabulary, maybe, fuse_unk=chance(random, 0.2)),
         "longest": lambda: LongestMatch(vocabulary, chance(random, 0.5), maybe, random.choice(("", "</w>"))),
         "fewest": lambda: FewestTokens(
-            vocabulary,
-            maybe,
-            chance(random, 0.5),
-            random.choice(("", "</w>")),
-            chance(random, 0.5),
-            random.choice(("##", "")),
-            random.choice((None, 3, 100)),
+            vocabulary, maybe, chance(random, 0.5), random.choice(("", "</w>")), chance(random, 0.5),
+            random.choice(("##", "")), random.choice((None, 3, 100)),
         ),
         "maxmatch": lambda: MaxMatch(vocabulary, maybe),
         "cover": lambda: GreedyCover(vocabulary, maybe),
         "ngram": lambda: NGram(vocabulary, random.randint(1, 3), maybe),
-    }
+    }  # fmt: skip
     return staged(random, make[kind](), ids)
 
 

@@ -62,11 +62,11 @@ from bpe_cli.stages.models import (
     NGram,
     RankBpe,
     ScoredBpe,
-    SpecialToken,
     Unigram,
     WordLevel,
     WordPiece,
 )
+from bpe_cli.stages.special_token import SpecialToken
 
 __all__ = [
     "ALGORITHMS",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from bpe_cli import _core
-from bpe_cli.stages.models import Model, SpecialToken
+from bpe_cli.stages.models import Model
+from bpe_cli.stages.special_token import SpecialToken
 
 
 def codebook_words(model: Model) -> dict[int, bytes]:

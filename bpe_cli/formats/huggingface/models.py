@@ -206,19 +206,14 @@ def _read_of_texts(name: str, node: Node, ids: Mapping[str, int], vocabulary: Vo
         )
     if name == "FewestTokens":
         limit = node.get("max_input_chars_per_word")
+        marks = ("end_of_word_suffix", "continuing_subword_prefix")
+        suffix, prefix = (node.get(key).text_or_none() or "" for key in marks)
         return FewestTokens(
-            vocabulary,
-            _unk_id(node, ids),
-            node.flag("fuse_unk"),
-            node.get("end_of_word_suffix").text_or_none() or "",
-            node.flag("separate_suffix"),
-            node.get("continuing_subword_prefix").text_or_none() or "",
+            vocabulary, _unk_id(node, ids), node.flag("fuse_unk"), suffix, node.flag("separate_suffix"), prefix,
             None if limit.is_null else limit.integer(below=1 << 31),
-        )
-    if name == "MaxMatch":
-        return MaxMatch(vocabulary, _unk_id(node, ids))
-    if name == "GreedyCover":
-        return GreedyCover(vocabulary, _unk_id(node, ids))
+        )  # fmt: skip
+    if name in ("MaxMatch", "GreedyCover"):
+        return (MaxMatch if name == "MaxMatch" else GreedyCover)(vocabulary, _unk_id(node, ids))
     n = node.get("n").integer(below=LONGEST_NGRAM + 1)
     if n < 1:
         raise node.get("n").error("must be 1 or more")
