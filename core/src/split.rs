@@ -12,6 +12,7 @@ mod chain;
 mod class;
 mod cut;
 mod cutters;
+mod ends;
 mod joining;
 mod lanes;
 #[cfg(any(test, fuzzing))]
@@ -32,9 +33,11 @@ use crate::error::{Result, invalid};
 pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
+pub use ends::{AT_A_TIME, Ends};
+use ends::{FEW_BYTES, Going, best_machine};
 use lanes::{Machine, Progress};
 use pattern::{Known, Pattern};
-use scanner::{Cased, Prefixed, Rules, Spaced, Words};
+use scanner::Rules;
 
 /// A pattern of GPT's families as data; the fields and values are those of `patterns.Scanner` in Python.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -157,7 +160,7 @@ impl Scanner {
     #[must_use]
     #[inline]
     pub fn ends<'t>(&'t self, text: &'t [u8]) -> Ends<'t> {
-        self.ends_by((text.len() > FEW_BYTES).then(Machine::best), text)
+        self.ends_by(best_machine(text), text)
     }
 
     /// Give what finds the ends of a text's pieces with some of the machine's instructions, or a
@@ -322,69 +325,6 @@ pub fn hold_to_oracle(text: &[u8]) {
                 }
             }
             assert_eq!(found, expected, "{name}, {machine:?}");
-        }
-    }
-}
-
-/// How many ends are found at a time: few enough to stay in the nearest cache, many enough that what
-/// is done once for all of them costs nothing.
-pub const AT_A_TIME: usize = 256;
-
-/// In a text of no more bytes, the pieces are found sooner a character at a time than in windows.
-const FEW_BYTES: usize = 48;
-
-/// Finds the ends of a text's pieces, some at a time, so that the loops that use them know the next
-/// pieces ahead.
-#[derive(Clone, Debug)]
-pub struct Ends<'t> {
-    way: Going<'t>,
-    text: &'t [u8],
-    /// What windows are looked at with; None for one character at a time.
-    machine: Option<Machine>,
-    progress: Progress,
-}
-
-/// What finds the ends.
-#[derive(Clone, Debug)]
-enum Going<'t> {
-    Whole,
-    Rule(WordRule, Rules),
-    Pattern(&'t Pattern, Known),
-    /// What walks through several ways to cut.
-    Chain(Box<Walk<'t>>),
-}
-
-impl Ends<'_> {
-    /// Write the ends of the next pieces and give their number: as many as there is room for, or as the
-    /// text has left.
-    #[inline]
-    pub fn fill(&mut self, room: &mut [usize]) -> usize {
-        let (text, progress) = (self.text, &mut self.progress);
-        match (&mut self.way, self.machine) {
-            (&mut Going::Rule(words, ref rules), Some(machine)) => {
-                let job = lanes::Job {
-                    words,
-                    rules,
-                    text,
-                    progress,
-                    room,
-                };
-                lanes::fill(machine, job)
-            }
-            (Going::Rule(WordRule::Spaced, rules), None) => {
-                progress.fill_by(text, room, |at| Spaced::piece(*rules, text, at))
-            }
-            (Going::Rule(WordRule::Prefixed, rules), None) => {
-                progress.fill_by(text, room, |at| Prefixed::piece(*rules, text, at))
-            }
-            (Going::Rule(WordRule::Cased, rules), None) => {
-                progress.fill_by(text, room, |at| Cased::piece(*rules, text, at))
-            }
-            (Going::Pattern(pattern, known), _) => {
-                progress.fill_some(room, |at, room| pattern.fill(text, at, room, known))
-            }
-            (Going::Chain(walk), _) => walk.fill(room),
-            (Going::Whole, _) => progress.fill_by(text, room, |_| text.len()),
         }
     }
 }

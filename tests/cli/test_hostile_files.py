@@ -19,7 +19,7 @@ BASE = {
 IDS = "ids are integers from 0 to 4,294,967,295"
 KNOWN = (
     "BPE", "SuffixBpe", "EventBpe", "Unigram", "ScoredBpe",
-    "WordPiece", "WordLevel", "LongestMatch", "MaxMatch", "GreedyCover", "NGram",
+    "WordPiece", "WordLevel", "LongestMatch", "FewestTokens", "MaxMatch", "GreedyCover", "NGram",
 )  # fmt: skip
 STAGES = ("pre_tokenizer", "post_processor", "decoder", "model")
 SPLIT = "t.json: pre_tokenizer.pretokenizers[0].pattern"

@@ -6,8 +6,9 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::bits::NUMBER;
+use super::ends::{Ends, Going};
 use super::pattern::{Known, Pattern};
-use super::scanner::{Cased, Prefixed, Rules, Spaced, Words};
+use super::scanner::Rules;
 use super::{ScannerSpec, WordRule, class, cut};
 use crate::error::{Result, ensure};
 
@@ -95,96 +96,127 @@ impl Chain {
     }
 }
 
-/// How many ends of an expression are found at a time.
+/// How many pieces of each way but the last are found at a time.
 const AHEAD: usize = 32;
 
 /// Walks through the pieces of a text. What is worked out ahead is a few pieces of each way.
 #[derive(Clone, Debug)]
 pub(super) struct Walk<'t> {
-    chain: &'t Chain,
     text: &'t [u8],
-    places: Vec<Place>,
+    levels: Vec<Level<'t>>,
 }
 
-/// Where a way stands in the piece that it cuts.
-#[derive(Clone, Debug, Default)]
-struct Place {
-    piece: Range<usize>,
-    /// What of the piece is cut and taken.
+/// A way, in the piece that it cuts.
+#[derive(Clone, Debug)]
+struct Level<'t> {
+    cut: &'t Cut,
+    /// What finds the ends in the piece.
+    ends: Ends<'t>,
+    /// Where the piece begins in the text.
+    begin: usize,
+    /// Where the next part of it begins in the text.
     at: usize,
-    /// Ends that are found and not taken, in the piece.
-    ends: VecDeque<usize>,
-    /// What is known of the piece.
-    known: Known,
+    /// Ends in the piece; those from `taken` to `found` are still to be given.
+    waiting: [usize; AHEAD],
+    found: usize,
+    taken: usize,
 }
 
 impl<'t> Walk<'t> {
     /// Begins a text.
     pub fn new(chain: &'t Chain, text: &'t [u8]) -> Self {
-        let mut places = vec![Place::default(); chain.0.len()];
-        if let Some(first) = places.first_mut() {
-            first.piece = 0..text.len();
-        }
+        let level = |(number, cut): (usize, &'t Cut)| Level {
+            cut,
+            // All but the first wait for a piece.
+            ends: cut.ends(if number == 0 { text } else { &[] }),
+            begin: 0,
+            at: 0,
+            waiting: [0; AHEAD],
+            found: 0,
+            taken: 0,
+        };
         Self {
-            chain,
             text,
-            places,
+            levels: chain.0.iter().enumerate().map(level).collect(),
         }
     }
 
     /// Writes the ends of the next pieces and gives their number.
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
-        let mut found = 0;
-        while found < room.len()
-            && let Some(piece) = self.next(self.places.len() - 1)
-        {
-            room[found] = piece.end;
-            found += 1;
+        let Some((last, before)) = self.levels.split_last_mut() else {
+            return 0;
+        };
+        let mut total = 0;
+        while total < room.len() {
+            let found = last.ends.fill(&mut room[total..]);
+            for end in &mut room[total..total + found] {
+                *end += last.begin;
+            }
+            total += found;
+            if found == 0 {
+                let Some(piece) = next(before, self.text) else {
+                    break;
+                };
+                last.begin(piece, self.text);
+            }
         }
-        found
+        total
     }
+}
 
-    /// Gives the next piece that a way cuts.
-    fn next(&mut self, number: usize) -> Option<Range<usize>> {
-        while self.places[number].at == self.places[number].piece.len() {
-            let piece = self.next(number.checked_sub(1)?)?;
-            self.places[number] = Place {
-                piece,
-                ..Place::default()
-            };
+/// Gives the next piece that the last of some ways cuts.
+fn next<'t>(levels: &mut [Level<'t>], text: &'t [u8]) -> Option<Range<usize>> {
+    let (level, before) = levels.split_last_mut()?;
+    while level.taken == level.found {
+        level.taken = 0;
+        level.found = level.ends.fill(&mut level.waiting);
+        if level.found == 0 {
+            level.begin(next(before, text)?, text);
         }
-        let place = &mut self.places[number];
-        let text = &self.text[place.piece.clone()];
-        if place.ends.is_empty() {
-            let Place {
-                at, ends, known, ..
-            } = place;
-            self.chain.0[number].tell(text, *at, ends, known);
-        }
-        let start = place.at;
-        place.at = place.ends.pop_front().unwrap_or(text.len());
-        debug_assert!(start < place.at && place.at <= text.len());
-        Some(place.piece.start + start..place.piece.start + place.at)
+    }
+    let end = level.begin + level.waiting[level.taken];
+    level.taken += 1;
+    Some(std::mem::replace(&mut level.at, end)..end)
+}
+
+impl<'t> Level<'t> {
+    /// Begins a piece.
+    fn begin(&mut self, piece: Range<usize>, text: &'t [u8]) {
+        (self.begin, self.at) = (piece.start, piece.start);
+        self.ends = self.cut.ends(&text[piece]);
     }
 }
 
 impl Cut {
-    /// Adds the ends of at least one piece that begins at an offset of a text.
-    fn tell(&self, text: &[u8], at: usize, ends: &mut VecDeque<usize>, known: &mut Known) {
-        match self {
-            Self::Pattern(pattern) => {
-                let mut room = [0; AHEAD];
-                let found = pattern.fill(text, at, &mut room, known);
-                ends.extend(&room[..found]);
-            }
-            Self::Rule(WordRule::Spaced, rules) => ends.push_back(Spaced::piece(*rules, text, at)),
-            Self::Rule(WordRule::Prefixed, rules) => {
-                ends.push_back(Prefixed::piece(*rules, text, at));
-            }
-            Self::Rule(WordRule::Cased, rules) => ends.push_back(Cased::piece(*rules, text, at)),
-            &Self::DigitGroups { ascii } => group_digits(text, at, ascii, ends),
-        }
+    /// Gives what finds the ends of a text's pieces.
+    fn ends<'t>(&'t self, text: &'t [u8]) -> Ends<'t> {
+        let way = match self {
+            &Self::Rule(words, rules) => Going::Rule(words, rules),
+            Self::Pattern(pattern) => Going::Pattern(pattern, Known::default()),
+            &Self::DigitGroups { ascii } => Going::DigitGroups(ascii, VecDeque::new()),
+        };
+        Ends::by(way, text)
     }
+}
+
+/// Writes the ends of pieces from `at` on, those that wait first, and gives their number.
+pub(super) fn fill_digit_groups(
+    text: &[u8],
+    mut at: usize,
+    ascii: bool,
+    waiting: &mut VecDeque<usize>,
+    room: &mut [usize],
+) -> usize {
+    for (found, place) in room.iter_mut().enumerate() {
+        if waiting.is_empty() && at < text.len() {
+            group_digits(text, at, ascii, waiting);
+        }
+        let Some(end) = waiting.pop_front() else {
+            return found;
+        };
+        (*place, at) = (end, end);
+    }
+    room.len()
 }
 
 const GROUP: usize = 3;
