@@ -30,11 +30,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::error::{Result, invalid};
+use chain::Chain;
 pub use chain::CutSpec;
-use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
 pub use ends::{AT_A_TIME, Ends};
-use ends::{FEW_BYTES, Going, best_machine};
+use ends::{FEW_BYTES, Going, Walk, best_machine};
 use lanes::{Machine, Progress};
 use pattern::{Known, Pattern};
 use scanner::Rules;

@@ -1,9 +1,10 @@
 //! Where the pieces of a text end, some at a time.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::WordRule;
-use super::chain::{Walk, fill_digit_groups};
+use super::chain::{Chain, Cut, fill_digit_groups};
 use super::lanes::{self, Machine, Progress};
 use super::pattern::{Known, Pattern};
 use super::scanner::{Cased, Prefixed, Rules, Spaced, Words};
@@ -90,5 +91,108 @@ impl<'t> Ends<'t> {
             (Going::Chain(walk), _) => walk.fill(room),
             (Going::Whole, _) => progress.fill_by(text, room, |_| text.len()),
         }
+    }
+}
+
+/// How many pieces of each way but the last are found at a time.
+const AHEAD: usize = 32;
+
+/// Walks through the pieces of a text. What is worked out ahead is a few pieces of each way.
+#[derive(Clone, Debug)]
+pub(super) struct Walk<'t> {
+    text: &'t [u8],
+    levels: Vec<Level<'t>>,
+}
+
+/// A way, in the piece that it cuts.
+#[derive(Clone, Debug)]
+struct Level<'t> {
+    cut: &'t Cut,
+    /// What finds the ends in the piece.
+    ends: Ends<'t>,
+    /// Where the piece begins in the text.
+    begin: usize,
+    /// Where the next part of it begins in the text.
+    at: usize,
+    /// Ends in the piece; those from `taken` to `found` are still to be given.
+    waiting: [usize; AHEAD],
+    found: usize,
+    taken: usize,
+}
+
+impl<'t> Walk<'t> {
+    /// Begins a text.
+    pub fn new(chain: &'t Chain, text: &'t [u8]) -> Self {
+        let level = |(number, cut): (usize, &'t Cut)| Level {
+            cut,
+            // All but the first wait for a piece.
+            ends: cut.ends(if number == 0 { text } else { &[] }),
+            begin: 0,
+            at: 0,
+            waiting: [0; AHEAD],
+            found: 0,
+            taken: 0,
+        };
+        Self {
+            text,
+            levels: chain.0.iter().enumerate().map(level).collect(),
+        }
+    }
+
+    /// Writes the ends of the next pieces and gives their number.
+    pub fn fill(&mut self, room: &mut [usize]) -> usize {
+        let Some((last, before)) = self.levels.split_last_mut() else {
+            return 0;
+        };
+        let mut total = 0;
+        while total < room.len() {
+            let found = last.ends.fill(&mut room[total..]);
+            for end in &mut room[total..total + found] {
+                *end += last.begin;
+            }
+            total += found;
+            if found == 0 {
+                let Some(piece) = next(before, self.text) else {
+                    break;
+                };
+                last.begin(piece, self.text);
+            }
+        }
+        total
+    }
+}
+
+/// Gives the next piece that the last of some ways cuts.
+fn next<'t>(levels: &mut [Level<'t>], text: &'t [u8]) -> Option<Range<usize>> {
+    let (level, before) = levels.split_last_mut()?;
+    while level.taken == level.found {
+        level.taken = 0;
+        level.found = level.ends.fill(&mut level.waiting);
+        if level.found == 0 {
+            level.begin(next(before, text)?, text);
+        }
+    }
+    let end = level.begin + level.waiting[level.taken];
+    level.taken += 1;
+    Some(std::mem::replace(&mut level.at, end)..end)
+}
+
+impl<'t> Level<'t> {
+    /// Begins a piece.
+    fn begin(&mut self, piece: Range<usize>, text: &'t [u8]) {
+        (self.begin, self.at) = (piece.start, piece.start);
+        self.ends = self.cut.ends(&text[piece]);
+    }
+}
+
+impl Cut {
+    /// Gives what finds the ends of a text's pieces.
+    fn ends<'t>(&'t self, text: &'t [u8]) -> Ends<'t> {
+        let way = match self {
+            &Self::Rule(words, rules) => Going::Rule(words, rules),
+            Self::Pattern(pattern) => Going::Pattern(pattern, Known::default()),
+            &Self::DigitGroups { ascii } => Going::DigitGroups(ascii, VecDeque::new()),
+        };
+        Ends::by(way, text)
     }
 }
