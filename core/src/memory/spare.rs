@@ -211,7 +211,8 @@ mod system {
 
     /// Gives them back.
     pub fn release(start: usize, length: usize) {
-        // SAFETY: `reserve` gave this range, nobody can have looked into it, and who gives it back took it out of its place.
+        // SAFETY: `reserve` gave this range, or one that it is whole pages of; nobody can have looked into it, and who gives it
+        // back took it out of its place.
         unsafe { libc::munmap(start as *mut libc::c_void, length) };
     }
 
