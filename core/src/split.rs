@@ -25,6 +25,7 @@ pub mod stage;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -212,16 +213,15 @@ impl Scanner {
         }
     }
 
-    /// Call `f(start, end, is_match)` for every piece of a common pattern ([`Scanner::is_common_pattern`]), in order: a
-    /// piece is a match, or what lies between two.
-    pub(crate) fn for_each_told(&self, text: &[u8], mut f: impl FnMut(usize, usize, bool)) {
-        let Way::Pattern(pattern) = &self.0 else {
-            return;
+    /// Give the matches of a common pattern ([`Scanner::is_common_pattern`]); of any other, none.
+    pub(crate) fn matches<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
+        let pattern = match &self.0 {
+            Way::Pattern(pattern) => Some(pattern),
+            _ => None,
         };
-        let mut known = Known::default();
-        self.for_each_piece(text, |start, end| {
-            f(start, end, pattern.is_match(text, start..end, &mut known));
-        });
+        pattern
+            .into_iter()
+            .flat_map(|pattern| pattern.matches(text))
     }
 
     /// Give the pieces as an iterator of `(start, end)`, for callers that stop early.

@@ -194,11 +194,11 @@ fn first_tried(reversed: &Automaton) -> Vec<Node> {
 
 impl Settings {
     fn marks(&self) -> Marks<'_> {
-        Marks {
-            suffix: &self.end_of_word_suffix,
-            separate_suffix: self.separate_suffix,
-            prefix: &self.continuing_subword_prefix,
-        }
+        Marks::new(
+            &self.end_of_word_suffix,
+            self.separate_suffix,
+            &self.continuing_subword_prefix,
+        )
     }
 }
 

@@ -14,11 +14,11 @@ const FIRST: u32 = 1 << 23;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks<'a> {
     /// Written at the end of a word.
-    pub suffix: &'a str,
+    suffix: &'a str,
     /// Whether the suffix is a unit by itself, or belongs to the last character.
-    pub separate_suffix: bool,
+    separate_suffix: bool,
     /// Written before a token that does not begin a word.
-    pub prefix: &'a str,
+    prefix: &'a str,
 }
 
 /// Whether a unit is a character together with the suffix.
@@ -26,7 +26,15 @@ pub(super) fn is_last(unit: u32) -> bool {
     unit & LAST != 0
 }
 
-impl Marks<'_> {
+impl<'a> Marks<'a> {
+    pub fn new(suffix: &'a str, separate_suffix: bool, prefix: &'a str) -> Self {
+        Self {
+            suffix,
+            separate_suffix,
+            prefix,
+        }
+    }
+
     /// Spells a word in units, with where each begins in its text; the suffix by itself begins nowhere.
     pub fn word(&self, text: &[u8]) -> (Vec<u32>, Vec<u32>) {
         let (mut units, mut starts) = (Vec::new(), Vec::new());

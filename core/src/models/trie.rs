@@ -42,9 +42,9 @@ impl Trie {
     }
 
     /// Calls `found` for each key that the text goes on with at a place, shortest first: where the key
-    /// ends in the text, and its value.
+    /// ends in the text, and its value. Returns how many bytes were looked at.
     #[inline]
-    pub fn prefixes(&self, text: &[u8], from: usize, mut found: impl FnMut(usize, u32)) {
+    pub fn prefixes(&self, text: &[u8], from: usize, mut found: impl FnMut(usize, u32)) -> usize {
         let mut node = 0u32;
         let mut base = self.nodes[0].base;
         for (offset, &byte) in text[from..].iter().enumerate() {
@@ -54,35 +54,22 @@ impl Trie {
                     node = child;
                     base = next.base;
                 }
-                _ => return,
+                _ => return offset + 1,
             }
             if base & ENDS != 0 {
                 found(from + offset + 1, self.values[node as usize]);
             }
         }
+        text.len() - from
     }
 
     /// Gives the longest key that the text goes on with at a place, as where it ends and its value, and how many bytes were
     /// looked at.
     #[inline]
     pub fn longest(&self, text: &[u8], from: usize) -> (Option<(usize, u32)>, usize) {
-        let (mut node, mut base) = (0_u32, self.nodes[0].base);
-        let (mut found, mut at) = (None, from);
-        while let Some(&byte) = text.get(at) {
-            at += 1;
-            let child = (base & !ENDS) ^ u32::from(byte);
-            match self.nodes.get(child as usize) {
-                Some(next) if next.parent == node => {
-                    node = child;
-                    base = next.base;
-                }
-                _ => break,
-            }
-            if base & ENDS != 0 {
-                found = Some((at, self.values[node as usize]));
-            }
-        }
-        (found, at - from)
+        let mut longest = None;
+        let looked_at = self.prefixes(text, from, |end, value| longest = Some((end, value)));
+        (longest, looked_at)
     }
 
     /// The value of a key.

@@ -48,6 +48,13 @@ impl Replace {
             }
             Pattern::String(literal) => (finder_of(&literals)?, of_literal(literal.as_bytes())),
             Pattern::Regex(_) if !literals.is_empty() => (finder_of(&literals)?, AtSpace::Unknown),
+            Pattern::Regex(expression) if expression == r"\s+" => {
+                let at_space = match &content[..] {
+                    " " => AtSpace::Stays,
+                    _ => AtSpace::Changes,
+                };
+                (Finder::WhiteSpace, at_space)
+            }
             Pattern::Regex(expression) => {
                 let compiled = Expression::new(&expression, Rules::NORMALIZE)?;
                 let takes_one = || {
@@ -62,11 +69,7 @@ impl Replace {
                 } else {
                     AtSpace::Changes
                 };
-                let finder = match &expression[..] {
-                    r"\s+" => Finder::WhiteSpace,
-                    _ => Finder::Expression(Box::new(compiled)),
-                };
-                (finder, at_space)
+                (Finder::Expression(Box::new(compiled)), at_space)
             }
         };
         let is_inside =

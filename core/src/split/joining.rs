@@ -33,7 +33,7 @@ impl<'a> Joiner<'a> {
 
     /// Takes the next stretch.
     #[inline]
-    pub fn tell(&mut self, range: Range<usize>, matches: bool) {
+    fn tell(&mut self, range: Range<usize>, matches: bool) {
         let matches = matches != self.invert;
         let joins = match self.behavior {
             Behavior::Removed | Behavior::Isolated => false,

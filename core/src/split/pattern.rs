@@ -92,12 +92,13 @@ impl Pattern {
         }
     }
 
-    /// Whether a piece that was found in a text is a match, and not what lies between two; only an automaton can tell.
-    pub fn is_match(&self, text: &[u8], piece: Range<usize>, known: &mut Known) -> bool {
-        match &self.way {
-            Way::Table(table) => table.is_match(text, piece, &mut known.dead_ends),
-            Way::Backtracker(_) => false,
-        }
+    /// Gives the matches in a text, if an automaton finds them; none is empty.
+    pub fn matches<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
+        let table = match &self.way {
+            Way::Table(table) => Some(table),
+            Way::Backtracker(_) => None,
+        };
+        table.into_iter().flat_map(|table| table.matches(text))
     }
 
     /// Gives the last offset inside a text at which it can be cut, whatever stands before or after it; 0 for none.

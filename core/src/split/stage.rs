@@ -198,10 +198,11 @@ impl PreTokenizer {
             }),
             Kind::Matches(scanner, behavior, invert) => cut(pieces, |text, range, out| {
                 let begins = range.start;
+                let found = scanner.matches(&text[range.clone()]);
+                let found = found
+                    .map(|found| Ok::<_, Infallible>(begins + found.start..begins + found.end));
                 let mut joiner = Joiner::new(*behavior, *invert, out);
-                scanner.for_each_told(&text[range], |start, end, is_match| {
-                    joiner.tell(begins + start..begins + end, is_match);
-                });
+                let Ok(()) = joiner.tell_matches(range, found);
                 joiner.finish();
             }),
             Kind::Expression(expression, behavior, invert) => {

@@ -39,24 +39,22 @@ impl Table {
         dead_ends: &mut DeadEnds,
     ) -> usize {
         let cells = &self.automaton.cells[..];
-        let last_newline = self.last_newline_of(text);
+        // The line feed that may be read as another character is left to `finish`.
+        let end = text.len().min(self.last_newline_of(text).0);
         let mut found = 0;
         let mut begin = at;
         while begin < text.len() && found < room.len() {
             let mut search = self.search_from(text, begin);
-            let mut limit = text.len().min(begin + FAR);
+            let mut limit = end.min(begin + FAR);
             let Search { state, place, last } = &mut search;
             loop {
                 if *place >= limit {
-                    if *place == text.len() || *place - *last > FAR {
+                    if *place >= end || *place - *last > FAR {
                         break;
                     }
-                    limit = text.len().min(*place + FAR);
+                    limit = end.min(*place + FAR);
                 }
-                let (mut number, length) = self.alphabet.read(text, *place);
-                if *place == last_newline.0 {
-                    number = last_newline.1;
-                }
+                let (number, length) = self.alphabet.read(text, *place);
                 let cell = cells[*state + usize::from(number)];
                 if cell & MATCHES != 0 {
                     *last = *place;
@@ -77,7 +75,7 @@ impl Table {
             }
             begin = match self.finish(text, search, dead_ends) {
                 last if last > begin => last,
-                _ => self.next_match(text, begin, dead_ends),
+                _ => self.next_match(text, begin, dead_ends).start,
             };
             room[found] = begin;
             found += 1;
@@ -85,9 +83,23 @@ impl Table {
         found
     }
 
-    /// Whether a piece that was found is a match, and not what lies between two.
-    pub fn is_match(&self, text: &[u8], piece: Range<usize>, dead_ends: &mut DeadEnds) -> bool {
-        self.finish(text, self.search_from(text, piece.start), dead_ends) == piece.end
+    /// Gives the matches in a text; none is empty.
+    pub fn matches<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
+        let mut dead_ends = DeadEnds::default();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            if at == text.len() {
+                return None;
+            }
+            let end = self.finish(text, self.search_from(text, at), &mut dead_ends);
+            let found = if end > at {
+                at..end
+            } else {
+                self.next_match(text, at, &mut dead_ends)
+            };
+            at = found.end;
+            (!found.is_empty()).then_some(found)
+        })
     }
 
     /// Goes on with a search to its end, and gives where its last match ends.
@@ -126,8 +138,8 @@ impl Table {
         search.last
     }
 
-    /// Where the next match begins behind a place where none does, or the text's end.
-    fn next_match(&self, text: &[u8], from: usize, dead_ends: &mut DeadEnds) -> usize {
+    /// Gives the next match behind a place where none begins; at the text's end an empty one.
+    fn next_match(&self, text: &[u8], from: usize, dead_ends: &mut DeadEnds) -> Range<usize> {
         let mut at = from + self.alphabet.read(text, from).1;
         while at < text.len() {
             // Most of what lies between two matches is passed over by two bytes at a time, many together.
@@ -145,15 +157,16 @@ impl Table {
                     likely &= likely - 1;
                     continue;
                 }
-                if self.finish(text, self.search_from(text, at), dead_ends) > at {
-                    return at;
+                let end = self.finish(text, self.search_from(text, at), dead_ends);
+                if end > at {
+                    return at..end;
                 }
                 at += self.alphabet.read(text, at).1;
                 likely &= u64::MAX.checked_shl((at - base) as u32).unwrap_or_default();
             }
             at = at.max(base + PLACES).min(text.len());
         }
-        at
+        text.len()..text.len()
     }
 
     fn search_from(&self, text: &[u8], at: usize) -> Search {
