@@ -21,7 +21,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python test-integrations wheel-test
-.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz fuzz-python test-schedules sanitize sanitize-rust sanitize-python sanitize-threads docs site clean
+.PHONY: dist lint lint-style lint-types lint-docs lint-rust bench bench-rust proof fuzz fuzz-python test-arm test-schedules sanitize sanitize-rust sanitize-python sanitize-threads docs site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ lint-rust: $(VENV)/.made
 	$(CARGO) fmt $(MANIFEST) --check
 	$(CARGO) check $(MANIFEST) --quiet
 	$(CARGO) clippy $(MANIFEST) --all-targets --features python,embedded --quiet -- -D warnings
+	@# On ARM other lines are compiled: they are looked at where Rust's library for it is installed.
+	@if test -d "$$(rustc --print sysroot)/lib/rustlib/$(ARM)"; then \
+	  echo '$(CARGO) clippy --target $(ARM)'; \
+	  $(CARGO) clippy $(MANIFEST) --lib --target $(ARM) --quiet -- -D warnings; fi
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(MANIFEST) --no-deps --quiet
 
 bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes most of an hour)
@@ -115,6 +119,21 @@ FUZZ_PYTHON_TARGETS ?=
 
 fuzz-python: $(VENV)/.fuzz $(VENV)/.dev $(VENV)/.built ## Fuzz what Python parses, each target or FUZZ_PYTHON_TARGETS for FUZZ_SECONDS (60)
 	$(BIN)/python -m tests.proof.fuzzing --seconds $(FUZZ_SECONDS) $(addprefix --only ,$(FUZZ_PYTHON_TARGETS))
+
+# The scanner has instructions of its own on ARM. Names of tests go into ARM_TESTS: all take an hour under emulation.
+ARM := aarch64-unknown-linux-gnu
+ARM_TESTS ?= split::lanes
+
+test-arm: ## Run the core's scanner tests, or ARM_TESTS, as on 64-bit ARM: under emulation (Linux)
+	@$(NEED_CARGO)
+	@for program in aarch64-linux-gnu-gcc qemu-aarch64; do command -v $$program >/dev/null || { \
+	  printf 'error: %s was not found\n\nhint: install gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user\n' $$program; \
+	  exit 1; } >&2; done
+	@test -d "$$(rustc --print sysroot)/lib/rustlib/$(ARM)" || { \
+	  printf 'error: the library of Rust for ARM was not found\n\nhint: run `rustup target add $(ARM)`\n'; exit 1; } >&2
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu' \
+	  $(CARGO) test $(MANIFEST) --lib --target $(ARM) -- $(ARM_TESTS)
 
 # One thread at a time, in an order that shuttle chooses: all orders of a small case, 5,000 of larger ones.
 test-schedules: ## Run the core's threads, workers and counts in thousands of chosen orders

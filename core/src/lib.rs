@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("bpe needs a 64-bit machine: texts and tables may have more than 4 GiB");
+
 pub mod boundaries;
 pub mod count;
 pub mod decode;

@@ -9,6 +9,18 @@ pub fn prefetch<T>(items: &[T], at: usize) {
         // SAFETY: the address is an item's, and a prefetch does nothing that a program sees.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    // There is no function for it yet in stable Rust.
+    #[cfg(target_arch = "aarch64")]
+    if let Some(item) = items.get(at) {
+        // SAFETY: as above.
+        unsafe {
+            std::arch::asm!(
+                "prfm pldl1keep, [{address}]",
+                address = in(reg) std::ptr::from_ref(item),
+                options(nostack, preserves_flags, readonly)
+            );
+        }
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = (items, at);
 }

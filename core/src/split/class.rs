@@ -75,6 +75,7 @@ pub(super) fn block_of_two(a: u8) -> &'static [u8; 64] {
 
 /// Give the classes of the three-byte characters that begin with `a` and `b`, by the low six bits of
 /// the third, or None where all are ill-formed.
+#[cfg(target_arch = "x86_64")] // AVX-512 looks characters up by what they begin with
 #[inline(always)]
 pub(super) fn block_of_three(a: u8, b: u8) -> Option<&'static [u8; 64]> {
     // Block 0 is that of overlong forms and surrogates.

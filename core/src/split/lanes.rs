@@ -10,12 +10,16 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod level;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod rules;
 mod window;
 mod words;
 
 use self::level::Level;
+#[cfg(target_arch = "aarch64")]
+use self::neon::Neon;
 use self::portable::Portable;
 use self::rules::Carry;
 use self::window::Window;
@@ -29,6 +33,8 @@ use super::scanner::{Cased, Prefixed, Rules, Spaced};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Machine {
     Portable(Portable),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
     #[cfg(target_arch = "x86_64")]
@@ -43,8 +49,10 @@ impl Machine {
             Avx512::detect().map(Self::Avx512),
             Avx2::detect().map(Self::Avx2),
         ];
-        #[cfg(not(target_arch = "x86_64"))]
-        let others = [];
+        #[cfg(target_arch = "aarch64")]
+        let others = [Neon::detect().map(Self::Neon)];
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let others: [Option<Self>; 0] = [];
         others
             .into_iter()
             .flatten()
@@ -122,6 +130,8 @@ pub(super) fn fill(machine: Machine, job: Job<'_>) -> usize {
     }
     match machine {
         Machine::Portable(level) => fill_words(level, job),
+        #[cfg(target_arch = "aarch64")]
+        Machine::Neon(level) => fill_words(level, job),
         // SAFETY: the level is the proof that the machine has these instructions.
         #[cfg(target_arch = "x86_64")]
         Machine::Avx2(level) => unsafe { fill_avx2(level, job) },

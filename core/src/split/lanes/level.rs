@@ -33,6 +33,37 @@ pub(super) struct Ascii {
     pub high: u64,
 }
 
+impl Ascii {
+    /// Takes the kinds in the order in which tables have them, and the bytes that are no ASCII.
+    #[inline(always)]
+    pub fn new(kinds: [u64; 8], high: u64) -> Self {
+        let [
+            upper,
+            lower,
+            number,
+            space,
+            newline,
+            blank,
+            apostrophe,
+            slash,
+        ] = kinds;
+        Self {
+            kinds: Kinds {
+                letter: upper | lower,
+                upper,
+                lower,
+                number,
+                space,
+            },
+            newline,
+            blank,
+            apostrophe,
+            slash,
+            high,
+        }
+    }
+}
+
 /// Which of 64 bytes may begin a character of more than one byte, by what they are alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leads {
@@ -51,6 +82,32 @@ pub(super) struct Leads {
     pub nearly_caseless: u64,
     /// B7.
     pub hexagram: u64,
+}
+
+impl Leads {
+    /// Takes the kinds in the order in which tables have them; the last is of nothing.
+    #[inline(always)]
+    pub fn new(kinds: [u64; 8]) -> Self {
+        let [
+            continuing,
+            two,
+            three,
+            four,
+            caseless,
+            nearly_caseless,
+            hexagram,
+            _,
+        ] = kinds;
+        Self {
+            continuing,
+            two,
+            three,
+            four,
+            caseless,
+            nearly_caseless,
+            hexagram,
+        }
+    }
 }
 
 /// The bytes that well-formed characters of more than one byte begin with, by their number of bytes.

@@ -9,7 +9,7 @@ use super::level::{Ascii, Kinds, Leads, Level, Long, Stretch, for_each_bit};
 pub(in super::super) struct Portable;
 
 /// Eight kinds of eight bytes: a byte for each kind, in it a bit for each of the bytes.
-type Row = u64;
+pub(super) type Row = u64;
 
 /// Gives the row of one character, the first of eight bytes, which is of the kinds that are true.
 const fn row(kinds: [bool; 8]) -> Row {
@@ -23,7 +23,7 @@ const fn row(kinds: [bool; 8]) -> Row {
 }
 
 /// The rows of bytes: upper, lower, number, space, newline, blank, apostrophe, slash.
-static BYTES: [Row; 256] = {
+pub(super) static BYTES: [Row; 256] = {
     let mut rows = [0; 256];
     let mut byte = 0;
     while byte < 0x80 {
@@ -44,7 +44,7 @@ static BYTES: [Row; 256] = {
 };
 
 /// The rows of bytes that are no ASCII: the fields of [`Leads`], in order.
-static LEADS: [Row; 256] = {
+pub(super) static LEADS: [Row; 256] = {
     let mut rows = [0; 256];
     let mut byte = 0x80;
     while byte < 256 {
@@ -138,54 +138,14 @@ impl Level for Portable {
 
     #[inline(always)]
     fn ascii(self, words: [u64; 8]) -> Ascii {
-        let [
-            upper,
-            lower,
-            number,
-            space,
-            newline,
-            blank,
-            apostrophe,
-            slash,
-        ] = look_up(words, &BYTES);
         let is_ascii = words.iter().fold(0, |all, word| all | word) & HIGHS == 0;
-        Ascii {
-            kinds: Kinds {
-                letter: upper | lower,
-                upper,
-                lower,
-                number,
-                space,
-            },
-            newline,
-            blank,
-            apostrophe,
-            slash,
-            high: if is_ascii { 0 } else { gather(words) },
-        }
+        let high = if is_ascii { 0 } else { gather(words) };
+        Ascii::new(look_up(words, &BYTES), high)
     }
 
     #[inline(always)]
     fn leads(self, words: [u64; 8]) -> Leads {
-        let [
-            continuing,
-            two,
-            three,
-            four,
-            caseless,
-            nearly_caseless,
-            hexagram,
-            _,
-        ] = look_up(words, &LEADS);
-        Leads {
-            continuing,
-            two,
-            three,
-            four,
-            caseless,
-            nearly_caseless,
-            hexagram,
-        }
+        Leads::new(look_up(words, &LEADS))
     }
 
     #[inline(always)]
