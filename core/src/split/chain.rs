@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 
 use super::bits::NUMBER;
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Runs};
 use super::scanner::Rules;
 use super::{ScannerSpec, WordRule, class, cut};
 use crate::error::{Result, ensure};
@@ -39,7 +39,11 @@ const MOST_CELLS: usize = 1 << 20;
 pub(super) enum Cut {
     Rule(WordRule, Rules),
     Pattern(Box<Pattern>),
-    DigitGroups { ascii: bool },
+    /// Patterns one after the other, and the first of them, which knows where a text can be cut.
+    Runs(Box<(Runs, Pattern)>),
+    DigitGroups {
+        ascii: bool,
+    },
 }
 
 /// Compiled ways to cut.
@@ -53,6 +57,7 @@ impl Chain {
         match self.0.first() {
             Some(&Cut::Rule(words, rules)) => cut::safe_cut(words, rules, text),
             Some(Cut::Pattern(pattern)) => pattern.safe_cut(text),
+            Some(Cut::Runs(runs)) => runs.1.safe_cut(text),
             Some(Cut::DigitGroups { .. }) | None => 0,
         }
     }
@@ -62,6 +67,7 @@ impl Chain {
         match self.0.first() {
             Some(Cut::Rule(..)) => true,
             Some(Cut::Pattern(pattern)) => pattern.knows_cuts(),
+            Some(Cut::Runs(runs)) => runs.1.knows_cuts(),
             Some(Cut::DigitGroups { .. }) | None => false,
         }
     }
@@ -90,8 +96,30 @@ impl Chain {
             );
             cuts.push(cut);
         }
-        Ok(Self(cuts))
+        read_together(specs, cuts).map(Self)
     }
+}
+
+/// Puts the patterns from the first on that are runs in one.
+fn read_together(specs: &[CutSpec], mut cuts: Vec<Cut>) -> Result<Vec<Cut>> {
+    let patterns = specs.iter().map_while(|spec| match spec {
+        CutSpec::Pattern { pattern } => Some(&pattern[..]),
+        _ => None,
+    });
+    let tame = |count: usize, set: &_| match &cuts[count..] {
+        [Cut::Pattern(last)] => last.tame(set),
+        _ => None,
+    };
+    let Some((runs, count)) = Runs::of(patterns, tame)? else {
+        return Ok(cuts);
+    };
+    let rest = cuts.split_off(count);
+    let mut together = Vec::with_capacity(1 + rest.len());
+    if let Some(Cut::Pattern(first)) = cuts.into_iter().next() {
+        together.push(Cut::Runs(Box::new((runs, *first))));
+    }
+    together.extend(rest);
+    Ok(together)
 }
 
 /// Writes the ends of pieces from `at` on, those that wait first, and gives their number.
@@ -157,7 +185,108 @@ fn group_digits(text: &[u8], at: usize, ascii: bool, ends: &mut VecDeque<usize>)
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::{select, subsequence};
+
     use super::super::Scanner;
+    use super::CutSpec;
+
+    const RUNS: [&str; 9] = [
+        r"\p{N}{1,3}",
+        r"\p{N}",
+        "[一-龥぀-ゟ゠-ヿ]+",
+        "[a-c]{1,2}",
+        "[^a]+",
+        r"\s++",
+        r"[\p{L}1\n]+",
+        "[ab1]{1,4}",
+        r"[\p{N}a]{1,2}",
+    ];
+    const OTHERS: [&str; 9] = [
+        r"[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        r"a+$|1",
+        r"[^b]+$",
+        r"(?<=a)b|1(?!1)",
+        r"^a|\b1",
+        r"a*?b",
+        r"(?:ab|a)+",
+        r"[^\n]",
+    ];
+
+    const UNITS: [&[u8]; 20] = [
+        b"a",
+        b"a",
+        b"b",
+        b"c",
+        b"1",
+        b"11",
+        b" ",
+        b"\n",
+        b".",
+        b"aaaaaaaaa",
+        "²".as_bytes(),
+        "é".as_bytes(),
+        "中".as_bytes(),
+        "文".as_bytes(),
+        "。".as_bytes(),
+        "ひ".as_bytes(),
+        "𝟙".as_bytes(),
+        b"\xFF",
+        b"\xE4",
+        b"\xB8",
+    ];
+
+    /// What single patterns make of a text, one after the other.
+    fn one_by_one(patterns: &[&str], text: &[u8]) -> Vec<usize> {
+        let mut ends = vec![text.len()];
+        for pattern in patterns {
+            let pattern = (*pattern).to_owned();
+            let scanner = Scanner::chain(&[CutSpec::Pattern { pattern }]).unwrap();
+            let begins = std::iter::once(0).chain(ends.clone());
+            ends = begins
+                .zip(ends)
+                .flat_map(|(begin, end)| {
+                    let pieces = scanner.pieces(&text[begin..end]);
+                    pieces.map(move |(_, end)| begin + end).collect::<Vec<_>>()
+                })
+                .collect();
+        }
+        ends
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn together_they_cut_as_one_by_one(
+            runs in subsequence(RUNS.to_vec(), 0..6).prop_shuffle(),
+            others in subsequence(OTHERS.to_vec(), 0..3).prop_shuffle(),
+            units in prop::collection::vec(select(&UNITS[..]), 0..40),
+            sizes in prop::collection::vec(1..5_usize, 1..4),
+        ) {
+            let patterns: Vec<&str> = runs.into_iter().chain(others).collect();
+            let text = units.concat();
+            let specs: Vec<CutSpec> = (patterns.iter())
+                .map(|&pattern| CutSpec::Pattern { pattern: pattern.to_owned() })
+                .collect();
+            let scanner = Scanner::chain(&specs).unwrap();
+            let mut expected = one_by_one(&patterns, &text);
+            expected.retain(|&end| end > 0);
+            let mut ends = scanner.ends(&text);
+            let mut found: Vec<usize> = Vec::new();
+            for size in sizes.iter().cycle() {
+                let mut room = vec![0; *size];
+                match ends.fill(&mut room) {
+                    0 => break,
+                    count => found.extend(&room[..count]),
+                }
+            }
+            prop_assert_eq!(&found, &expected, "{:?}", patterns);
+            let cut = scanner.safe_cut(&text);
+            prop_assert!(cut == 0 || expected.contains(&cut), "{:?}: {}", patterns, cut);
+        }
+    }
 
     fn cut<'t>(json: &str, text: &'t [u8]) -> Vec<&'t [u8]> {
         let scanner = Scanner::from_json(json).unwrap();

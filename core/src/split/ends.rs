@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::WordRule;
 use super::chain::{Chain, Cut, fill_digit_groups};
 use super::lanes::{self, Machine, Progress};
-use super::pattern::{Known, Pattern};
+use super::pattern::{Groups, Known, Pattern, Runs};
 use super::scanner::{Cased, Prefixed, Rules, Spaced, Words};
 
 /// How many ends are found at a time: few enough to stay in the nearest cache, many enough that what
@@ -33,6 +33,7 @@ pub(super) enum Going<'t> {
     Whole,
     Rule(WordRule, Rules),
     Pattern(&'t Pattern, Known),
+    Runs(&'t Runs, Groups),
     /// Whether only 0 to 9 count, and ends that wait.
     DigitGroups(bool, VecDeque<usize>),
     /// What walks through several ways to cut.
@@ -84,6 +85,9 @@ impl<'t> Ends<'t> {
             }
             (Going::Pattern(pattern, known), _) => {
                 progress.fill_some(room, |at, room| pattern.fill(text, at, room, known))
+            }
+            (Going::Runs(runs, groups), _) => {
+                progress.fill_some(room, |at, room| runs.fill(text, at, room, groups))
             }
             (Going::DigitGroups(ascii, waiting), _) => progress.fill_some(room, |at, room| {
                 fill_digit_groups(text, at, *ascii, waiting, room)
@@ -151,30 +155,39 @@ impl<'t> Walk<'t> {
                 *end += last.begin;
             }
             total += found;
-            if found == 0 {
-                let Some(piece) = next(before, self.text) else {
-                    break;
+            while found == 0 && total < room.len() {
+                let Some((piece, is_whole)) = next(before, self.text) else {
+                    return total;
                 };
-                last.begin(piece, self.text);
+                if !is_whole {
+                    last.begin(piece, self.text);
+                    break;
+                }
+                room[total] = piece.end;
+                total += 1;
             }
         }
         total
     }
 }
 
-/// Gives the next piece that the last of some ways cuts.
-fn next<'t>(levels: &mut [Level<'t>], text: &'t [u8]) -> Option<Range<usize>> {
+/// Gives the next piece that the last of some ways cuts, and whether it is cut no further.
+fn next<'t>(levels: &mut [Level<'t>], text: &'t [u8]) -> Option<(Range<usize>, bool)> {
     let (level, before) = levels.split_last_mut()?;
     while level.taken == level.found {
         level.taken = 0;
         level.found = level.ends.fill(&mut level.waiting);
         if level.found == 0 {
-            level.begin(next(before, text)?, text);
+            level.begin(next(before, text)?.0, text);
         }
     }
     let end = level.begin + level.waiting[level.taken];
+    let is_whole = match &level.ends.way {
+        Going::Runs(_, groups) => groups.is_whole(level.taken),
+        _ => false,
+    };
     level.taken += 1;
-    Some(std::mem::replace(&mut level.at, end)..end)
+    Some((std::mem::replace(&mut level.at, end)..end, is_whole))
 }
 
 impl<'t> Level<'t> {
@@ -191,6 +204,7 @@ impl Cut {
         let way = match self {
             &Self::Rule(words, rules) => Going::Rule(words, rules),
             Self::Pattern(pattern) => Going::Pattern(pattern, Known::default()),
+            Self::Runs(runs) => Going::Runs(&runs.0, Groups::default()),
             &Self::DigitGroups { ascii } => Going::DigitGroups(ascii, VecDeque::new()),
         };
         Ends::by(way, text)

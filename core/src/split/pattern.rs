@@ -3,7 +3,7 @@
 //! `parse` reads an expression in the dialect of Python's `regex` module, `reduce` rewrites what asks for more than
 //! one character ahead where that says the same, `program` writes what is left as a machine of many states at once,
 //! and `automaton` makes a table of it, whose columns are the characters that the `alphabet` tells apart. `run` cuts
-//! by the table, and `safe` reads off it where a text can be cut. What none of this fits is run by `backtrack`, from
+//! by the table, and `safe` reads off it where a text can be cut, `whole` what is not. `runs` does without a table. What none of this fits is run by `backtrack`, from
 //! the expression as it was read. `docs/internals/patterns.md` has the proofs.
 
 mod alphabet;
@@ -15,12 +15,14 @@ mod parse;
 mod program;
 mod reduce;
 mod run;
+mod runs;
 mod safe;
 mod sets;
 mod table;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod whole;
 
 use std::ops::Range;
 
@@ -28,8 +30,10 @@ use crate::error::{Result, ensure};
 use alphabet::Alphabet;
 use backtrack::{Backtracker, Tried};
 use run::DeadEnds;
+pub(super) use runs::{Groups, Runs};
 use safe::SafePairs;
 use table::Table;
+use tree::Set;
 
 /// The longest expression, in bytes.
 const LONGEST: usize = 1 << 13;
@@ -99,6 +103,14 @@ impl Pattern {
             Way::Backtracker(_) => None,
         };
         table.into_iter().flat_map(|table| table.matches(text))
+    }
+
+    /// Gives the most of a set's characters of which any text, of one or more, is one piece, if an automaton tells.
+    pub fn tame(&self, set: &Set) -> Option<Set> {
+        match &self.way {
+            Way::Table(table) => Some(table.tame(set)),
+            Way::Backtracker(_) => None,
+        }
     }
 
     /// Gives the last offset inside a text at which it can be cut, whatever stands before or after it; 0 for none.

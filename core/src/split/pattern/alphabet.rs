@@ -117,8 +117,14 @@ impl Alphabet {
     /// The number of the character at an offset, and how many bytes it has.
     #[inline(always)]
     pub fn read(&self, text: &[u8], at: usize) -> (u8, usize) {
-        match text[at] {
-            byte if byte.is_ascii() => (self.by_byte[usize::from(byte)], 1),
+        match text[at..] {
+            [byte @ ..0x80, ..] => (self.by_byte[usize::from(byte)], 1),
+            // The most common shape of the others: the last six bits are those of a place in a block.
+            [first @ 0xE1..=0xEC, second, third, ..] if continues(second) && continues(third) => {
+                let place = usize::from(first & 0xF) << 6 | usize::from(second & 0x3F);
+                let block = usize::from(self.places[place]);
+                (self.blocks[block][usize::from(third & 0x3F)], 3)
+            }
             _ => self.read_long(text, at),
         }
     }

@@ -134,7 +134,9 @@ impl Table {
         {
             return text.len();
         }
-        dead_ends.0.extend(passed);
+        if !passed.is_empty() {
+            dead_ends.0.extend(passed);
+        }
         search.last
     }
 
